@@ -64,7 +64,7 @@ override NAMESPACE := appservice-operator-system
 override CRDS := $(foreach file,$(basename $(notdir $(wildcard config/crd/bases/*.yaml))),$(lastword $(subst _, ,$(file))).$(firstword $(subst _, ,$(file))))
 LDFLAGS := -X $(MODULE)/internal/version.Version=$(VERSION)
 # Expanded each time: generating may add files.
-GENERATED = $(wildcard api/*/zz_generated.*.go internal/cli/lint/builtin.json docs/lint/README.md config/admission/*.yaml config/crd/*.yaml config/crd/bases/*.yaml config/rbac/*.yaml config/rights/*/*.yaml config/namespaced/rights/role.yaml config/samples/kustomization.yaml config/manifests/bases/*.yaml docs/reference/*.md helm-charts/*/values.yaml helm-charts/*/values.schema.json docs/picture.svg bundle.Dockerfile bundle/*/*.yaml bundle/*/*/*.yaml)
+GENERATED = $(wildcard api/*/zz_generated.*.go internal/cli/lint/builtin.json docs/lint/README.md config/admission/*.yaml config/crd/*.yaml config/crd/bases/*.yaml config/rbac/*.yaml config/rights/*/*.yaml config/namespaced/rights/role.yaml config/samples/kustomization.yaml config/manifests/bases/*.yaml docs/reference/*.md helm-charts/*/values.yaml helm-charts/*/values.schema.json bundle.Dockerfile bundle/*/*.yaml bundle/*/*/*.yaml)
 # Those of test/chart, test/cli, test/contract, test/fault, test/injection, test/integration, test/monitoring, test/olm, test/security and test/walk are not unit tests: they have targets of their own.
 UNIT_PACKAGES = $(or $(filter-out $(addprefix $(MODULE)/test/,chart cli contract fault injection integration monitoring olm security walk),$(shell go list ./...)),$(error cannot list the packages))
 
@@ -103,14 +103,13 @@ kind: ## Make the files that a new kind begins with, KIND=AppJob for example: ch
 	@go run ./tools/cmd/kind -new '$(KIND)'
 
 .PHONY: generate
-generate: manifests ## Generate all generated files: the CRDs, the DeepCopy methods, the references of CRD, command line and metrics, the picture.
+generate: manifests ## Generate all generated files: the CRDs, the DeepCopy methods, the references of CRD, command line and metrics.
 	$(call tool,controller-gen) object paths=./api/...
 	$(call tool,crd-ref-docs) --source-path=./api --config=docs/reference/crd-ref-docs.yaml --renderer=markdown \
 	  --output-path=docs/reference/appservice.md --log-level=ERROR
 	go run ./tools/cmd/reference
 	go test ./internal/metrics -run '^TestReference$$' -count=1 -update
 	go test ./internal/cli/lint -run '^TestPages$$' -count=1 -update
-	go run ./tools/cmd/picture
 
 .PHONY: fmt
 fmt: ## Format the Go code.
@@ -143,7 +142,7 @@ lint-fix: ## Run golangci-lint and let it fix problems, imports included.
 lint-chart: ## Run helm lint on the charts: those that the operator serves, and the installation chart. Check their CEL expressions.
 	$(call tool,helm) lint --strict helm-charts/* config/chart
 	go test -count=1 ./internal/chart -run '^TestTheChartsHereLoad$$'
-	go run ./tools/cmd/checkchart
+	@$(MAKE) --no-print-directory check-chart
 
 .PHONY: verify
 verify: ## Check that the generated files, the bundle among them, are up to date.
@@ -242,7 +241,7 @@ golden: ## Update the golden files of test/testdata/cases. Review the difference
 
 .PHONY: check-chart
 check-chart: ## Find the mistakes of the charts here, or of CHART=helm-charts/NAME: load them, and render all golden cases strictly.
-	@go run ./tools/cmd/checkchart $(if $(CHART),-chart '$(CHART)')
+	@go run ./cmd/kubectl-appservice lint $(CHART) $(patsubst %,-f %,$(wildcard test/testdata/cases/*/cr.yaml test/testdata/kinds/*/*/cr.yaml))
 
 .PHONY: chart-diff
 chart-diff: ## Show the effects of the charts here on the golden cases or, with CLUSTER=current, on the resources there. OLD=COMMIT or folder.
@@ -328,10 +327,10 @@ e2e: ## Show that images, OLM and the operator work with real pods: on a node of
 	@[ "$$(id -u)" != 0 ] || [ -n '$(E2EFLAGS)' ] || $(MAKE) --no-print-directory test-images
 	@go run ./test/e2e $(E2EFLAGS)
 
-# No registry is asked but one on the loopback address. IMAGESFLAGS='-run=charts' narrows it.
+# No registry is asked but one on the loopback address. IMAGESFLAGS='-run=/charts' narrows it.
 .PHONY: test-images
 test-images: ## Run each Dockerfile with buildah and compare the images with what tools/images makes; make the files of a release (Linux; root if buildah is missing).
-	@go run -C tools/images ./dockerfiles $(IMAGESFLAGS)
+	@IMAGES_TEST=1 go test -C tools/images -count=1 -v -timeout=3h -run='^TestImages$$' $(IMAGESFLAGS) ./dockerfiles
 
 .PHONY: test-refusals
 test-refusals: ## Show what the operator refuses with a condition, and that each refusal heals.

@@ -1,14 +1,12 @@
-// Package checkchart has the golden cases of the repository, by which "make check-chart" checks the charts here with internal/cli/lint.
+// Package checkchart reads the golden cases of the repository, and other resources, as the API server returns them.
 package checkchart
 
 import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/yaml"
 
@@ -18,12 +16,6 @@ import (
 
 // folders are those of golden cases: those of AppService, and those of the other kinds, by chart.
 var folders = []string{"test/testdata/cases/*", "test/testdata/kinds/*/*"}
-
-// Cases reads the golden cases of a kind.
-func Cases(root string, kind schema.GroupVersionKind) ([]lint.Case, error) {
-	all, err := AllCases(root)
-	return slices.DeleteFunc(all, func(c lint.Case) bool { return c.Resource.GroupVersionKind() != kind }), err
-}
 
 // AllCases reads the golden cases of all kinds.
 func AllCases(root string) ([]lint.Case, error) {

@@ -167,8 +167,8 @@ func TestRefusals(t *testing.T) {
 		"a CRD at the limit":                  {check(limit), ""},
 		"packages without kinds":              {noKinds, "no Kubernetes kinds"},
 		"a list of ours with an unfit key":    {finish(list), "listMapKey name of a list of ours"},
-		"a repository that is not there":      {run(filepath.Join(t.TempDir(), "gone"), false), "gone"},
-		"a repository without a place for it": {run("testdata", false), "no such file"},
+		"a repository that is not there":      {run(filepath.Join(t.TempDir(), "gone")), "gone"},
+		"a repository without a place for it": {run("testdata"), "no such file"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

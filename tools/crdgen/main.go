@@ -13,10 +13,8 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/yaml"
@@ -29,15 +27,14 @@ const folder = "config/crd/bases"
 
 func main() {
 	root := flag.String("root", ".", "the repository's root")
-	sizes := flag.Bool("sizes", false, "also print the bytes that each field of the spec takes")
 	flag.Parse()
-	if err := run(*root, *sizes); err != nil {
+	if err := run(*root); err != nil {
 		fmt.Fprintln(os.Stderr, "crdgen:", err)
 		os.Exit(1)
 	}
 }
 
-func run(root string, sizes bool) error {
+func run(root string) error {
 	crds, err := generate(root, "./api/...")
 	if err != nil {
 		return err
@@ -54,9 +51,6 @@ func run(root string, sizes bool) error {
 		content, size, err := encode(crd)
 		if err != nil {
 			return err
-		}
-		if sizes {
-			printSizes(crd)
 		}
 		if err := check(size); err != nil {
 			return fmt.Errorf("%s: %w", path, err)
@@ -93,17 +87,7 @@ func encode(crd apiextensionsv1.CustomResourceDefinition) (content []byte, size 
 func check(size int) error {
 	if size > limit {
 		return fmt.Errorf("the CRD takes %d bytes as compact JSON, more than the %d allowed: kubectl apply would soon "+
-			"refuse it; -sizes shows what the fields of the spec take", size, limit)
+			"refuse it", size, limit)
 	}
 	return nil
-}
-
-func printSizes(crd apiextensionsv1.CustomResourceDefinition) {
-	for _, version := range crd.Spec.Versions {
-		spec := version.Schema.OpenAPIV3Schema.Properties["spec"]
-		for _, name := range slices.Sorted(maps.Keys(spec.Properties)) {
-			raw, _ := json.Marshal(spec.Properties[name]) // encode has done it before
-			fmt.Printf("%7d %s spec.%s\n", len(raw), version.Name, name)
-		}
-	}
 }

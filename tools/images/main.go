@@ -75,11 +75,14 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return fmt.Errorf("cannot guess what to do: name one image and -out, see -h")
 	}
 	wanted.image = flags.Arg(0)
-	return write(ctx, wanted, stdout)
+	if wanted.file == "" && (wanted.image == "program" || wanted.image == "opm") {
+		return fmt.Errorf("cannot build image %s: -file names no program", wanted.image)
+	}
+	return save(ctx, wanted, stdout)
 }
 
-// write builds an image and writes its archive. An incomplete file never has the archive's name.
-func write(ctx context.Context, wanted request, stdout io.Writer) error {
+// save builds an image and writes its archive. An incomplete file never has the archive's name.
+func save(ctx context.Context, wanted request, stdout io.Writer) error {
 	built, err := lookUp(ctx, wanted)
 	if err != nil {
 		return fmt.Errorf("cannot build image %s: %w", wanted.image, err)
@@ -100,14 +103,14 @@ func write(ctx context.Context, wanted request, stdout io.Writer) error {
 	if err := tarball.WriteToFile(partial, tag, image); err != nil {
 		return fmt.Errorf("cannot write %s: %w", wanted.out, err)
 	}
-	if err := os.Rename(partial, wanted.out); err != nil {
-		return err
-	}
 	digest, err := image.Digest()
 	if err != nil {
 		return err
 	}
-	info, err := os.Stat(wanted.out)
+	info, err := os.Stat(partial)
+	if err == nil {
+		err = os.Rename(partial, wanted.out)
+	}
 	if err != nil {
 		return err
 	}

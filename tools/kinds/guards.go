@@ -21,11 +21,3 @@ func (k kind) guard(root string) error {
 	}
 	return link(root, filepath.Join("config/chart/files/admission", k.name()+".yaml"), "../../../admission/"+k.name()+".yaml")
 }
-
-func guardFiles(list []kind) []string {
-	var lines []string
-	for _, k := range list {
-		lines = append(lines, "- "+k.name()+".yaml")
-	}
-	return lines
-}

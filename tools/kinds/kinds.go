@@ -70,11 +70,11 @@ func Generate(root string) error {
 		}
 	}
 	for file, lines := range map[string][]string{
-		"config/crd/kustomization.yaml":  bases(list),
-		"config/rbac/kustomization.yaml": roleFiles(list),
-		guards + "/kustomization.yaml":   guardFiles(list),
+		"config/crd/kustomization.yaml":  each(list, func(k kind) []string { return []string{"bases/" + k.file} }),
+		"config/rbac/kustomization.yaml": each(list, kind.roleFiles),
+		guards + "/kustomization.yaml":   each(list, func(k kind) []string { return []string{k.name() + ".yaml"} }),
 		// Consoles offer the first sample of a kind.
-		"config/samples/kustomization.yaml": samples(list),
+		"config/samples/kustomization.yaml": each(list, func(k kind) []string { return []string{k.sample()} }),
 	} {
 		if err := replace(filepath.Join(root, file), lines); err != nil {
 			return err
@@ -131,18 +131,13 @@ func served(root string) ([]kind, error) {
 	return list, nil
 }
 
-func bases(list []kind) []string {
+// each lists files of all kinds, as kustomizations do.
+func each(list []kind, files func(kind) []string) []string {
 	var lines []string
 	for _, k := range list {
-		lines = append(lines, "- bases/"+k.file)
-	}
-	return lines
-}
-
-func samples(list []kind) []string {
-	var lines []string
-	for _, k := range list {
-		lines = append(lines, "- "+k.sample())
+		for _, file := range files(k) {
+			lines = append(lines, "- "+file)
+		}
 	}
 	return lines
 }

@@ -17,32 +17,17 @@ import (
 
 const generated = "# By make generate, from watches.yaml, the charts that it names and internal/chart/rbac/code.go. Do not change it here.\n"
 
-// The heads of the files. The Role is for kustomizations of those who serve some namespaces only.
-var heads = map[string]string{
-	rbac.RoleFile: generated + `# What the manager needs in each namespace that it serves: no wildcard, and neither escalate, bind nor impersonate.
-apiVersion: rbac.authorization.k8s.io/v1
-kind: ClusterRole
-metadata:
-  name: manager-role
-rules:
-`,
-	namespacedFile: generated + `# What the manager needs in a namespace that it serves, as config/rbac/role.yaml: no wildcard, and neither escalate, bind nor impersonate.
-apiVersion: rbac.authorization.k8s.io/v1
-kind: Role
-metadata:
-  name: appservice-operator-manager-role
-rules:
-`,
-	rbac.ClusterRoleFile: generated + `# What lives outside of namespaces, or in namespaces of others. A manager that serves some namespaces only also works without it.
-apiVersion: rbac.authorization.k8s.io/v1
-kind: ClusterRole
-metadata:
-  name: manager-cluster-role
-rules:
-`,
+// head is how the file of a role begins.
+func head(kind, name, about string) string {
+	return generated + "# " + about + "\napiVersion: rbac.authorization.k8s.io/v1\nkind: " + kind +
+		"\nmetadata:\n  name: " + name + "\nrules:\n"
 }
 
+// namespacedFile is for kustomizations of those who serve some namespaces only.
 const namespacedFile = "config/namespaced/rights/role.yaml"
+
+// mild is what both roles have in common.
+const mild = ": no wildcard, and neither escalate, bind nor impersonate."
 
 // verbs in the usual order.
 var verbs = []string{"get", "list", "watch", "create", "update", "patch", "delete"}
@@ -65,9 +50,14 @@ func grants(root string, list []kind) error {
 	}
 	inside, outside := apart(all, everywhere)
 	files := map[string]string{
-		rbac.RoleFile:        heads[rbac.RoleFile] + strings.Join(rulesOf(inside), ""),
-		namespacedFile:       heads[namespacedFile] + strings.Join(rulesOf(inside), ""),
-		rbac.ClusterRoleFile: heads[rbac.ClusterRoleFile] + strings.Join(rulesOf(outside), ""),
+		rbac.RoleFile: head("ClusterRole", "manager-role",
+			"What the manager needs in each namespace that it serves"+mild) + strings.Join(rulesOf(inside), ""),
+		namespacedFile: head("Role", "appservice-operator-manager-role",
+			"What the manager needs in a namespace that it serves, as config/rbac/role.yaml"+mild) +
+			strings.Join(rulesOf(inside), ""),
+		rbac.ClusterRoleFile: head("ClusterRole", "manager-cluster-role",
+			"What lives outside of namespaces, or in namespaces of others. "+
+				"A manager that serves some namespaces only also works without it.") + strings.Join(rulesOf(outside), ""),
 	}
 	for _, name := range slices.Sorted(maps.Keys(options)) {
 		file := filepath.Join(rbac.OptionFolder, name, "kustomization.yaml")

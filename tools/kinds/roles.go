@@ -44,14 +44,12 @@ rules:
 	return out.String()
 }
 
-func roleFiles(list []kind) []string {
-	var lines []string
-	for _, k := range list {
-		for _, who := range people {
-			lines = append(lines, "- "+k.roleFile(who))
-		}
+func (k kind) roleFiles() []string {
+	var list []string
+	for _, who := range people {
+		list = append(list, k.roleFile(who))
 	}
-	return lines
+	return list
 }
 
 func rule(group string, verbs []string, resources ...string) []string {

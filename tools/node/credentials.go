@@ -1,6 +1,7 @@
 package node
 
 import (
+	"crypto"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -15,6 +16,8 @@ import (
 
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	"k8s.io/client-go/util/cert"
+	"k8s.io/client-go/util/keyutil"
 )
 
 // validity is how long certificates last. A node seldom lives for a day.
@@ -23,7 +26,7 @@ const validity = 365 * 24 * time.Hour
 // authority signs certificates.
 type authority struct {
 	certificate *x509.Certificate
-	key         *ecdsa.PrivateKey
+	key         crypto.Signer
 }
 
 // pair is a certificate and its key, both as PEM.
@@ -34,19 +37,20 @@ func (i *instance) writeCredentials() error {
 	if err := os.MkdirAll(i.path("pki"), 0o700); err != nil {
 		return err
 	}
-	ca, own, err := newAuthority()
+	key, encoded, err := newKey()
+	if err != nil {
+		return err
+	}
+	certificate, err := cert.NewSelfSignedCACert(cert.Config{CommonName: "kubernetes"}, key)
 	if err != nil {
 		return fmt.Errorf("cannot make certificates: %w", err)
 	}
+	ca := authority{certificate: certificate, key: key}
+	own := pair{pem.EncodeToMemory(&pem.Block{Type: cert.CertificateBlockType, Bytes: certificate.Raw}), encoded}
 	if err := i.writePair("ca", own); err != nil {
 		return err
 	}
-	key, err := newKey()
-	if err != nil {
-		return err
-	}
-	encoded, err := encodeKey(key)
-	if err != nil {
+	if _, encoded, err = newKey(); err != nil {
 		return err
 	}
 	if err := os.WriteFile(i.path("pki", "service-accounts.key"), encoded, 0o600); err != nil {
@@ -109,57 +113,28 @@ func (i *instance) writePair(name string, p pair) error {
 	return os.WriteFile(i.path("pki", name+".key"), p.key, 0o600)
 }
 
-// newAuthority returns an authority and its own certificate.
-func newAuthority() (authority, pair, error) {
-	key, err := newKey()
-	if err != nil {
-		return authority{}, pair{}, err
-	}
-	template := x509.Certificate{
-		Subject: pkix.Name{CommonName: "kubernetes"}, IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
-	}
-	signed, err := authority{certificate: &template, key: key}.issue(template, key)
-	if err != nil {
-		return authority{}, pair{}, err
-	}
-	block, _ := pem.Decode(signed.certificate)
-	certificate, err := x509.ParseCertificate(block.Bytes)
-	return authority{certificate: certificate, key: key}, signed, err
-}
-
 // sign returns a certificate for servers and clients, with a key of its own.
 func (a authority) sign(template x509.Certificate) (pair, error) {
-	key, err := newKey()
+	key, encoded, err := newKey()
 	if err != nil {
 		return pair{}, err
 	}
+	if template.SerialNumber, err = rand.Int(rand.Reader, big.NewInt(1<<62)); err != nil {
+		return pair{}, err
+	}
+	template.NotBefore, template.NotAfter = time.Now().Add(-time.Minute), time.Now().Add(validity)
 	template.KeyUsage = x509.KeyUsageDigitalSignature
 	template.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}
-	return a.issue(template, key)
-}
-
-func (a authority) issue(template x509.Certificate, key *ecdsa.PrivateKey) (pair, error) {
-	serial, err := rand.Int(rand.Reader, big.NewInt(1<<62))
-	if err != nil {
-		return pair{}, err
-	}
-	template.SerialNumber = serial
-	template.NotBefore = time.Now().Add(-time.Minute)
-	template.NotAfter = time.Now().Add(validity)
 	der, err := x509.CreateCertificate(rand.Reader, &template, a.certificate, key.Public(), a.key)
-	if err != nil {
-		return pair{}, err
-	}
-	encoded, err := encodeKey(key)
-	return pair{certificate: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), key: encoded}, err
+	return pair{certificate: pem.EncodeToMemory(&pem.Block{Type: cert.CertificateBlockType, Bytes: der}), key: encoded}, err
 }
 
-func newKey() (*ecdsa.PrivateKey, error) { return ecdsa.GenerateKey(elliptic.P256(), rand.Reader) }
-
-func encodeKey(key *ecdsa.PrivateKey) ([]byte, error) {
-	der, err := x509.MarshalECPrivateKey(key)
+// newKey returns a key, also as PEM.
+func newKey() (crypto.Signer, []byte, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der}), nil
+	encoded, err := keyutil.MarshalPrivateKeyToPEM(key)
+	return key, encoded, err
 }

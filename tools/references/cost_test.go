@@ -16,55 +16,7 @@ import (
 // of the greatest length, all of them new, as many others before, and each one checked by itself.
 func TestTheMostExpensiveWritesFit(t *testing.T) {
 	long := func(prefix string, i int) string { return fmt.Sprintf("%s%0*d", prefix, 253-len(prefix), i) }
-	entries := func(count int, entry func(i int) string) string {
-		var list []string
-		for i := range count {
-			list = append(list, entry(i))
-		}
-		return "[" + strings.Join(list, ", ") + "]"
-	}
-	// Each has as many entries as are compared, in the lists that are read by the most expressions, or lie deepest.
-	shapes := map[string]func(count int, name func(int) string) string{
-		"variables": func(count int, name func(int) string) string {
-			return "{envs: " + entries(count, func(i int) string {
-				return fmt.Sprintf("{name: A%d, valueFrom: {secretKeyRef: {name: %s}}}", i, name(i))
-			}) + "}"
-		},
-		"variables of sidecars": func(count int, name func(int) string) string {
-			return "{sidecars: " + entries(16, func(s int) string {
-				return "{env: " + entries(count/16-1, func(i int) string {
-					return fmt.Sprintf("{name: A%d, valueFrom: {secretKeyRef: {name: %s}}}", i, name(s*(count/16-1)+i))
-				}) + "}"
-			}) + "}"
-		},
-		"variables of a patch": func(count int, name func(int) string) string {
-			return "{podTemplate: {spec: {containers: " + entries(2, func(c int) string {
-				return "{env: " + entries(count/2-1, func(i int) string {
-					return fmt.Sprintf("{name: A%d, valueFrom: {secretKeyRef: {name: %s}}}", i, name(c*(count/2-1)+i))
-				}) + "}"
-			}) + "}}}"
-		},
-		"volumes of a patch": func(count int, name func(int) string) string {
-			return "{podTemplate: {spec: {volumes: " + entries(count, func(i int) string {
-				return fmt.Sprintf("{name: v%d, secret: {secretName: %s}}", i, name(i))
-			}) + "}}}"
-		},
-		"volumes of a patch for drivers": func(count int, name func(int) string) string {
-			return "{podTemplate: {spec: {volumes: " + entries(count, func(i int) string {
-				return fmt.Sprintf("{name: v%d, csi: {nodePublishSecretRef: {name: %s}}}", i, name(i))
-			}) + "}}}"
-		},
-		"projected sources of a patch": func(count int, name func(int) string) string {
-			return "{podTemplate: {spec: {volumes: [{projected: {sources: " + entries(count-2, func(i int) string {
-				return fmt.Sprintf("{secret: {name: %s}}", name(i))
-			}) + "}}]}}}"
-		},
-		"claims of a patch": func(count int, name func(int) string) string {
-			return "{podTemplate: {spec: {volumes: " + entries(count, func(i int) string {
-				return fmt.Sprintf("{name: v%d, persistentVolumeClaim: {claimName: %s}}", i, name(i))
-			}) + "}}}"
-		},
-	}
+	list := guards(t, "appservice.yaml")
 	byName := func(a authorizer.Attributes) bool { return a.GetName() != "" }
 	partly := func(i int) string {
 		if i < maxNew {
@@ -72,27 +24,62 @@ func TestTheMostExpensiveWritesFit(t *testing.T) {
 		}
 		return long("o", i)
 	}
-	list := guards(t, "appservice.yaml")
-	for what, shape := range shapes {
+	const (
+		variable = "{name: A%[1]d, valueFrom: {secretKeyRef: {name: %[2]s}}}"
+		volumes  = "{podTemplate: {spec: {volumes: %s}}}"
+	)
+	// Each has as many entries as are compared, in the lists that are read by the most expressions, or lie deepest: so
+	// many lists, each of which counts as an entry of the list that it is in.
+	for what, shape := range map[string]struct {
+		around, list, entry string
+		lists               int
+	}{
+		"variables":             {"{envs: %s}", "%s", variable, 1},
+		"variables of sidecars": {"{sidecars: [%s]}", "{env: %s}", variable, 16},
+		"variables of a patch":  {"{podTemplate: {spec: {containers: [%s]}}}", "{env: %s}", variable, 2},
+		"volumes of a patch":    {volumes, "%s", "{name: v%[1]d, secret: {secretName: %[2]s}}", 1},
+		"volumes of a patch for drivers": {
+			volumes, "%s", "{name: v%[1]d, csi: {nodePublishSecretRef: {name: %[2]s}}}", 1,
+		},
+		"projected sources of a patch": {
+			"{podTemplate: {spec: {volumes: [{projected: {sources: %s}}]}}}", "%s", "{secret: {name: %[2]s}}", 1,
+		},
+		"claims of a patch": {volumes, "%s", "{name: v%[1]d, persistentVolumeClaim: {claimName: %[2]s}}", 1},
+	} {
+		spec := func(count int, name func(int) string) string {
+			each := count / shape.lists
+			if strings.Contains(shape.around, "[") {
+				each--
+			}
+			var lists []string
+			for l := range shape.lists {
+				var entries []string
+				for i := range each {
+					entries = append(entries, fmt.Sprintf(shape.entry, i, name(l*each+i)))
+				}
+				lists = append(lists, fmt.Sprintf(shape.list, "["+strings.Join(entries, ", ")+"]"))
+			}
+			return fmt.Sprintf(shape.around, strings.Join(lists, ", "))
+		}
 		for when, w := range map[string]write{
-			"new": {now: shape(maxNew, func(i int) string { return long("n", i%maxNames) }), may: byName},
+			"new": {now: spec(maxNew, func(i int) string { return long("n", i%maxNames) }), may: byName},
 			"beside as many others": {
-				before: shape(maxEntries, func(i int) string { return long("o", i) }),
-				now:    shape(maxEntries, partly), may: byName,
+				before: spec(maxEntries, func(i int) string { return long("o", i) }),
+				now:    spec(maxEntries, partly), may: byName,
 			},
 			"all different": {
-				before: shape(maxEntries, func(i int) string { return long("o", i) }),
-				now:    shape(maxEntries, func(i int) string { return long("n", i) }), may: everybody,
+				before: spec(maxEntries, func(i int) string { return long("o", i) }),
+				now:    spec(maxEntries, func(i int) string { return long("n", i) }), may: everybody,
 			},
 			"as before": {
-				before: "{extra: 1, " + shape(maxEntries, func(i int) string { return long("o", i) })[1:],
-				now:    shape(maxEntries, func(i int) string { return long("o", i) }), may: nobody,
+				before: "{extra: 1, " + spec(maxEntries, func(i int) string { return long("o", i) })[1:],
+				now:    spec(maxEntries, func(i int) string { return long("o", i) }), may: nobody,
 			},
 			"as before, in another order": {
-				before: shape(maxEntries, func(i int) string { return long("o", i) }),
-				now:    shape(maxEntries, func(i int) string { return long("o", i^1) }), may: byName,
+				before: spec(maxEntries, func(i int) string { return long("o", i) }),
+				now:    spec(maxEntries, func(i int) string { return long("o", i^1) }), may: byName,
 			},
-			"far too many": {now: shape(2*maxEntries, func(i int) string { return long("n", i) }), may: everybody},
+			"far too many": {now: spec(2*maxEntries, func(i int) string { return long("n", i) }), may: everybody},
 		} {
 			t.Run(what+"/"+when, func(t *testing.T) {
 				if said := refused(t, list, w); said != "" {

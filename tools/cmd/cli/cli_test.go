@@ -10,13 +10,12 @@ import (
 	"io"
 	"os/exec"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/yaml"
 
 	"github.com/example/appservice-operator/tools/toolchain"
@@ -27,18 +26,12 @@ type plugin struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`
 	Spec              struct {
-		Version          string `json:"version"`
-		ShortDescription string `json:"shortDescription"`
-		Description      string `json:"description"`
-		Caveats          string `json:"caveats"`
-		Homepage         string `json:"homepage"`
-		Platforms        []struct {
-			URI      string                `json:"uri"`
-			Sha256   string                `json:"sha256"`
-			Selector *metav1.LabelSelector `json:"selector"`
-			Files    []struct{ From, To string }
-			Bin      string `json:"bin"`
-		} `json:"platforms"`
+		Version, ShortDescription, Description, Caveats, Homepage string
+		Platforms                                                 []struct {
+			URI, Sha256, Bin string
+			Selector         *metav1.LabelSelector
+			Files            []struct{ From, To string }
+		}
 	} `json:"spec"`
 }
 
@@ -46,61 +39,49 @@ type plugin struct {
 func TestKrewTakesTheManifest(t *testing.T) {
 	sums := map[platform]string{}
 	for _, p := range platforms {
-		sums[p] = sum([]byte(p.String()))
+		sums[p] = "sum of " + p.String()
 	}
 	text, err := manifest("1.2.3", sums)
 	require.NoError(t, err)
 	var got plugin
-	if err := yaml.UnmarshalStrict(text, &got); err != nil {
-		t.Fatalf("%v\n%s", err, text)
-	}
+	require.NoError(t, yaml.UnmarshalStrict(text, &got))
 	spec := got.Spec
-	switch {
-	case got.APIVersion != "krew.googlecontainertools.github.com/v1alpha2" || got.Kind != "Plugin":
-		t.Errorf("it is a %s of %s", got.Kind, got.APIVersion)
-	case !regexp.MustCompile(`^[\w-]+$`).MatchString(got.Name) || got.Name != "appservice":
-		t.Errorf("its name is %q", got.Name)
-	case !regexp.MustCompile(`^v\d+\.\d+\.\d+$`).MatchString(spec.Version):
-		t.Errorf("its version is %q", spec.Version)
-	case spec.ShortDescription == "" || len(spec.ShortDescription) > 50 || strings.ContainsAny(spec.ShortDescription, "\r\n"):
-		t.Errorf("its short description is %q: one line of at most 50 characters", spec.ShortDescription)
-	case spec.Description == "" || !strings.HasPrefix(spec.Homepage, "https://"):
-		t.Error("description or homepage are missing")
-	case len(spec.Platforms) != len(platforms):
+	for what, c := range map[string]struct{ text, like string }{
+		"its kind":        {got.APIVersion + " " + got.Kind, `^krew\.googlecontainertools\.github\.com/v1alpha2 Plugin$`},
+		"its name":        {got.Name, `^appservice$`},
+		"its version":     {spec.Version, `^v\d+\.\d+\.\d+$`},
+		"one short line":  {spec.ShortDescription, `^.{1,50}$`},
+		"its description": {spec.Description, `.`},
+		"its home page":   {spec.Homepage, `^https://`},
+	} {
+		if !regexp.MustCompile(c.like).MatchString(c.text) {
+			t.Errorf("%s is %q", what, c.text)
+		}
+	}
+	if len(spec.Platforms) != len(platforms) {
 		t.Fatalf("it has %d platforms", len(spec.Platforms))
 	}
-	for _, p := range platforms {
-		var matching []int
-		for i, one := range spec.Platforms {
-			selector, err := metav1.LabelSelectorAsSelector(one.Selector)
-			require.NoError(t, err)
-			if selector.Matches(labels.Set{"os": p.os, "arch": p.arch}) {
-				matching = append(matching, i)
-			}
-		}
-		if len(matching) != 1 {
-			t.Fatalf("%s: %d platforms match", p, len(matching))
-		}
-		one := spec.Platforms[matching[0]]
-		if one.Sha256 != sums[p] || !strings.HasPrefix(one.URI, "https://") || !strings.HasSuffix(one.URI, "/v1.2.3/"+p.file("1.2.3")) {
+	for i, p := range platforms {
+		one := spec.Platforms[i]
+		require.Equal(t, map[string]string{"os": p.OS, "arch": p.Arch}, one.Selector.MatchLabels)
+		if one.Sha256 != sums[p] || !strings.HasPrefix(one.URI, "https://") ||
+			!strings.HasSuffix(one.URI, "/v1.2.3/"+p.File("1.2.3")) {
 			t.Errorf("%s: got %s with %s", p, one.URI, one.Sha256)
 		}
-		packed := packedFor(t, p)
-		var taken []string
+		taken := map[string]bool{}
 		for _, file := range one.Files {
-			taken = append(taken, file.From)
-			if file.To != "." || !slices.Contains(packed, file.From) {
-				t.Errorf("%s: %s is not in the archive, which has %v, or not put where it belongs: %s", p, file.From, packed, file.To)
+			if taken[file.From] = file.From != "LICENSE"; file.To != "." {
+				t.Errorf("%s: %s is put into %s", p, file.From, file.To)
 			}
 		}
-		if !slices.Contains(taken, one.Bin) || !slices.Contains(taken, "LICENSE") {
-			t.Errorf("%s: the program %s or the license is not taken: %v", p, one.Bin, taken)
+		if diff := cmp.Diff(packed(t, p), taken); diff != "" || one.Bin != p.Program() {
+			t.Errorf("%s: %s is run, and what is taken is not what is in the archive (-archive +taken):\n%s", p, one.Bin, diff)
 		}
 	}
 }
 
-// packedFor lists what is in the archive of a platform, which is the same each time it is packed.
-func packedFor(t *testing.T, p platform) []string {
+// packed lists what is in the archive of a platform, which is the same each time it is packed, and what of it can run.
+func packed(t *testing.T, p platform) map[string]bool {
 	t.Helper()
 	root, err := toolchain.Root()
 	require.NoError(t, err)
@@ -109,47 +90,32 @@ func packedFor(t *testing.T, p platform) []string {
 	if again, err := p.archive(root, []byte("program")); err != nil || !bytes.Equal(content, again) {
 		t.Errorf("%s: packed again, the archive is another one (%v)", p, err)
 	}
-	var names []string
-	if p.os == "windows" {
+	found := map[string]bool{}
+	if p.OS == "windows" {
 		archive, err := zip.NewReader(bytes.NewReader(content), int64(len(content)))
 		require.NoError(t, err)
 		for _, file := range archive.File {
-			names = append(names, file.Name)
+			found[file.Name] = file.Mode()&0o111 != 0
 		}
-		return names
+		return found
 	}
 	plain, err := gzip.NewReader(bytes.NewReader(content))
 	require.NoError(t, err)
-	archive := tar.NewReader(plain)
-	for {
+	for archive := tar.NewReader(plain); ; {
 		header, err := archive.Next()
 		if errors.Is(err, io.EOF) {
-			return names
+			return found
 		}
 		require.NoError(t, err)
-		if executable := header.Mode&0o111 != 0; executable == (header.Name == "LICENSE") {
-			t.Errorf("%s: %s has mode %o", p, header.Name, header.Mode)
-		}
-		names = append(names, header.Name)
+		found[header.Name] = header.Mode&0o111 != 0
 	}
 }
 
 func TestSelected(t *testing.T) {
-	for name, test := range map[string]struct {
-		only string
-		want int
-		err  string
-	}{
-		"all":              {"", len(platforms), ""},
-		"two":              {"linux/amd64,darwin/arm64", 2, ""},
-		"one that is none": {"linux/amd64,plan9/386", 0, `"plan9/386" is none of`},
-	} {
-		t.Run(name, func(t *testing.T) {
-			got, err := selected(test.only)
-			if len(got) != test.want || (err == nil) != (test.err == "") || err != nil && !strings.Contains(err.Error(), test.err) {
-				t.Errorf("got %v and %v", got, err)
-			}
-		})
+	for only, want := range map[string]int{"": len(platforms), "linux/amd64,darwin/arm64": 2, "linux/amd64,plan9/386": 0} {
+		if got, err := selected(only); len(got) != want || (err == nil) != (want > 0) {
+			t.Errorf("%q: got %v and %v", only, got, err)
+		}
 	}
 }
 
@@ -157,9 +123,7 @@ func TestSelected(t *testing.T) {
 func TestTheProgramCanBeInstalledByGo(t *testing.T) {
 	root, err := toolchain.Root()
 	require.NoError(t, err)
-	cmd := exec.CommandContext(t.Context(), "go", "mod", "edit", "-json")
-	cmd.Dir = root
-	text, err := cmd.Output()
+	text, err := exec.CommandContext(t.Context(), "go", "mod", "edit", "-json", root+"/go.mod").Output()
 	require.NoError(t, err)
 	var mod struct {
 		Module           struct{ Path string }

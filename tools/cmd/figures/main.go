@@ -2,58 +2,101 @@
 //
 //	go run ./tools/cmd/figures cli
 //
-// Each part leaves a file with figures such as vectors=40 or render_equal=12/12 in a folder. The summary is one line; a figure that is
-// missing, or not as it has to be, is an error.
+// Each part leaves a file with figures such as vectors=40 or render_equal=12/12 in a folder. A figure that is missing,
+// or not as it has to be, is an error.
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"strings"
 )
 
-// summary is the line of one test run.
-type summary struct {
-	title   string
-	folder  string   // that the parts wrote into
-	figures []figure // in the order of the line
+// figure is one of a summary, from the file of a part. It must be equal to another figure, or to 0 if none is named;
+// or at least as large as that one, or as a number. One of the form 12/12 must be whole besides.
+type figure struct {
+	part, name, equals, atLeast string
+	least                       int
+	why                         string
 }
 
-var summaries = map[string]summary{
-	"cli": {title: "CLI", folder: "bin/cli", figures: []figure{
-		{name: "commands", part: "examples", holds: atLeast(1), wanted: "at least 1"},
-		{name: "examples_run", part: "examples", holds: func(v value, all map[string]value) bool {
-			return v.n >= all["commands"].n
-		}, wanted: "as many as there are commands: each has an example"},
-		{name: "render_equal", part: "render", holds: whole, wanted: "all: what the command renders is what the operator applies"},
-		{name: "lint_rules", part: "lint", holds: atLeast(1), wanted: "at least 1"},
-		{name: "adopted", part: "adoption", holds: atLeast(4), wanted: "at least 4: what was applied, what Helm installed, what has all kinds, and a StatefulSet"},
-		{name: "restarted", part: "adoption", holds: zero, wanted: "0: no pod of what is adopted"},
-	}},
-	"security": {title: "SECURITY", folder: "bin/security", figures: []figure{
-		{name: "injections", part: "input", holds: atLeast(500), wanted: "at least 500"},
-		{name: "changed", part: "input", holds: zero, wanted: "0: a text became something else than text"},
-		{name: "vectors", part: "vectors", holds: atLeast(30), wanted: "at least 30"},
-		{name: "blocked", part: "vectors", holds: func(v value, all map[string]value) bool {
-			return v.n == all["vectors"].n
-		}, wanted: "as many as there are vectors"},
-		{name: "unused_rights", part: "rights", holds: zero, wanted: "0: unused rights are not granted"},
-		{name: "forbidden", part: "rights", holds: zero, wanted: "0: what the operator asks for is granted"},
-	}},
+// summaries are the lines in the order of their figures, by the folder in bin.
+var summaries = map[string][]figure{
+	"cli": {
+		{part: "examples", name: "commands", least: 1},
+		{part: "examples", name: "examples_run", atLeast: "commands", why: "each command has an example"},
+		{part: "render", name: "render_equal", least: 1, why: "what the command renders is what the operator applies"},
+		{part: "lint", name: "lint_rules", least: 1},
+		{part: "adoption", name: "adopted", least: 4, why: "what was applied, what Helm installed, all kinds, a StatefulSet"},
+		{part: "adoption", name: "restarted", why: "no pod of what is adopted"},
+	},
+	"security": {
+		{part: "input", name: "injections", least: 500},
+		{part: "input", name: "changed", why: "a text became something else than text"},
+		{part: "vectors", name: "vectors", least: 30},
+		{part: "vectors", name: "blocked", equals: "vectors"},
+		{part: "rights", name: "unused_rights", why: "unused rights are not granted"},
+		{part: "rights", name: "forbidden", why: "what the operator asks for is granted"},
+	},
 }
 
 func main() {
-	if err := run(os.Args[1:]); err != nil {
+	name := strings.Join(os.Args[1:], " ")
+	line, err := sum(name, os.DirFS("bin/"+name))
+	fmt.Println(line)
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "figures:", err)
 		os.Exit(1)
 	}
 }
 
-func run(args []string) error {
-	if len(args) != 1 || summaries[args[0]].title == "" {
-		return fmt.Errorf("cannot sum up %q: it is cli or security", args)
+// sum returns the line for the files of a folder. The error says what is missing or wrong.
+func sum(name string, folder fs.FS) (string, error) {
+	if summaries[name] == nil {
+		return "", fmt.Errorf("cannot sum up %q: it is cli or security", name)
 	}
-	wanted := summaries[args[0]]
-	line, err := wanted.sum(os.DirFS(wanted.folder))
-	fmt.Println(line)
-	return err
+	line, errs, found := strings.ToUpper(name), []error(nil), map[string]int{}
+	for _, f := range summaries[name] {
+		word, err := f.read(folder)
+		line += " " + f.name + "=" + word
+		if err == nil {
+			found[f.name], err = f.check(word, found)
+		}
+		errs = append(errs, err)
+	}
+	return line, errors.Join(errs...)
+}
+
+// read returns the figure as its part left it, and else a question mark.
+func (f figure) read(folder fs.FS) (string, error) {
+	text, err := fs.ReadFile(folder, f.part)
+	if err != nil {
+		return "?", fmt.Errorf("the part %s left no figures: %w", f.part, err)
+	}
+	for word := range strings.FieldsSeq(string(text)) {
+		if value, is := strings.CutPrefix(word, f.name+"="); is {
+			return value, nil
+		}
+	}
+	return "?", fmt.Errorf("%s has no figure %s", f.part, f.name)
+}
+
+func (f figure) check(word string, found map[string]int) (n int, err error) {
+	of := 0
+	if _, err := fmt.Sscanf(word+"\n", "%d/%d\n", &n, &of); err != nil {
+		of = -1
+		if _, err := fmt.Sscanf(word+"\n", "%d\n", &n); err != nil {
+			return 0, fmt.Errorf("the part %s has %q, which is not a figure", f.part, f.name+"="+word)
+		}
+	}
+	least := max(f.least, found[f.atLeast])
+	switch {
+	case n < least || of >= 0 && n != of:
+		return n, fmt.Errorf("%s is %s and has to be all, and at least %d: %s", f.name, word, least, f.why)
+	case least == 0 && n != found[f.equals]:
+		return n, fmt.Errorf("%s is %s and has to be %d: %s", f.name, word, found[f.equals], f.why)
+	}
+	return n, nil
 }

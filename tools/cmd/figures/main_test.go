@@ -1,0 +1,54 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+func TestSum(t *testing.T) {
+	well := map[string]map[string]string{
+		"cli": {
+			"examples": "commands=16 examples_run=40", "render": "render_equal=42/42", "lint": "lint_rules=20",
+			"adoption": "adopted=4 restarted=0",
+		},
+		"security": {
+			"input": "injections=600 changed=0", "vectors": "vectors=40 blocked=40", "rights": "unused_rights=0 forbidden=0",
+		},
+	}
+	for _, test := range []struct{ of, part, text, line, err string }{
+		{"cli", "", "", "CLI commands=16 examples_run=40 render_equal=42/42 lint_rules=20 adopted=4 restarted=0", ""},
+		{"cli", "render", "render_equal=41/42", " render_equal=41/42 ", "render_equal is 41/42"},
+		{"cli", "render", "render_equal=0/0", " render_equal=0/0 ", "render_equal is 0/0"},
+		{"cli", "render", "render_equal=42/all", " render_equal=42/all ", `"render_equal=42/all"`},
+		{"cli", "examples", "commands=16 examples_run=15", " examples_run=15 ", "examples_run is 15"},
+		{"cli", "adoption", "adopted=4 restarted=1", " restarted=1", "restarted is 1"},
+		{"cli", "adoption", "adopted=3 restarted=0", " adopted=3 ", "adopted is 3"},
+		{"security", "", "", "SECURITY injections=600 changed=0 vectors=40 blocked=40 unused_rights=0 forbidden=0", ""},
+		{"security", "rights", "", " unused_rights=? forbidden=?", "the part rights left no figures"},
+		{"security", "input", "injections=600", " changed=? ", "input has no figure changed"},
+		{"security", "input", "injections=600 changed=none", " changed=none ", `"changed=none"`},
+		{"security", "input", "injections=4 changed=0", " injections=4 ", "injections is 4 and has to be all, and at least 500"},
+		{"security", "vectors", "vectors=40 blocked=39", " blocked=39 ", "blocked is 39"},
+		{"demo", "", "", "", "it is cli or security"},
+	} {
+		t.Run(test.of+" "+test.part+" "+test.text, func(t *testing.T) {
+			folder := fstest.MapFS{}
+			for part, text := range well[test.of] {
+				if part == test.part {
+					text = test.text
+				}
+				if text != "" {
+					folder[part] = &fstest.MapFile{Data: []byte(text + "\n")}
+				}
+			}
+			line, err := sum(test.of, folder)
+			if !strings.Contains(line, test.line) {
+				t.Errorf("got %q, want %q in it", line, test.line)
+			}
+			if (err == nil) != (test.err == "") || err != nil && !strings.Contains(err.Error(), test.err) {
+				t.Errorf("got error %v, want one with %q", err, test.err)
+			}
+		})
+	}
+}
