@@ -65,8 +65,6 @@ override CRDS := $(foreach file,$(basename $(notdir $(wildcard config/crd/bases/
 LDFLAGS := -X $(MODULE)/internal/version.Version=$(VERSION)
 # Expanded each time: generating may add files.
 GENERATED = $(wildcard api/*/zz_generated.*.go internal/lint/builtin.json docs/lint/README.md config/admission/*.yaml config/crd/*.yaml config/crd/bases/*.yaml config/rbac/*.yaml config/rights/*/*.yaml config/namespaced/rights/role.yaml config/samples/kustomization.yaml config/manifests/bases/*.yaml docs/reference/*.md helm-charts/*/values.yaml helm-charts/*/values.schema.json docs/picture.svg bundle.Dockerfile bundle/*/*.yaml bundle/*/*/*.yaml)
-# Those of test/chart, test/cli, test/contract, test/fault, test/injection, test/integration, test/monitoring, test/olm, test/security and test/walk are not unit tests: they have targets of their own.
-UNIT_PACKAGES = $(or $(filter-out $(addprefix $(MODULE)/test/,chart cli contract fault injection integration monitoring olm security walk),$(shell go list ./...)),$(error cannot list the packages))
 
 tool = go tool -modfile='$(CURDIR)/tools/pins/$(1)/go.mod' $(1)
 KUSTOMIZE = $(call tool,kustomize)
@@ -119,6 +117,7 @@ fmt: ## Format the Go code.
 .PHONY: vet
 vet: ## Run go vet.
 	go vet ./...
+	go vet -tags cluster ./...
 	go vet -C tools/images ./...
 	go vet -C tools/sbom ./...
 
@@ -165,7 +164,7 @@ test: test-unit test-chart test-contract test-alerts test-cli test-security test
 .PHONY: test-unit
 test-unit: ## Run the unit tests. TESTFLAGS='-run NAME' narrows them.
 	@echo '==> Unit tests. The first time, compiling with the race detector takes some minutes.'
-	@CGO_ENABLED=1 go test -race -short -timeout=20m $(TESTFLAGS) $(UNIT_PACKAGES) ./test/bench/...
+	@CGO_ENABLED=1 go test -race -short -timeout=20m $(TESTFLAGS) ./...
 	@echo '==> Unit tests that -short leaves out, without the race detector.'
 	@go test $(TESTFLAGS) ./internal/importer ./internal/render ./test/model
 	@echo '==> Unit tests of tools that are modules of their own.'
@@ -179,7 +178,7 @@ test-chart: ## Run the charts' own tests, helm-charts/*/tests, and show what cha
 	@$(call tool,helm-unittest) --strict helm-charts/*
 	@echo '==> What chart maintainers rely on.'
 	@[ "$$CLUSTER" = current ] || go run ./tools/cmd/cluster build
-	@mkdir -p bin && go test -c -o bin/chart.test ./test/chart
+	@mkdir -p bin && go test -tags cluster -c -o bin/chart.test ./test/chart
 	@cd test/chart && '$(CURDIR)/bin/chart.test' -test.timeout=40m -test.parallel=4 $(CHARTFLAGS)
 
 # CLIFLAGS='-test.run=TestExamples/why' narrows it. The parts leave figures in bin/cli.
@@ -187,23 +186,23 @@ test-chart: ## Run the charts' own tests, helm-charts/*/tests, and show what cha
 test-cli: ## Run kubectl appservice as users do: each example of its help, and the commands of the pages; last a line CLI.
 	@echo '==> kubectl appservice.'
 	@[ "$$CLUSTER" = current ] || go run ./tools/cmd/cluster build
-	@rm -rf bin/cli && mkdir -p bin/cli && go test -c -o bin/cli.test ./test/cli
+	@rm -rf bin/cli && mkdir -p bin/cli && go test -tags cluster -c -o bin/cli.test ./test/cli
 	@cd test/cli && CLI_FIGURES='$(CURDIR)/bin/cli' '$(CURDIR)/bin/cli.test' -test.timeout=20m $(CLIFLAGS)
 	@CLI_FIGURES='$(CURDIR)/bin/cli' go test -count=1 -run='^TestRules$$' ./internal/lint
-	@go test -c -o bin/integration.test ./test/integration
+	@go test -tags cluster -c -o bin/integration.test ./test/integration
 	@cd test/integration && CLI_FIGURES='$(CURDIR)/bin/cli' CLUSTER_NAME=appservice-cli '$(CURDIR)/bin/integration.test' -test.run='^TestRenderIsWhatIsReleased$$'
 	@go run ./tools/cmd/figures cli
 
 .PHONY: test-contract
 test-contract: ## Check that each field of the API does something. CONTRACTFLAGS=-update rewrites docs/reference/fields.md.
 	@echo '==> Contract test.'
-	@mkdir -p bin && go test -c -o bin/contract.test ./test/contract
+	@mkdir -p bin && go test -tags cluster -c -o bin/contract.test ./test/contract
 	@cd test/contract && '$(CURDIR)/bin/contract.test' $(CONTRACTFLAGS)
 
 .PHONY: test-injection
 test-injection: ## Put special characters of YAML, templates and shells into each text field of the API: only that text may change.
 	@echo '==> Injections.'
-	@mkdir -p bin && go test -c -o bin/injection.test ./test/injection
+	@mkdir -p bin && go test -tags cluster -c -o bin/injection.test ./test/injection
 	@rm -f bin/security/input
 	@cd test/injection && SECURITY_FIGURES='$(CURDIR)/bin/security/input' '$(CURDIR)/bin/injection.test'
 
@@ -212,7 +211,7 @@ test-vectors: ## Act as tenants who try to gain more than their AppServices, eac
 	@echo '==> Tenant vectors.'
 	@[ "$$CLUSTER" = current ] || go run ./tools/cmd/cluster build
 	@rm -f bin/security/vectors
-	@mkdir -p bin && go test -c -o bin/security.test ./test/security
+	@mkdir -p bin && go test -tags cluster -c -o bin/security.test ./test/security
 	@cd test/security && SECURITY_FIGURES='$(CURDIR)/bin/security/vectors' '$(CURDIR)/bin/security.test' -test.timeout=20m -test.parallel=8 $(VECTORFLAGS)
 
 # The rights that the operator uses are counted in the integration tests.
@@ -234,7 +233,7 @@ fuzz: ## Run each fuzzer for FUZZTIME, FUZZ=Render those of that name. Findings 
 test-alerts: ## Run the cases of the alerts with promtool, and check that the metrics in alerts and dashboards exist.
 	@echo '==> Alerts and dashboards.'
 	@go run ./tools/cmd/tool promtool --version >/dev/null
-	@go test -count=1 $(TESTFLAGS) ./test/monitoring
+	@go test -tags cluster -count=1 $(TESTFLAGS) ./test/monitoring
 
 .PHONY: golden
 golden: ## Update the golden files of test/testdata/cases. Review the difference.
@@ -255,7 +254,7 @@ test-integration: ## Run the integration tests on a control plane of their own, 
 	@go run ./tools/cmd/tool prometheus --version >/dev/null
 	@mkdir -p bin/security
 	SECURITY_FIGURES='$(CURDIR)/bin/security/rights' CGO_ENABLED=1 $(call tool,gotestsum) --format=standard-verbose --hide-summary=skipped,output -- \
-	  -race -timeout=40m -count=1 -parallel=8 $(TESTFLAGS) ./test/integration/...
+	  -race -tags cluster -timeout=40m -count=1 -parallel=8 $(TESTFLAGS) ./test/integration/...
 
 .PHONY: test-walk
 test-walk: WALKS = -seed=5 -walks=5 -steps=5
@@ -266,7 +265,7 @@ WALKS ?= -seed=1 -walks=100 -steps=12
 test-walks: ## Take AppServices on random walks with other writers, and compare each with a fresh install. WALKS='-seed=7 -walks=9'.
 	@echo '==> Random walks.'
 	@[ "$$CLUSTER" = current ] || go run ./tools/cmd/cluster build
-	@mkdir -p bin && CGO_ENABLED=1 go test -race -c -o bin/walk.test ./test/walk
+	@mkdir -p bin && CGO_ENABLED=1 go test -race -tags cluster -c -o bin/walk.test ./test/walk
 	@cd test/walk && '$(CURDIR)/bin/walk.test' -test.timeout=2h -test.parallel=5 $(WALKS)
 
 .PHONY: test-model
@@ -281,34 +280,34 @@ FAULT_PARALLEL := 96
 test-faults: ## Break the operator at each of its requests, and in other ways: docs/reliability.md. PLAN=NAME,… runs some again.
 	@echo '==> Faults.'
 	@go run ./tools/cmd/cluster build
-	@mkdir -p bin && go test -c -o bin/fault.test ./test/fault
+	@mkdir -p bin && go test -tags cluster -c -o bin/fault.test ./test/fault
 	@cd test/fault && '$(CURDIR)/bin/fault.test' -test.timeout=90m -test.parallel=$(FAULT_PARALLEL) -plan='$(PLAN)' $(FAULTFLAGS)
 
 .PHONY: test-size
 test-size: ## Fill the manager with N=1000 of the largest AppServices of each shape; SHAPE=references for one. Takes an hour.
 	@echo '==> Size.'
 	@go run ./tools/cmd/cluster build
-	@mkdir -p bin && go test -c -o bin/size.test ./test/integration
+	@mkdir -p bin && go test -tags cluster -c -o bin/size.test ./test/integration
 	@cd test/integration && SIZE_FLEET=$(or $(N),1000) '$(CURDIR)/bin/size.test' -test.v -test.timeout=3h -test.run='^TestAThousandOfTheLargestFit$$/$(SHAPE)|^TestManyClaimsFit$$'
 
 .PHONY: test-faults-stock
 test-faults-stock: ## Put the stock library through campaign T1 with the same chart, and count what goes wrong.
 	@go run ./tools/cmd/cluster build
-	@mkdir -p bin && go test -c -o bin/fault.test ./test/fault
+	@mkdir -p bin && go test -tags cluster -c -o bin/fault.test ./test/fault
 	@cd test/fault && '$(CURDIR)/bin/fault.test' -test.timeout=60m -test.parallel=$(FAULT_PARALLEL) -test.v -test.run='^TestStock$$' -stock
 
 .PHONY: test-faults-sample
 test-faults-sample: ## Run every 40th plan of test-faults, with the race detector.
 	@echo '==> A sample of the faults.'
 	@go run ./tools/cmd/cluster build
-	@mkdir -p bin && CGO_ENABLED=1 go test -race -c -o bin/fault-race.test ./test/fault
+	@mkdir -p bin && CGO_ENABLED=1 go test -race -tags cluster -c -o bin/fault-race.test ./test/fault
 	@cd test/fault && '$(CURDIR)/bin/fault-race.test' -test.timeout=20m -test.parallel=$(FAULT_PARALLEL) -every=40 $(FAULTFLAGS)
 
 .PHONY: test-olm
 test-olm: ## Install, upgrade and remove the operator through a Subscription, with OLM, on a control plane of its own.
 	@echo '==> OLM.'
 	@go run ./tools/cmd/cluster build
-	go test -timeout=20m -count=1 -v $(TESTFLAGS) ./test/olm
+	go test -tags cluster -timeout=20m -count=1 -v $(TESTFLAGS) ./test/olm
 
 .PHONY: test-versions
 test-versions: ## Run the integration tests on control planes of older Kubernetes, one after the other: OLDER_VERSIONS.
@@ -337,7 +336,7 @@ test-images: ## Run each Dockerfile with buildah and compare the images with wha
 test-refusals: ## Show what the operator refuses with a condition, and that each refusal heals.
 	@echo '==> Refusals.'
 	@[ "$$CLUSTER" = current ] || go run ./tools/cmd/cluster build
-	@mkdir -p bin && CGO_ENABLED=1 go test -race -c -o bin/integration.test ./test/integration
+	@mkdir -p bin && CGO_ENABLED=1 go test -race -tags cluster -c -o bin/integration.test ./test/integration
 	@cd test/integration && '$(CURDIR)/bin/integration.test' -test.v -test.parallel=4 -test.run '^TestRefusals$$'
 
 .PHONY: test-ready
@@ -350,7 +349,7 @@ test-ready: ## Check Ready for each kind of object; kstatus, Argo CD and kubectl
 test-diagnosis: ## Show that the status explains why pods do not run: recorded failures, then simulated ones, one test each.
 	@echo '==> Diagnosis.'
 	@[ "$$CLUSTER" = current ] || go run ./tools/cmd/cluster build
-	@mkdir -p bin && CGO_ENABLED=1 go test -race -c -o bin/integration.test ./test/integration
+	@mkdir -p bin && CGO_ENABLED=1 go test -race -tags cluster -c -o bin/integration.test ./test/integration
 	@{ go test -count=1 -v -run '^TestRecorded' ./test/diagnosis ./internal/release; \
 	  cd test/integration && '$(CURDIR)/bin/integration.test' -test.v -test.parallel=8 \
 	    -test.run '^(TestDiagnosis|TestACrashLoopDoesNotFlap|TestARestartOfTheOperatorChangesNoDiagnosis|TestWhatIsWellIsNotLookedAt)$$'; } 2>&1 | \
