@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// vulnerabilities looks up those of the modules in the manager. Without a network nothing is looked up, which fails no build.
+// vulnerabilities looks up those of the modules in the manager. Without a network nothing is looked up, which fails
+// no build.
 func vulnerabilities(r *runner) error {
 	var output bytes.Buffer
 	check := r.command(command{args: words("go tool -modfile=" + filepath.Join(r.root, "tools/pins/govulncheck/go.mod") +
@@ -24,8 +25,8 @@ func vulnerabilities(r *runner) error {
 	return err
 }
 
-// validators runs those of operator-sdk: its suite, and what OperatorHub.io and community-operators ask for besides. These two say of
-// themselves that they are deprecated; any other warning is a failure.
+// validators runs those of operator-sdk: its suite, and what OperatorHub.io and community-operators ask for besides.
+// These two say of themselves that they are deprecated; any other warning is a failure.
 func validators(r *runner) error {
 	for _, validator := range []string{"suite=operatorframework", "name=operatorhub", "name=community"} {
 		var log bytes.Buffer

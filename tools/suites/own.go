@@ -12,7 +12,8 @@ import (
 	"strings"
 )
 
-// chartTests runs the charts' own tests on a copy: helm-unittest leaves folders beside them, which would be in images of the charts.
+// chartTests runs the charts' own tests on a copy: helm-unittest leaves folders beside them, which would be in images
+// of the charts.
 func chartTests(r *runner) error {
 	copied, err := os.MkdirTemp("", "appservice-charts-")
 	if err != nil {
@@ -26,7 +27,8 @@ func chartTests(r *runner) error {
 	if err != nil {
 		return err
 	}
-	args := append(words("go tool -modfile="+filepath.Join(r.root, "tools/pins/helm-unittest/go.mod")+" helm-unittest --strict"), charts...)
+	args := append(words("go tool -modfile="+filepath.Join(r.root,
+		"tools/pins/helm-unittest/go.mod")+" helm-unittest --strict"), charts...)
 	return command{args: args}.run(r)
 }
 
@@ -58,8 +60,9 @@ func (r *runner) on(version string) error {
 
 // diagnosis runs tests of problems, each of which is a test within another, and counts those that were explained.
 func diagnosis(r *runner) error {
-	simulated, err := tests{folder: "test/integration", race: true, args: []string{"-test.v", "-test.parallel=8", "-test.run=" +
-		"^(TestDiagnosis|TestACrashLoopDoesNotFlap|TestARestartOfTheOperatorChangesNoDiagnosis|TestWhatIsWellIsNotLookedAt)$"}}.compile(r)
+	simulated, err := tests{folder: "test/integration", race: true, args: []string{"-test.v", "-test.parallel=8",
+		"-test.run=" +
+			"^(TestDiagnosis|TestACrashLoopDoesNotFlap|TestARestartOfTheOperatorChangesNoDiagnosis|TestWhatIsWellIsNotLookedAt)$"}}.compile(r)
 	if err != nil {
 		return err
 	}

@@ -19,8 +19,8 @@ type result struct {
 	err   error
 }
 
-// Run runs suites with all their parts, one after the other, also after failures, and prints a table if there were several. The error says
-// which failed.
+// Run runs suites with all their parts, one after the other, also after failures, and prints a table if there were
+// several. The error says which failed.
 func Run(ctx context.Context, names ...string) error {
 	root, err := toolchain.Root()
 	if err != nil {

@@ -39,7 +39,8 @@ func (c command) run(r *runner) error {
 	return nil
 }
 
-// command prepares the process. A shell reads the additional arguments: so quotes in them mean what they mean in a recipe of make.
+// command prepares the process. A shell reads the additional arguments: so quotes in them mean what they mean in a
+// recipe of make.
 func (r *runner) command(c command) *exec.Cmd {
 	args := c.args
 	if flags := os.Getenv(c.flags); c.flags != "" && flags != "" {
@@ -59,8 +60,8 @@ func (r *runner) command(c command) *exec.Cmd {
 	return process
 }
 
-// tests are those of a package with the tag cluster. They are compiled and run by themselves, not by go test, which would hold back what they
-// print: the last line sums them up.
+// tests are those of a package with the tag cluster. They are compiled and run by themselves, not by go test, which
+// would hold back what they print: the last line sums them up.
 type tests struct {
 	folder string
 	race   bool

@@ -26,7 +26,8 @@ func TestEachPartIsASuiteAndRunsOnce(t *testing.T) {
 	for _, suite := range list {
 		names = append(names, suite.Name)
 	}
-	want := []string{"unit", "contract", "cli", "integration-plain", "unit-race", "chart", "alerts", "injection", "vectors", "integration",
+	want := []string{"unit", "contract", "cli", "integration-plain", "unit-race", "chart", "alerts", "injection",
+		"vectors", "integration",
 		"security", "faults-sample", "walk"}
 	if !slices.Equal(names, want) {
 		t.Errorf("got %v, want %v", names, want)

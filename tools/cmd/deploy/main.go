@@ -1,4 +1,5 @@
-// Command deploy installs the operator from config/ in the current cluster, and removes it. The targets of the Makefile call it, as in
+// Command deploy installs the operator from config/ in the current cluster, and removes it. The targets of the
+// Makefile call it, as in
 //
 //	go run ./tools/cmd/deploy -image example.com/appservice-operator:v0.2.0 deploy
 package main
@@ -126,13 +127,15 @@ func (d *deployment) crds() ([]string, error) {
 	return files, nil
 }
 
-// resources are the CRDs of ours that are there, and the names of their resources in a namespace or, as --all-namespaces, everywhere.
+// resources are the CRDs of ours that are there, and the names of their resources in a namespace or, as
+// --all-namespaces, everywhere.
 func (d *deployment) resources(where string) (there, names []string, err error) {
 	crds, err := d.crds()
 	if err != nil {
 		return nil, nil, err
 	}
-	list, err := output(d.cluster(append(append([]string{"get", "crd"}, crds...), "--ignore-not-found", "--output=name")...))
+	list, err := output(d.cluster(append(append([]string{"get", "crd"}, crds...), "--ignore-not-found",
+		"--output=name")...))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -199,8 +202,9 @@ func (d *deployment) deploy() error {
 	})
 }
 
-// undeploy removes what deploy has installed. The manager goes first, so that it never runs with half of its rights, and the namespace last: if
-// resources live in it, it stays. The label is one that of all these objects only the namespace has.
+// undeploy removes what deploy has installed. The manager goes first, so that it never runs with half of its rights,
+// and the namespace last: if resources live in it, it stays. The label is one that of all these objects only the
+// namespace has.
 func (d *deployment) undeploy() error {
 	return d.overlay([]string{"default", "admission"}, "legacy", func(manifests string) error {
 		_, names, err := d.resources("--namespace=" + namespace)
@@ -211,7 +215,8 @@ func (d *deployment) undeploy() error {
 			"--ignore-not-found", "--cascade=foreground").Run(); err != nil {
 			return err
 		}
-		if err := d.cluster("delete", "-f", manifests, "--ignore-not-found", "-l", "!pod-security.kubernetes.io/enforce").Run(); err != nil {
+		if err := d.cluster("delete", "-f", manifests, "--ignore-not-found", "-l",
+			"!pod-security.kubernetes.io/enforce").Run(); err != nil {
 			return err
 		}
 		if len(names) > 0 {
@@ -230,7 +235,8 @@ func (d *deployment) updateCharts() error {
 		if err := d.packageCharts(dir); err != nil {
 			return err
 		}
-		manifest, err := output(d.cluster("create", "configmap", "appservice-operator-charts", "--namespace="+namespace, "--from-file="+dir,
+		manifest, err := output(d.cluster("create", "configmap", "appservice-operator-charts", "--namespace="+namespace,
+			"--from-file="+dir,
 			"--dry-run=client", "--output=yaml"))
 		if err != nil {
 			return err

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// overlay builds folders of config/ as the options say, and hands over the file with all objects. Its folder is ignored by git and deleted at
-// the end, so the tree stays as it is.
+// overlay builds folders of config/ as the options say, and hands over the file with all objects. Its folder is
+// ignored by git and deleted at the end, so the tree stays as it is.
 func (d *deployment) overlay(folders []string, order string, use func(file string) error) error {
 	return d.inFolder("overlay", func(dir string) error {
 		for _, served := range strings.Fields(d.namespaces) {
@@ -20,7 +20,8 @@ func (d *deployment) overlay(folders []string, order string, use func(file strin
 				return err
 			}
 		}
-		if err := os.WriteFile(filepath.Join(dir, "kustomization.yaml"), []byte(d.kustomization(folders, order)), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, "kustomization.yaml"), []byte(d.kustomization(folders, order)),
+			0o644); err != nil {
 			return err
 		}
 		if err := d.edit(dir); err != nil {
@@ -103,7 +104,8 @@ func (d *deployment) inFolder(name string, use func(dir string) error) error {
 	return use(dir)
 }
 
-// packageCharts packages the charts into a folder. Each has the name of its own folder there, which watches.yaml knows it by.
+// packageCharts packages the charts into a folder. Each has the name of its own folder there, which watches.yaml
+// knows it by.
 func (d *deployment) packageCharts(into string) error {
 	charts, err := filepath.Glob(filepath.Join(d.helmCharts, "*"))
 	if err != nil || len(charts) == 0 {
@@ -143,7 +145,8 @@ func (d *deployment) packageChart(chart, into string) error {
 	return os.Rename(packages[0], filepath.Join(into, filepath.Base(chart)+".tgz"))
 }
 
-// installer writes a file that installs the CRDs, the admission policies and the manager, and beside it the policies alone, for OLM.
+// installer writes a file that installs the CRDs, the admission policies and the manager, and beside it the policies
+// alone, for OLM.
 func (d *deployment) installer(file string) error {
 	const begin = "# Install with: kubectl apply -f install.yaml\n" +
 		"# This file holds the CRD: kubectl delete -f install.yaml also deletes every AppService and its application.\n"
@@ -170,7 +173,8 @@ func (d *deployment) installer(file string) error {
 	return os.WriteFile(policies, []byte(text), 0o644)
 }
 
-// bundle prints the objects that operator-sdk makes a bundle of. Their order is kept: of the samples, consoles offer the first.
+// bundle prints the objects that operator-sdk makes a bundle of. Their order is kept: of the samples, consoles offer
+// the first.
 func (d *deployment) bundle() error {
 	return d.overlay([]string{"manifests"}, "fifo", func(all string) error {
 		objects, err := os.ReadFile(all)

@@ -1,4 +1,5 @@
-// Command suite runs suites of tests, or lists them if none is named: package suites says which. "make test-NAME" calls it.
+// Command suite runs suites of tests, or lists them if none is named: package suites says which. "make test-NAME"
+// calls it.
 //
 //	go run ./tools/cmd/suite contract
 package main
