@@ -2,7 +2,6 @@ package suites
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -130,12 +129,18 @@ func (p programs) run(r *runner) error {
 	return err
 }
 
-// empty is a file or folder that an earlier run has left. Its folder exists afterwards.
+// empty is a file that an earlier run has left or, with a slash at its end, a folder, which is there and empty afterwards.
 type empty string
 
 func (e empty) run(r *runner) error {
 	name := filepath.Join(r.root, string(e))
-	return errors.Join(os.RemoveAll(name), os.MkdirAll(filepath.Dir(name), 0o755))
+	if err := os.RemoveAll(name); err != nil {
+		return err
+	}
+	if strings.HasSuffix(string(e), "/") {
+		return os.MkdirAll(name, 0o755)
+	}
+	return os.MkdirAll(filepath.Dir(name), 0o755)
 }
 
 // function is a step of its own.

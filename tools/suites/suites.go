@@ -59,7 +59,7 @@ func All() []Suite {
 					flags: "TESTFLAGS"}}},
 		{Name: "cli",
 			About: "kubectl appservice: each example of its help, the commands of the pages: CLIFLAGS='-test.run=TestExamples/why'",
-			steps: []step{controlPlane{}, empty("bin/cli"),
+			steps: []step{controlPlane{}, empty("bin/cli/"),
 				tests{folder: "test/cli", args: words("-test.timeout=20m"), flags: "CLIFLAGS",
 					env: []string{"CLI_FIGURES=" + inRoot + "/bin/cli"}},
 				command{args: words("go test -count=1 -run=^TestRules$ ./internal/lint"),
