@@ -19,7 +19,7 @@ import (
 )
 
 // manyRenders skips a test that renders hundreds of times where -short is set: the race detector makes that minutes, and
-// has nothing to find in renders one after the other. "make test-unit" runs them without it.
+// has nothing to find in renders one after the other. "go test ./..." runs them without it.
 func manyRenders(t *testing.T) {
 	t.Helper()
 	if testing.Short() {

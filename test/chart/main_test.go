@@ -1,3 +1,5 @@
+//go:build cluster
+
 // Package chart holds the operator to what it promises to chart maintainers: that they need no Go, that mistakes are named where
 // they are, that a change shows at once, and that no chart takes down a fleet.
 //

@@ -1,3 +1,5 @@
+//go:build cluster
+
 // Package cli runs kubectl appservice as users do: the program itself behind a real kubectl, against a control plane with a running operator, and
 // without any network if a command says that it needs none. Every example of every help text is run.
 package cli

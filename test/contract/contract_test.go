@@ -1,3 +1,5 @@
+//go:build cluster
+
 // Package contract proves that each field of an AppService's spec does something, that the chart has no values that do
 // nothing, and that all that is rendered on the way is valid, the same each time, and selects the same pods.
 //

@@ -1,3 +1,5 @@
+//go:build cluster
+
 // Package fault breaks the operator at every request that changes something, and in other ways in which clusters break, and
 // looks at what becomes of it.
 //

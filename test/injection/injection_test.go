@@ -1,3 +1,5 @@
+//go:build cluster
+
 // Package injection proves that no text of a spec becomes more than a text. For each text that the schema of a custom resource
 // definition knows, of Kubernetes' types too, and for each key of a map, it makes a spec in which that text matters, and puts there what
 // means something to YAML, to templates, to shells and to Helm. It is rendered past the schema, so that nothing but translator, templates

@@ -1,3 +1,5 @@
+//go:build cluster
+
 // Package integration tests the operator against a real API server, garbage collector, scheduler and Deployment
 // controller; only the nodes are simulated. Each test has a namespace and a manager of its own.
 package integration

@@ -82,7 +82,7 @@ func changed(s *shape, spec int) func(ctx context.Context) *world {
 func TestOnceTheWorldStopsItBecomesAsDesiredAndStays(t *testing.T) {
 	log.SetLogger(logr.Discard())
 	if testing.Short() {
-		*depth = 1 // "make test-unit" goes deeper without the race detector
+		*depth = 1 // "go test ./..." goes deeper without the race detector
 	}
 	for name, root := range roots {
 		t.Run(name, func(t *testing.T) {

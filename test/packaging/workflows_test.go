@@ -75,10 +75,7 @@ func TestTheStepsOfWorkflowsAreDescribed(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatalf("got the workflows %v and error %v", files, err)
 	}
-	targets := map[string]bool{}
-	for _, found := range regexp.MustCompile(`(?m)^([a-z][a-z0-9-]*):`).FindAllStringSubmatch(text(t, root+"/Makefile"), -1) {
-		targets[found[1]] = true
-	}
+	there := targets(t)
 	_, described, found := strings.Cut(text(t, root+"/docs/releasing.md"), "\n## What the workflows run\n")
 	if !found {
 		t.Fatal("docs/releasing.md does not say what the workflows run")
@@ -95,7 +92,7 @@ func TestTheStepsOfWorkflowsAreDescribed(t *testing.T) {
 			called := inMake.FindAllStringSubmatch(step.Run, -1)
 			for _, target := range called {
 				named++
-				if !targets[target[1]] {
+				if !there(target[1]) {
 					t.Errorf("%s runs make %s, which the Makefile does not have", file, target[1])
 				}
 				if !strings.Contains(described, "`make "+target[1]) {

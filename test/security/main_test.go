@@ -1,3 +1,5 @@
+//go:build cluster
+
 // Package security plays tenants against the real API server with the real operator: a user who may write AppServices in one namespace,
 // and nothing else, tries to gain more by it, to harm others, or to harm the operator. Each attempt is a vector, and runs twice: as
 // shipped, when it must be blocked, and with its guard off, when it must succeed, so that it is known to try the real thing.

@@ -1,3 +1,5 @@
+//go:build cluster
+
 // Package walk takes AppServices on random walks over the CRD's schema, with other writers in between, on a real API server.
 // However an AppService got to its last spec, it must end like one that was made with it.
 //
@@ -88,7 +90,7 @@ func TestWalks(t *testing.T) {
 				patience = 20 * time.Second // of what fails, too
 				chosen, failure = shorter(t, plan, chosen, failure)
 			}
-			t.Errorf("%v\n\nThe walk:\n%s\nReplay it with\n  go test ./test/walk -run TestWalks -seed=%d -steps=%d -writers=%q -walk=%d -keep=%s",
+			t.Errorf("%v\n\nThe walk:\n%s\nReplay it with\n  go test -tags cluster ./test/walk -run TestWalks -seed=%d -steps=%d -writers=%q -walk=%d -keep=%s",
 				failure, plan.print(chosen), *seed, *steps, *among, number, join(chosen))
 		})
 	}

@@ -1,0 +1,168 @@
+// Package suites runs tests that need more than "go test ./...": the race detector, a control plane, programs that
+// are built, or many hours. "make test-NAME" runs one of them; "make test" and "make check" are suites of suites.
+package suites
+
+import (
+	"cmp"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// Suite is a run of tests.
+type Suite struct {
+	Name  string
+	About string
+	// Parts are the suites that it consists of. Each of them runs, whether or not others fail. Steps come after them.
+	Parts []string
+	steps []step
+}
+
+// step is a part of a suite; if one fails, those after it are left out.
+type step interface{ run(r *runner) error }
+
+// faultPlans is how many plans run at a time. Nearly all of them wait: for retries of the operator, and for other
+// plans.
+const faultPlans = "-test.parallel=96"
+
+// All returns all suites. Some have parameters, which are read from the environment: make passes its variables on.
+func All() []Suite {
+	figures := func(file string) string { return filepath.Join("bin/security", file) }
+	return []Suite{
+		{Name: "test", About: "what a change should see: no race detector, no programs that take long to build",
+			Parts: []string{"unit", "contract", "cli", "integration-plain"}},
+		{Name: "check", About: "all other tests that CI runs",
+			Parts: []string{"unit-race", "chart", "alerts", "security", "faults-sample", "walk"}},
+
+		{Name: "unit", About: "unit tests, those of tools that are modules of their own included", steps: []step{
+			command{args: words("go test -timeout=20m ./..."), flags: "TESTFLAGS"},
+			command{args: words("go test -C tools/images ./..."), flags: "TESTFLAGS"},
+			command{args: words("go test -C tools/crdgen ./..."), flags: "TESTFLAGS"},
+			command{args: words("go test -C tools/sbom ./..."), flags: "TESTFLAGS"},
+		}},
+		// -short leaves out tests that render hundreds of times: minutes each with the race detector, which finds nothing
+		// there.
+		{Name: "unit-race", About: "unit tests with the race detector", steps: []step{
+			command{args: words("go test -race -short -timeout=20m ./..."), flags: "TESTFLAGS", race: true},
+		}},
+		{Name: "chart",
+			About: "the charts' own tests, helm-charts/*/tests, and what chart maintainers rely on: CHARTFLAGS='-test.run=NAME'",
+			steps: []step{function(chartTests), controlPlane{},
+				tests{folder: "test/chart", args: words("-test.timeout=40m -test.parallel=4"), flags: "CHARTFLAGS"}}},
+		{Name: "contract",
+			About: "each field of the API does something: CONTRACTFLAGS=-update rewrites docs/reference/fields.md",
+			steps: []step{tests{folder: "test/contract", flags: "CONTRACTFLAGS"}}},
+		{Name: "alerts",
+			About: "the cases of the alerts, with promtool; the metrics in alerts and dashboards exist",
+			steps: []step{
+				programs{"promtool"}, command{args: words("go test -tags cluster -count=1 ./test/monitoring"),
+					flags: "TESTFLAGS"}}},
+		{Name: "cli",
+			About: "kubectl appservice: each example of its help, the commands of the pages: CLIFLAGS='-test.run=TestExamples/why'",
+			steps: []step{controlPlane{}, empty("bin/cli/"),
+				tests{folder: "test/cli", args: words("-test.timeout=20m"), flags: "CLIFLAGS",
+					env: []string{"CLI_FIGURES=" + inRoot + "/bin/cli"}},
+				command{args: words("go test -count=1 -run=^TestRules$ ./internal/cli/lint"),
+					env: []string{"CLI_FIGURES=" + inRoot + "/bin/cli"}},
+				tests{folder: "test/integration", args: words("-test.run=^TestRenderIsWhatIsReleased$"),
+					env: []string{"CLI_FIGURES=" + inRoot + "/bin/cli", "CLUSTER_NAME=appservice-cli"}},
+				command{args: words("go run ./tools/cmd/figures cli")}}},
+
+		{Name: "injection",
+			About: "special characters of YAML, templates and shells in each text of the API change only that text",
+			steps: []step{empty(figures("input")),
+				tests{folder: "test/injection", env: []string{"SECURITY_FIGURES=" + inRoot + "/" + figures("input")}}}},
+		{Name: "vectors",
+			About: "tenants who try to gain more than their AppServices: VECTORFLAGS='-test.run=TestVectors/.*/NAME'",
+			steps: []step{controlPlane{}, empty(figures("vectors")),
+				tests{folder: "test/security", args: words("-test.timeout=20m -test.parallel=8"), flags: "VECTORFLAGS",
+					env: []string{"SECURITY_FIGURES=" + inRoot + "/" + figures("vectors")}}}},
+		{Name: "integration",
+			About: "the operator, feature by feature, with the race detector; CLUSTER=current on your cluster",
+			steps: []step{controlPlane{}, programs{"prometheus"}, empty(figures("rights")), integration{race: true}}},
+		{Name: "integration-plain", About: "the same without the race detector, and without the test that needs Prometheus",
+			steps: []step{controlPlane{}, integration{}}},
+		{Name: "security",
+			About: "tenants gain no rights, no text is interpreted, and no right is unused; last a line SECURITY",
+			Parts: []string{"injection", "vectors", "integration"},
+			steps: []step{command{args: words("go run ./tools/cmd/figures security")}}},
+
+		{Name: "faults", About: "faults at each request of the operator, and others: PLAN=NAME,…, FAULTFLAGS='-test.v -log'",
+			steps: []step{controlPlane{}, tests{folder: "test/fault", flags: "FAULTFLAGS",
+				args: []string{"-test.timeout=90m", faultPlans, "-plan=" + os.Getenv("PLAN")}}}},
+		{Name: "faults-sample", About: "every 40th of these plans, with the race detector", steps: []step{controlPlane{},
+			tests{folder: "test/fault", race: true, args: []string{"-test.timeout=20m", faultPlans, "-every=40"},
+				flags: "FAULTFLAGS"}}},
+		{Name: "faults-stock",
+			About: "crashes of helm-operator-plugins with the same chart, and what goes wrong",
+			steps: []step{controlPlane{},
+				tests{folder: "test/fault", args: []string{"-test.timeout=60m", faultPlans, "-test.v", "-test.run=^TestStock$",
+					"-stock"}}}},
+		{Name: "walk", About: "a few random walks, always the same ones", steps: walks("-seed=5 -walks=5 -steps=5")},
+		{Name: "walks",
+			About: "random walks with other writers, each compared with a fresh install: WALKS='-seed=7 -walks=9'",
+			steps: walks(parameter("WALKS", "-seed=1 -walks=100 -steps=12"))},
+		{Name: "model",
+			About: "all sequences of DEPTH events on a small resource: 3 takes minutes, 4 takes hours",
+			steps: []step{
+				command{args: words("go test -count=1 -timeout=12h -v ./test/model -depth=" + parameter("DEPTH", "3"))}}},
+		{Name: "size",
+			About: "N=1000 of the largest AppServices of each shape, or of SHAPE=references: takes an hour",
+			steps: []step{
+				controlPlane{}, tests{folder: "test/integration", env: []string{"SIZE_FLEET=" + parameter("N", "1000")},
+					args: []string{
+						"-test.v", "-test.timeout=3h",
+						"-test.run=^TestAThousandOfTheLargestFit$/" + os.Getenv("SHAPE") + "|^TestManyClaimsFit$"}}}},
+		{Name: "versions",
+			About: "the integration tests on older Kubernetes, one after the other: OLDER_VERSIONS='1.34 1.35'",
+			steps: []step{function(olderVersions)}},
+		{Name: "olm", About: "installation, upgrade and removal by OLM", steps: []step{controlPlane{},
+			command{args: words("go test -tags cluster -timeout=20m -count=1 -v ./test/olm"), flags: "TESTFLAGS"}}},
+		{Name: "refusals",
+			About: "what the operator refuses with a condition, and that each refusal heals",
+			steps: []step{controlPlane{},
+				tests{folder: "test/integration", race: true, args: words("-test.v -test.parallel=4 -test.run=^TestRefusals$")}}},
+		{Name: "ready", About: "Ready for each kind of object; kstatus, Argo CD and kubectl wait agree",
+			steps: []step{tests{folder: "test/ready"}}},
+		{Name: "diagnosis", About: "the status explains why pods do not run: recorded failures, then simulated ones",
+			steps: []step{controlPlane{}, function(diagnosis)}},
+		{Name: "node",
+			About: "the life of a real node: it comes up, restarts, ends and leaves nothing (Linux, root)",
+			steps: []step{
+				command{args: words("go test -count=1 -run ^TestLife$ ./tools/node"), env: []string{"NODE_TEST=1"}}}},
+		{Name: "images",
+			About: "each Dockerfile with buildah, compared with the images of tools/images (Linux): IMAGESFLAGS='-run=/charts'",
+			steps: []step{command{args: words("go test -C tools/images -count=1 -v -timeout=3h -run=^TestImages$ ./dockerfiles"),
+				flags: "IMAGESFLAGS", env: []string{"IMAGES_TEST=1"}}}},
+		{Name: "reproducible",
+			About: "two builds of the manager and its image, from two folders, are the same",
+			steps: []step{
+				command{args: words("go test -C tools/images -count=1 -v -run ^(TestManager|TestTheSameSourcesElsewhere)$ .")}}},
+		{Name: "fuzz", About: "each fuzzer for FUZZTIME, FUZZ=Render those of that name; findings stay in testdata/fuzz",
+			steps: []step{function(fuzz)}},
+		{Name: "vuln",
+			About: "known vulnerabilities of the modules in bin/manager",
+			steps: []step{function(vulnerabilities)}},
+		{Name: "bundle",
+			About: "what OLM, OperatorHub.io and community-operators ask of bundle/",
+			steps: []step{function(validators)}},
+	}
+}
+
+// Find returns the suite of a name.
+func Find(name string) (Suite, bool) {
+	all := All()
+	i := slices.IndexFunc(all, func(s Suite) bool { return s.Name == name })
+	if i < 0 {
+		return Suite{}, false
+	}
+	return all[i], true
+}
+
+func walks(flags string) []step {
+	return []step{controlPlane{}, tests{folder: "test/walk", race: true,
+		args: words("-test.timeout=2h -test.parallel=5 " + flags)}}
+}
+
+// parameter is the value of a variable, or what is meant if it is empty.
+func parameter(name, fallback string) string { return cmp.Or(os.Getenv(name), fallback) }

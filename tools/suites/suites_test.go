@@ -1,0 +1,89 @@
+package suites
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestEachPartIsASuiteAndRunsOnce(t *testing.T) {
+	for _, suite := range All() {
+		list, err := parts(suite.Name)
+		require.NoError(t, err)
+		if len(list) == 0 {
+			t.Errorf("%s runs nothing", suite.Name)
+		}
+	}
+	list, err := parts("test", "check", "unit")
+	require.NoError(t, err)
+	var names []string
+	for _, suite := range list {
+		names = append(names, suite.Name)
+	}
+	want := []string{"unit", "contract", "cli", "integration-plain", "unit-race", "chart", "alerts", "injection",
+		"vectors", "integration",
+		"security", "faults-sample", "walk"}
+	if !slices.Equal(names, want) {
+		t.Errorf("got %v, want %v", names, want)
+	}
+	if _, err := parts("none"); err == nil {
+		t.Error("a suite that is not there has no error")
+	}
+}
+
+// A step that fails ends its suite, and not the others.
+func TestOtherSuitesRunAfterAFailure(t *testing.T) {
+	var ran []string
+	does := func(name string, err error) step {
+		return function(func(*runner) error {
+			ran = append(ran, name)
+			return err
+		})
+	}
+	broken := errors.New("broken")
+	err := runAll(&runner{ctx: t.Context()}, []Suite{
+		{Name: "one", steps: []step{does("first", broken), does("second", nil)}},
+		{Name: "two", steps: []step{does("third", nil)}},
+	})
+	if !errors.Is(err, broken) || !strings.HasPrefix(fmt.Sprint(err), "one: ") {
+		t.Errorf("got the error %v", err)
+	}
+	if want := []string{"first", "third"}; !slices.Equal(ran, want) {
+		t.Errorf("%v ran, want %v", ran, want)
+	}
+}
+
+func TestNothingRunsAfterAnInterrupt(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	never := function(func(*runner) error { t.Error("it runs"); return nil })
+	if err := runAll(&runner{ctx: ctx}, []Suite{{Name: "one", steps: []step{never}}}); !errors.Is(err, context.Canceled) {
+		t.Errorf("got the error %v", err)
+	}
+}
+
+func TestFlagsAreQuotedAsInAShell(t *testing.T) {
+	t.Setenv("SOMEFLAGS", `-run='A|B c' -v`)
+	r := &runner{ctx: t.Context(), root: t.TempDir()}
+	process := r.command(command{args: []string{"printf", "[%s]", "x"}, flags: "SOMEFLAGS"})
+	out, err := process.Output()
+	require.NoError(t, err)
+	if got, want := string(out), "[x][-run=A|B c][-v]"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// The suite without Prometheus leaves out a test that is there.
+func TestTheTestThatNeedsPrometheusIsThere(t *testing.T) {
+	source, err := os.ReadFile("../../test/integration/metrics_test.go")
+	require.NoError(t, err)
+	if !strings.Contains(string(source), "func "+needsPrometheus+"(") {
+		t.Errorf("there is no %s", needsPrometheus)
+	}
+}
