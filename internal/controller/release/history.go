@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/kube/livestate"
 )
@@ -79,7 +80,8 @@ func (r *records) supersede(ctx context.Context, record *livestate.Record) error
 		return r.delete(ctx, record)
 	}
 	secret.Data[keyRelease], secret.Labels["status"], secret.ResourceVersion = payload, statusSuperseded, record.Version
-	delete(secret.Data, "superseded") // the same, from an earlier operator
+	delete(secret.Data, "superseded")      // the same, from an earlier operator
+	delete(secret.Labels, v1.LabelRollout) // one that began with it goes on with the record after it
 	err = r.session.UpdateRecord(ctx, secret)
 	if apierrors.IsInvalid(err) {
 		return r.delete(ctx, record)

@@ -4,12 +4,14 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clienttesting "k8s.io/client-go/testing"
 
+	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/kube/livestate"
 )
 
@@ -50,6 +52,19 @@ func TestARecordThatIsAnotherByNowIsLeftAlone(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A rollout is that of the newest record: what an earlier one still says of it is left over.
+func TestASupersededRecordBelongsToNoRollout(t *testing.T) {
+	b := newBench(t)
+	releases(t, b, "one", "two")
+	secret := b.secretOf(t, 2)
+	secret.Labels[v1.LabelRollout] = "a.1.20260101T000000Z.1.0"
+	_, err := b.secrets.CoreV1().Secrets("demo").Update(t.Context(), secret, metav1.UpdateOptions{})
+	require.NoError(t, err)
+	require.NoError(t, b.actor.Retire(t.Context(), owner(t), Retirement{Supersede: b.recorded(t)[:1]}))
+	require.Equal(t, "superseded", b.secretOf(t, 2).Labels["status"])
+	require.NotContains(t, b.secretOf(t, 2).Labels, v1.LabelRollout)
 }
 
 // A deletion that conflicts is tried again: nothing else would come of it until the next release.
