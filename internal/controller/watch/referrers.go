@@ -127,7 +127,7 @@ func (r *Referrers) Facts(ctx context.Context, resource client.Object, reference
 // ensure ensures that a kind is watched and that its objects are in the cache. It reports whether they are: an operator for
 // some namespaces may not read cluster-scoped objects.
 func (r *Referrers) ensure(ctx context.Context, name string) (bool, error) {
-	kind, clusterScoped := reference.ReferenceKind(name)
+	kind, clusterScoped := reference.KindOf(name)
 	since, err := r.watch(ctx, kind, clusterScoped || name == reference.Gateway) // those are everywhere
 	if err != nil || since.IsZero() {
 		return false, err

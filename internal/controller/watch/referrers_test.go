@@ -104,7 +104,7 @@ func TestNoPolicyIsChosenForANamespaceThatIsNotSeen(t *testing.T) {
 func reached(r *Referrers, kind, namespace, name string) []string {
 	q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
 	defer q.ShutDown()
-	gvk, _ := reference.ReferenceKind(kind)
+	gvk, _ := reference.KindOf(kind)
 	object := kube.Metadata(gvk)
 	object.Namespace, object.Name = namespace, name
 	r.events(kind).Delete(nil, event.DeleteEvent{Object: object}, q) //nolint:staticcheck // the handler needs no context

@@ -33,7 +33,7 @@ func (o Object) String() string {
 
 // From resolves a reference from a namespace to the place of the object.
 func (o Object) From(namespace string) Object {
-	if _, clusterScoped := ReferenceKind(o.Kind); clusterScoped {
+	if _, clusterScoped := KindOf(o.Kind); clusterScoped {
 		namespace = ""
 	}
 	o.Namespace = cmp.Or(o.Namespace, namespace)

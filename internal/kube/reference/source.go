@@ -38,8 +38,8 @@ var referenceKinds = map[string]schema.GroupVersionKind{
 	NamespaceKind.Kind:    NamespaceKind,
 }
 
-// ReferenceKind returns the kind that references of a name point to, and whether it is cluster-scoped.
-func ReferenceKind(name string) (kind schema.GroupVersionKind, clusterScoped bool) {
+// KindOf returns the kind that references of a name point to, and whether it is cluster-scoped.
+func KindOf(name string) (kind schema.GroupVersionKind, clusterScoped bool) {
 	switch name {
 	case IngressClass, StorageClass, NamespaceKind.Kind:
 		clusterScoped = true
@@ -98,7 +98,7 @@ func NewDependencies(informers, live client.Reader) *Dependencies {
 // Look returns the state of one object that something in a namespace refers to. If the informers do not show it, confirm checks
 // with the API server as well.
 func (d *Dependencies) Look(ctx context.Context, namespace string, object Object, confirm bool) (State, error) {
-	kind, _ := ReferenceKind(object.Kind)
+	kind, _ := KindOf(object.Kind)
 	at := object.From(namespace)
 	key := types.NamespacedName{Namespace: at.Namespace, Name: at.Name}
 	metadata := kube.Metadata(kind)
