@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/example/appservice-operator/test/try"
 	"github.com/example/appservice-operator/tools/processes"
 )
 
@@ -28,27 +29,18 @@ type process struct {
 }
 
 // start runs a contender's program. Whoever starts it stops it.
-func (b *bench) start(c *contender, kubeconfig string) (*process, error) {
-	free, err := processes.FreeAddresses(1)
-	if err != nil {
-		return nil, err
-	}
-	program, args, err := c.command(free[0])
-	if err != nil {
-		return nil, err
-	}
+func (b *bench) start(c *contender, kubeconfig string) *process {
+	free := try.Get(processes.FreeAddresses(1))
+	program, args := try.Get2(c.command(free[0]))
 	p := &process{metrics: "http://" + free[0] + "/metrics", log: b.program(c.letter + ".log")}
-	log, err := os.OpenFile(p.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
-	if err != nil {
-		return nil, err
-	}
+	log := try.Get(os.OpenFile(p.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644))
 	defer log.Close()
 	command := exec.Command(program, args...)
 	command.Env = append(append(os.Environ(), "KUBECONFIG="+kubeconfig, "WATCH_NAMESPACE="), c.env...)
 	command.Stdout, command.Stderr = log, log
 	p.started = time.Now()
-	p.Child, err = processes.Start(command)
-	return p, err
+	p.Child = try.Get(processes.Start(command))
+	return p
 }
 
 // stop sends SIGTERM to the process, and kills it after a while.

@@ -19,6 +19,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/example/appservice-operator/test/try"
 	"github.com/example/appservice-operator/tools/controlplane"
 	"github.com/example/appservice-operator/tools/toolchain"
 )
@@ -26,7 +27,7 @@ import (
 // step is one heading of the demo and what happens under it.
 type step struct {
 	title string
-	do    func(context.Context) error
+	do    func(context.Context)
 }
 
 // demo is the state that one step leaves for the next.
@@ -69,8 +70,8 @@ func run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	unlock, err := d.lock()
-	if err != nil {
+	var unlock func()
+	if err := try.Catch(func() { unlock = d.lock() }); err != nil {
 		return err
 	}
 	defer unlock()
@@ -80,7 +81,7 @@ func run(ctx context.Context, out io.Writer) error {
 	steps := d.steps()
 	for i, s := range steps {
 		d.say("\n==> %d/%d %s", i+1, len(steps), s.title)
-		if err := d.measured(ctx, s); err != nil {
+		if err := try.Catch(func() { d.measured(ctx, s) }); err != nil {
 			if ctx.Err() != nil {
 				err = context.Cause(ctx) // and not what the commands say that it has ended
 			}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -19,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/test/try"
 	"github.com/example/appservice-operator/tools/poll"
 )
 
@@ -52,19 +52,19 @@ func named(name string) *v1.AppService {
 }
 
 // makeNamespace creates a namespace with labels.
-func (s *suite) makeNamespace(ctx context.Context, name string, labels map[string]string) error {
-	return s.client.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}})
+func (s *suite) makeNamespace(ctx context.Context, name string, labels map[string]string) {
+	try.Do(s.client.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}}))
 }
 
 // change reads an object, changes it and writes it, and repeats this while there is a conflict.
-func (s *suite) change(ctx context.Context, object client.Object, change func()) error {
-	return poll.Until(ctx, func(ctx context.Context) error {
+func (s *suite) change(ctx context.Context, object client.Object, change func()) {
+	try.Do(poll.Until(ctx, func(ctx context.Context) error {
 		if err := s.client.Get(ctx, client.ObjectKeyFromObject(object), object); err != nil {
 			return err
 		}
 		change()
 		return s.client.Update(ctx, object)
-	})
+	}))
 }
 
 // wanted is what a condition shall be. An empty field is not looked at.
@@ -76,8 +76,8 @@ type wanted struct {
 }
 
 // until waits until the conditions of the present generation of an AppService are as wanted.
-func (s *suite) until(ctx context.Context, app *v1.AppService, all ...wanted) error {
-	return poll.Until(ctx, func(ctx context.Context) error {
+func (s *suite) until(ctx context.Context, app *v1.AppService, all ...wanted) {
+	try.Do(poll.Until(ctx, func(ctx context.Context) error {
 		if err := s.client.Get(ctx, client.ObjectKeyFromObject(app), app); err != nil {
 			return err
 		}
@@ -87,11 +87,11 @@ func (s *suite) until(ctx context.Context, app *v1.AppService, all ...wanted) er
 			}
 		}
 		return nil
-	})
+	}))
 }
 
-func (s *suite) untilReady(ctx context.Context, app *v1.AppService) error {
-	return s.until(ctx, app, wanted{kind: v1.ConditionReady, status: metav1.ConditionTrue})
+func (s *suite) untilReady(ctx context.Context, app *v1.AppService) {
+	s.until(ctx, app, wanted{kind: v1.ConditionReady, status: metav1.ConditionTrue})
 }
 
 func (w wanted) match(app *v1.AppService) error {
@@ -150,12 +150,12 @@ func get(ctx context.Context, url string) error {
 	defer response.Body.Close()
 	_, err = io.Copy(io.Discard, response.Body)
 	if err == nil && response.StatusCode != http.StatusOK {
-		err = errors.New(response.Status)
+		err = fmt.Errorf("%s answers %s", url, response.Status)
 	}
 	return err
 }
 
 // serves waits until a node port answers with 200. Rules for a new Service take the node a moment.
-func (s *suite) serves(ctx context.Context, nodePort int) error {
-	return poll.Until(ctx, func(ctx context.Context) error { return s.request(ctx, nodePort) })
+func (s *suite) serves(ctx context.Context, nodePort int) {
+	try.Do(poll.Until(ctx, func(ctx context.Context) error { return s.request(ctx, nodePort) }))
 }

@@ -29,6 +29,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/example/appservice-operator/test/olm"
+	"github.com/example/appservice-operator/test/try"
 	"github.com/example/appservice-operator/tools/toolchain"
 )
 
@@ -42,7 +43,7 @@ const (
 // check is one thing that is shown.
 type check struct {
 	name string
-	do   func(context.Context, *suite) error
+	do   func(context.Context, *suite)
 }
 
 // errSkipped is the error of a check that cannot be made on the cluster. It counts neither as passed nor as failed.
@@ -144,7 +145,7 @@ func (s *suite) perform(ctx context.Context, checks []check) (passed, failed int
 		}
 		start := time.Now()
 		limited, cancel := context.WithTimeout(ctx, patience)
-		err := c.do(limited, s)
+		err := try.Catch(func() { c.do(limited, s) })
 		cancel()
 		took := time.Since(start).Round(100 * time.Millisecond)
 		switch {

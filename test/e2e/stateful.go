@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/test/try"
 	"github.com/example/appservice-operator/tools/poll"
 )
 
@@ -27,7 +28,7 @@ import (
 const keptPort = 30007
 
 // keepData has each replica of an application write a file to its own volume, restarts all of them, and deletes the pod of one.
-func keepData(ctx context.Context, s *suite) error {
+func keepData(ctx context.Context, s *suite) {
 	app := web(apps, "kept", keptPort)
 	app.Spec.Envs = []corev1.EnvVar{{Name: "KEEP", Value: "/data/started"}}
 	app.Spec.Security = &v1.Security{Container: &v1.ContainerSecurity{RunAsUser: ptr.To[int64](0)}} // the node's folder is root's
@@ -44,74 +45,40 @@ func keepData(ctx context.Context, s *suite) error {
 				Path: "/var/lib/" + volume.Name + "-" + strconv.FormatInt(time.Now().UnixNano(), 36), Type: ptr.To(corev1.HostPathDirectoryOrCreate),
 			}},
 		}
-		if err := s.client.Create(ctx, volume); err != nil {
-			return err
-		}
+		try.Do(s.client.Create(ctx, volume))
 		claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: apps, Name: fmt.Sprintf("data-%s-%d", app.Name, i)}}
 		made = append(made, claim, volume)
 	}
-	if err := s.client.Create(ctx, app); err != nil {
-		return err
-	}
-	if err := s.untilReady(ctx, app); err != nil {
-		return err
-	}
-	before, err := s.answers(ctx, app)
-	if err != nil {
-		return err
-	}
-	first, err := s.podsByName(ctx, app)
-	if err != nil {
-		return err
-	}
-	if err := s.change(ctx, app, func() { app.Annotations = map[string]string{v1.AnnotationRestartedAt: "now"} }); err != nil {
-		return err
-	}
-	if err := s.untilOthers(ctx, app, first); err != nil {
-		return fmt.Errorf("restart: %w", err)
-	}
-	second, err := s.podsByName(ctx, app)
-	if err != nil {
-		return err
-	}
+	try.Do(s.client.Create(ctx, app))
+	s.untilReady(ctx, app)
+	before := s.answers(ctx, app)
+	first := try.Get(s.podsByName(ctx, app))
+	s.change(ctx, app, func() { app.Annotations = map[string]string{v1.AnnotationRestartedAt: "now"} })
+	s.untilOthers(ctx, app, first)
+	second := try.Get(s.podsByName(ctx, app))
 	lost := app.Name + "-0"
-	if err := s.client.Delete(ctx, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: apps, Name: lost}}); err != nil {
-		return err
-	}
-	if err := s.untilOthers(ctx, app, map[string]types.UID{lost: second[lost]}); err != nil {
-		return fmt.Errorf("lost pod: %w", err)
-	}
-	after, err := s.answers(ctx, app)
-	if err != nil {
-		return err
-	}
+	try.Do(s.client.Delete(ctx, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: apps, Name: lost}}))
+	s.untilOthers(ctx, app, map[string]types.UID{lost: second[lost]})
+	after := s.answers(ctx, app)
 	if !maps.Equal(before, after) {
-		return fmt.Errorf("replicas answered %v, and after the restart %v", before, after)
+		try.Fail("replicas answered %v, and after the restart %v", before, after)
 	}
 	for host, text := range after {
 		if !strings.HasPrefix(text, host+"@") {
-			return fmt.Errorf("%s has the data of %s", host, text)
+			try.Fail("%s has the data of %s", host, text)
 		}
 	}
-	if err := s.client.Delete(ctx, app); err != nil {
-		return err
-	}
-	err = poll.Until(ctx, func(ctx context.Context) error {
+	try.Do(s.client.Delete(ctx, app))
+	try.Do(poll.Until(ctx, func(ctx context.Context) error {
 		left, err := s.podsByName(ctx, app)
 		if err == nil && len(left) > 0 {
 			err = fmt.Errorf("there are pods: %v", left)
 		}
 		return err
-	})
-	if err != nil {
-		return err
-	}
+	}))
 	for _, object := range made { // the claims are still there
-		if err := s.client.Delete(ctx, object); err != nil {
-			return err
-		}
+		try.Do(s.client.Delete(ctx, object))
 	}
-	return nil
 }
 
 // podsByName returns the UIDs of all pods of an application.
@@ -126,8 +93,8 @@ func (s *suite) podsByName(ctx context.Context, app client.Object) (map[string]t
 }
 
 // untilOthers waits until pods are others than they were, and the application is ready.
-func (s *suite) untilOthers(ctx context.Context, app *v1.AppService, were map[string]types.UID) error {
-	err := poll.Until(ctx, func(ctx context.Context) error {
+func (s *suite) untilOthers(ctx context.Context, app *v1.AppService, were map[string]types.UID) {
+	try.Do(poll.Until(ctx, func(ctx context.Context) error {
 		now, err := s.podsByName(ctx, app)
 		if err != nil {
 			return err
@@ -138,17 +105,14 @@ func (s *suite) untilOthers(ctx context.Context, app *v1.AppService, were map[st
 			}
 		}
 		return nil
-	})
-	if err != nil {
-		return err
-	}
-	return s.untilReady(ctx, app)
+	}))
+	s.untilReady(ctx, app)
 }
 
 // answers asks until each replica of an application has answered, and returns what they said, by host.
-func (s *suite) answers(ctx context.Context, app *v1.AppService) (map[string]string, error) {
+func (s *suite) answers(ctx context.Context, app *v1.AppService) map[string]string {
 	said := map[string]string{}
-	return said, poll.Until(ctx, func(ctx context.Context) error {
+	try.Do(poll.Until(ctx, func(ctx context.Context) error {
 		text, err := s.answer(ctx, keptPort)
 		if err != nil {
 			return err
@@ -162,7 +126,8 @@ func (s *suite) answers(ctx context.Context, app *v1.AppService) (map[string]str
 			return fmt.Errorf("only %v answered", said)
 		}
 		return nil
-	})
+	}))
+	return said
 }
 
 // answer returns the page at a node port.
