@@ -13,6 +13,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/example/appservice-operator/test/harness"
 )
 
@@ -57,8 +59,6 @@ var startCluster = sync.OnceValues(func() (*harness.Cluster, error) {
 func controlPlane(t *testing.T) *harness.Cluster {
 	t.Helper()
 	cluster, err := startCluster()
-	if err != nil {
-		t.Fatalf("cannot start the cluster: %v", err)
-	}
+	require.NoError(t, err, "cannot start the cluster")
 	return cluster
 }

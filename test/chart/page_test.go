@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -152,15 +153,11 @@ func (s session) do(t *testing.T, c command, variables ...string) {
 	}
 	script := fmt.Sprintf("[ ! -e '%[1]s' ] || . '%[1]s'\n%[2]s\nstatus=$?; export -p > '%[1]s'; exit $status", s.environment, c.text)
 	output, err := s.try(t, script, variables...)
-	if (err != nil) != c.fails() {
-		t.Fatalf("line %d: $ %s\nit ends with %v:\n%s", c.line, c.text, err, output)
-	}
+	require.Equal(t, c.fails(), err != nil, "line %d: $ %s\nit ends with %v:\n%s", c.line, c.text, err, output)
 	printed := slices.DeleteFunc(strings.Split(strings.TrimRight(output, "\n"), "\n"), func(line string) bool {
 		return output == "" || strings.HasPrefix(line, "go: downloading ") // on a machine that runs a tool for the first time
 	})
-	if !matches(c.prints, printed) {
-		t.Errorf("line %d: $ %s\nthe page shows:\n%s\nit prints:\n%s", c.line, c.text, strings.Join(c.prints, "\n"), output)
-	}
+	assert.True(t, matches(c.prints, printed), "line %d: $ %s\nthe page shows:\n%s\nit prints:\n%s", c.line, c.text, strings.Join(c.prints, "\n"), output)
 }
 
 func (s session) start(t *testing.T, text string, variables ...string) {
@@ -219,9 +216,7 @@ func TestWhatIsPrintedIsCompared(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if got := matches(strings.Split(tc.shown, "\n"), strings.Split(tc.printed, "\n")); got != tc.want {
-				t.Errorf("got %t", got)
-			}
+			assert.EqualValues(t, tc.want, matches(strings.Split(tc.shown, "\n"), strings.Split(tc.printed, "\n")))
 		})
 	}
 }

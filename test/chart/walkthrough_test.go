@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -32,7 +33,5 @@ func TestThePageForChartMaintainersWorks(t *testing.T) {
 			ran++
 		}
 	}
-	if ran == 0 {
-		t.Error("the page has no commands")
-	}
+	assert.NotZero(t, ran, "the page has no commands")
 }

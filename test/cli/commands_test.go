@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/example/appservice-operator/test/files"
@@ -46,9 +47,7 @@ var clusterWide = regexp.MustCompile(`^kubectl (create clusterrole|annotate crd|
 
 func TestTheCommandsOfDocumentsWork(t *testing.T) {
 	for name := range followed {
-		if !exists(filepath.Join(root, name)) {
-			t.Errorf("%s, whose commands are run elsewhere, does not exist", name)
-		}
+		assert.True(t, exists(filepath.Join(root, name)), "%s, whose commands are run elsewhere, does not exist", name)
 	}
 	met := map[string]bool{}
 	for _, page := range files.Documents(t) {
@@ -68,9 +67,7 @@ func TestTheCommandsOfDocumentsWork(t *testing.T) {
 		}
 	}
 	for _, one := range elsewhere {
-		if !met[one.command] {
-			t.Errorf("no document has a command like %s, which is run elsewhere (%s)", one.command, one.because)
-		}
+		assert.True(t, met[one.command], "no document has a command like %s, which is run elsewhere (%s)", one.command, one.because)
 	}
 }
 
@@ -176,7 +173,5 @@ func TestDocumented(t *testing.T) {
 	require.NoError(t, err)
 	want := []part{{command: "one   more", prints: "out\n"}, {command: "two"}, {command: "three"}}
 	got := documented(t, relative)
-	if fmt.Sprint(got) != fmt.Sprint(want) {
-		t.Errorf("got %q, want %q", got, want)
-	}
+	assert.EqualValues(t, fmt.Sprint(want), fmt.Sprint(got), "got %q, want %q", got, want)
 }

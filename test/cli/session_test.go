@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/example/appservice-operator/test/files"
@@ -103,9 +104,7 @@ func (u *user) follows(t *testing.T, manager *harness.Manager, document string) 
 	require.NoError(t, err)
 	shown, err := readPage(string(text))
 	require.NoError(t, err)
-	if shown.String() != string(text) {
-		t.Fatal("the page is not what was read of it")
-	}
+	require.EqualValues(t, string(text), shown.String(), "the page is not what was read of it")
 	var changed int64
 	for i, each := range shown.parts {
 		if changesSpec.MatchString(each.command) {
@@ -146,9 +145,7 @@ func anotherSecond(t *testing.T, second int64) {
 func (u *user) prints(t *testing.T, line string) string {
 	t.Helper()
 	got := u.run(t, line+" 2>&1", nil)
-	if got.code > exitFound {
-		t.Fatalf("$ %s\nends with %d:\n%s", line, got.code, got.stdout)
-	}
+	require.LessOrEqual(t, got.code, exitFound, "$ %s\nends with %d:\n%s", line, got.code, got.stdout)
 	return strings.ReplaceAll(got.stdout, u.namespace, "shop")
 }
 
@@ -187,9 +184,7 @@ func TestReadPage(t *testing.T) {
 		}
 	}
 	want := []part{{file: "a.yaml", prints: "x: 1\n"}, {command: "one", prints: "out\n"}, {command: "two"}}
-	if diff := cmp.Diff(want, said, cmp.AllowUnexported(part{})); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
-	}
+	assert.Empty(t, cmp.Diff(want, said, cmp.AllowUnexported(part{})), "-want +got")
 	for _, broken := range []string{"```yaml\nx: 1\n```\n", "```console\n$ one\n"} {
 		if _, err := readPage(broken); err == nil {
 			t.Errorf("%q is read", broken)

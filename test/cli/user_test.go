@@ -136,9 +136,7 @@ func (u *user) web(t *testing.T) *v1.AppService {
 func (u *user) must(t *testing.T, code int, line string) string {
 	t.Helper()
 	got := u.run(t, line, nil)
-	if got.code != code {
-		t.Fatalf("%s ended with %d, want %d\n%s%s", line, got.code, code, got.stdout, got.stderr)
-	}
+	require.EqualValues(t, code, got.code, "%s ended with %d, want %d\n%s%s", line, got.code, code, got.stdout, got.stderr)
 	return got.stdout
 }
 

@@ -78,12 +78,8 @@ func tool(t *testing.T, name string, args ...string) []byte {
 	t.Helper()
 	output, err := command(t, name, args...).Output()
 	var exit *exec.ExitError
-	if errors.As(err, &exit) {
-		t.Fatalf("%s %v: %v: %s", name, args, err, exit.Stderr)
-	}
-	if err != nil {
-		t.Fatalf("%s %v: %v", name, args, err)
-	}
+	require.False(t, errors.As(err, &exit), "%s %v: %v: %s", name, args, err, exit.Stderr)
+	require.NoError(t, err, "%s %v: %v", name, args, err)
 	return output
 }
 
@@ -101,8 +97,6 @@ func version(t *testing.T) string {
 	text, err := os.ReadFile(filepath.Join(root, "Makefile"))
 	require.NoError(t, err)
 	found := regexp.MustCompile(`(?m)^VERSION \?= (\S+)$`).FindSubmatch(text)
-	if found == nil {
-		t.Fatal("the Makefile has no VERSION")
-	}
+	require.NotNil(t, found, "the Makefile has no VERSION")
 	return string(found[1])
 }

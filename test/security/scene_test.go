@@ -117,9 +117,7 @@ func (s *scene) app() *v1.AppService {
 func (s *scene) live() *v1.AppService {
 	s.Helper()
 	app := s.app()
-	if err := cluster.Client.Get(s.Context(), client.ObjectKeyFromObject(app), app); err != nil {
-		s.Fatal(err)
-	}
+	require.NoError(s, cluster.Client.Get(s.Context(), client.ObjectKeyFromObject(app), app))
 	return app
 }
 

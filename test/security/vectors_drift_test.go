@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -185,9 +186,7 @@ func stamped(s *scene) error {
 // ofVictim makes the AppService of another tenant.
 func (s *scene) ofVictim() {
 	s.Helper()
-	if err := cluster.Client.Create(s.Context(), s.appService(s.victim, "app", `config: {environment: {A: right}}`)); err != nil {
-		s.Fatal(err)
-	}
+	require.NoError(s, cluster.Client.Create(s.Context(), s.appService(s.victim, "app", `config: {environment: {A: right}}`)))
 	cluster.Ready(s.T, &v1.AppService{ObjectMeta: metav1.ObjectMeta{Namespace: s.victim, Name: "app"}})
 }
 

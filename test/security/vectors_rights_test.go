@@ -3,6 +3,7 @@ package security
 import (
 	"context"
 
+	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -63,9 +64,7 @@ func manager(s *scene) rbacv1.Subject {
 // managerOf grants that account the rights of an installation for some namespaces.
 func managerOf(s *scene) {
 	shipped, err := granted.WithOptions()
-	if err != nil {
-		s.Fatal(err)
-	}
+	require.NoError(s, err)
 	cluster.Create(s.T, &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "manager"}, Rules: shipped.InNamespaces})
 	cluster.Create(s.T, &rbacv1.RoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "manager"},
@@ -79,9 +78,7 @@ func managerOf(s *scene) {
 // everywhere grants it the rights of an installation for all namespaces.
 func everywhere(s *scene) {
 	shipped, err := granted.WithOptions()
-	if err != nil {
-		s.Fatal(err)
-	}
+	require.NoError(s, err)
 	bindManager(s, "everywhere", shipped.InNamespaces)
 	may(s, miner(s.victim))
 }
@@ -113,9 +110,7 @@ func asManager(s *scene) client.Client {
 		Groups:   []string{"system:authenticated", "system:serviceaccounts", "system:serviceaccounts:" + s.namespace},
 	}
 	as, err := client.New(config, client.Options{Scheme: cluster.Client.Scheme(), Mapper: cluster.Client.RESTMapper()})
-	if err != nil {
-		s.Fatal(err)
-	}
+	require.NoError(s, err)
 	return as
 }
 
