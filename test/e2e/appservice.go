@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -115,44 +116,46 @@ func containsAny(text string, parts []string) bool {
 	return len(parts) == 0
 }
 
-// pods returns the pods of an AppService that are not about to end.
-func (s *suite) pods(ctx context.Context, app client.Object) ([]corev1.Pod, error) {
+// podsOf returns all pods of an application, those that end included.
+func (s *suite) podsOf(ctx context.Context, app client.Object) ([]corev1.Pod, error) {
 	var list corev1.PodList
 	err := s.client.List(ctx, &list, client.InNamespace(app.GetNamespace()), client.MatchingLabels{"app.kubernetes.io/instance": app.GetName()})
-	if err != nil {
-		return nil, err
-	}
-	var living []corev1.Pod
-	for _, p := range list.Items {
-		if p.DeletionTimestamp == nil {
-			living = append(living, p)
-		}
-	}
-	return living, nil
+	return list.Items, err
+}
+
+// pods returns those that are not about to end.
+func (s *suite) pods(ctx context.Context, app client.Object) ([]corev1.Pod, error) {
+	all, err := s.podsOf(ctx, app)
+	return slices.DeleteFunc(all, func(p corev1.Pod) bool { return p.DeletionTimestamp != nil }), err
 }
 
 // request asks a node port for a page.
 func (s *suite) request(ctx context.Context, nodePort int) error {
-	return get(ctx, "http://"+net.JoinHostPort(s.cluster.address, strconv.Itoa(nodePort)))
+	_, err := get(ctx, s.url(nodePort))
+	return err
+}
+
+func (s *suite) url(nodePort int) string {
+	return "http://" + net.JoinHostPort(s.cluster.address, strconv.Itoa(nodePort))
 }
 
 // get asks for a page and reads it, over a connection of its own, as a new user does.
-func get(ctx context.Context, url string) error {
+func get(ctx context.Context, url string) (string, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
-		return err
+		return "", err
 	}
 	transport := &http.Transport{DisableKeepAlives: true}
 	response, err := (&http.Client{Transport: transport, Timeout: 5 * time.Second}).Do(request)
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer response.Body.Close()
-	_, err = io.Copy(io.Discard, response.Body)
+	text, err := io.ReadAll(response.Body)
 	if err == nil && response.StatusCode != http.StatusOK {
 		err = fmt.Errorf("%s answers %s", url, response.Status)
 	}
-	return err
+	return string(text), err
 }
 
 // serves waits until a node port answers with 200. Rules for a new Service take the node a moment.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -60,14 +59,12 @@ func chartFromConfigMap(ctx context.Context, s *suite) {
 	s.withoutRestarts(ctx, func() {
 		s.deployWith(ctx, "CHARTS=configmap", "HELM_CHARTS="+filepath.Join(first, "helm-charts"))
 		s.untilMarked(ctx, "one")
-		before := try.Get(s.managers(ctx))
+		before := s.restartsIn(ctx, operatorNamespace)
 		try.Do(s.command(ctx, "make", "deploy-charts", "HELM_CHARTS="+filepath.Join(second, "helm-charts")))
 		s.untilMarked(ctx, "two")
-		after, err := s.managers(ctx)
-		if err == nil && !maps.Equal(before, after) {
-			err = fmt.Errorf("the managers and their restarts are %v, before the new chart %v", after, before)
+		if after := s.restartsIn(ctx, operatorNamespace); !maps.Equal(before, after) {
+			try.Fail("the managers and their restarts are %v, before the new chart %v", after, before)
 		}
-		try.Do(err)
 	})
 }
 
@@ -84,14 +81,7 @@ func chartFromImage(ctx context.Context, s *suite) {
 			s.untilMarked(ctx, text)
 		}
 		s.deployWith(ctx)
-		try.Do(poll.Until(ctx, func(ctx context.Context) error {
-			left := &corev1.ConfigMap{}
-			err := s.client.Get(ctx, client.ObjectKey{Namespace: apps, Name: seed + "-mark"}, left)
-			if err == nil {
-				return errors.New("what only the other chart makes is still there")
-			}
-			return client.IgnoreNotFound(err)
-		}))
+		s.untilGone(ctx, &corev1.ConfigMap{}, client.ObjectKey{Namespace: apps, Name: seed + "-mark"}) // which only the other charts make
 	})
 }
 
@@ -109,23 +99,6 @@ func (s *suite) deployWith(ctx context.Context, variables ...string) {
 		}
 		return nil
 	}))
-}
-
-// managers returns how often each manager has restarted.
-func (s *suite) managers(ctx context.Context) (map[string]int32, error) {
-	var pods corev1.PodList
-	if err := s.client.List(ctx, &pods, client.InNamespace(operatorNamespace)); err != nil {
-		return nil, err
-	}
-	counts := map[string]int32{}
-	for _, p := range pods.Items {
-		for _, c := range p.Status.ContainerStatuses {
-			if p.DeletionTimestamp == nil {
-				counts[p.Name] += c.RestartCount
-			}
-		}
-	}
-	return counts, nil
 }
 
 // mountsImages returns errSkipped where a node has no image volumes.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	appsv1 "k8s.io/api/apps/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -25,21 +24,13 @@ const (
 
 // deploy installs the operator from its image.
 func deploy(ctx context.Context, s *suite) {
-	try.Do(s.command(ctx, "make", "deploy", "IMG="+s.present.Image))
+	s.deployWith(ctx)
 	var namespace corev1.Namespace
 	try.Do(s.client.Get(ctx, client.ObjectKey{Name: operatorNamespace}, &namespace))
 	if level := namespace.Labels["pod-security.kubernetes.io/enforce"]; level != "restricted" {
 		try.Fail("namespace %s enforces %q, want restricted", operatorNamespace, level)
 	}
-	manager := &appsv1.Deployment{}
-	manager.Namespace, manager.Name = operatorNamespace, managerName
 	try.Do(poll.Until(ctx, func(ctx context.Context) error {
-		if err := s.client.Get(ctx, client.ObjectKeyFromObject(manager), manager); err != nil {
-			return err
-		}
-		if want := ptr.Deref(manager.Spec.Replicas, 1); want != 2 || manager.Status.AvailableReplicas != want {
-			return fmt.Errorf("%d of %d managers are available, want 2 of 2", manager.Status.AvailableReplicas, want)
-		}
 		if _, err := s.leader(ctx); err != nil {
 			return err
 		}
@@ -134,10 +125,19 @@ func (s *suite) withoutRestarts(ctx context.Context, do func()) {
 	}
 }
 
-// restarts returns how often the containers of the pods that serve in the applications' namespace have restarted.
+// restarts returns how often the pods that serve in the applications' namespace have restarted.
 func (s *suite) restarts(ctx context.Context) map[string]int32 {
+	counts := s.restartsIn(ctx, apps)
+	if len(counts) == 0 {
+		try.Fail("no application runs that could restart")
+	}
+	return counts
+}
+
+// restartsIn returns how often the containers of each pod have restarted that is ready, in a namespace.
+func (s *suite) restartsIn(ctx context.Context, namespace string) map[string]int32 {
 	var pods corev1.PodList
-	try.Do(s.client.List(ctx, &pods, client.InNamespace(apps)))
+	try.Do(s.client.List(ctx, &pods, client.InNamespace(namespace)))
 	counts := map[string]int32{}
 	for _, p := range pods.Items {
 		for _, c := range p.Status.ContainerStatuses {
@@ -145,9 +145,6 @@ func (s *suite) restarts(ctx context.Context) map[string]int32 {
 				counts[p.Name+" "+string(p.UID)] += c.RestartCount
 			}
 		}
-	}
-	if len(counts) == 0 {
-		try.Fail("no application runs that could restart")
 	}
 	return counts
 }

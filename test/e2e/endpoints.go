@@ -55,7 +55,7 @@ func hasEndpoints(app *v1.AppService, scopes []v1.EndpointScope) error {
 func (s *suite) visit(ctx context.Context, app *v1.AppService, endpoint v1.Endpoint) {
 	if endpoint.Scope == v1.ScopeNode {
 		address := strings.Replace(endpoint.URL, "NODE", s.cluster.address, 1)
-		try.Do(poll.Until(ctx, func(ctx context.Context) error { return get(ctx, address) }))
+		try.Do(poll.Until(ctx, func(ctx context.Context) error { _, err := get(ctx, address); return err }))
 		return
 	}
 	address := try.Get(url.Parse(endpoint.URL))

@@ -63,12 +63,11 @@ func (s *suite) roll(ctx context.Context, app *v1.AppService, image string, chan
 // untilOnly waits until every pod of an application, those that end included, has the image.
 func (s *suite) untilOnly(ctx context.Context, app *v1.AppService, image string) {
 	try.Do(poll.Until(ctx, func(ctx context.Context) error {
-		var pods corev1.PodList
-		err := s.client.List(ctx, &pods, client.InNamespace(app.Namespace), client.MatchingLabels{"app.kubernetes.io/instance": app.Name})
+		pods, err := s.podsOf(ctx, app)
 		if err != nil {
 			return err
 		}
-		for _, p := range pods.Items {
+		for _, p := range pods {
 			if got := p.Spec.Containers[0].Image; got != image {
 				return fmt.Errorf("pod %s has image %s, want %s", p.Name, got, image)
 			}
@@ -164,7 +163,7 @@ func deleteApp(ctx context.Context, s *suite) {
 
 // makeStateful creates an application with everything that one can have here, and waits until it is ready.
 func (s *suite) makeStateful(ctx context.Context) (*v1.AppService, *corev1.PersistentVolume) {
-	volume := s.makeVolume(ctx)
+	volume := s.makeVolume(ctx, apps, apps, apps)
 	app := web(apps, "stateful", 30004)
 	app.Spec.Size = ptr.To[int32](1)
 	app.Spec.Config = &v1.Config{Environment: map[string]v1.ConfigValue{"GREETING": "hello"}}
@@ -182,16 +181,16 @@ func claimOf(app *v1.AppService) string {
 	return "PersistentVolumeClaim " + app.Namespace + " " + app.Name
 }
 
-// makeVolume creates a volume: not every cluster has a provisioner.
-func (s *suite) makeVolume(ctx context.Context) *corev1.PersistentVolume {
-	volume := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: apps}}
+// makeVolume creates a volume on the node, of a class of its own: not every cluster has a provisioner.
+func (s *suite) makeVolume(ctx context.Context, name, class, path string) *corev1.PersistentVolume {
+	volume := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	volume.Spec = corev1.PersistentVolumeSpec{
-		StorageClassName:              apps,
+		StorageClassName:              class,
 		AccessModes:                   []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
 		Capacity:                      corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Mi")},
 		PersistentVolumeReclaimPolicy: corev1.PersistentVolumeReclaimRetain,
 		PersistentVolumeSource: corev1.PersistentVolumeSource{HostPath: &corev1.HostPathVolumeSource{
-			Path: "/var/lib/" + apps, Type: ptr.To(corev1.HostPathDirectoryOrCreate),
+			Path: "/var/lib/" + path, Type: ptr.To(corev1.HostPathDirectoryOrCreate),
 		}},
 	}
 	try.Do(s.client.Create(ctx, volume))

@@ -4,10 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
-	"net"
-	"net/http"
 	"strconv"
 	"strings"
 	"time"
@@ -35,17 +32,8 @@ func keepData(ctx context.Context, s *suite) {
 	app.Spec.Persistence = &v1.Persistence{PerReplica: true, Size: resource.MustParse("1Mi"), MountPath: "/data", StorageClassName: ptr.To(apps + "-kept")}
 	var made []client.Object
 	for i := range *app.Spec.Size {
-		volume := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("%s-kept-%d", apps, i)}}
-		volume.Spec = corev1.PersistentVolumeSpec{
-			StorageClassName:              apps + "-kept",
-			AccessModes:                   []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
-			Capacity:                      corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Mi")},
-			PersistentVolumeReclaimPolicy: corev1.PersistentVolumeReclaimRetain,
-			PersistentVolumeSource: corev1.PersistentVolumeSource{HostPath: &corev1.HostPathVolumeSource{
-				Path: "/var/lib/" + volume.Name + "-" + strconv.FormatInt(time.Now().UnixNano(), 36), Type: ptr.To(corev1.HostPathDirectoryOrCreate),
-			}},
-		}
-		try.Do(s.client.Create(ctx, volume))
+		name := fmt.Sprintf("%s-kept-%d", apps, i)
+		volume := s.makeVolume(ctx, name, apps+"-kept", name+"-"+strconv.FormatInt(time.Now().UnixNano(), 36))
 		claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: apps, Name: fmt.Sprintf("data-%s-%d", app.Name, i)}}
 		made = append(made, claim, volume)
 	}
@@ -83,11 +71,10 @@ func keepData(ctx context.Context, s *suite) {
 
 // podsByName returns the UIDs of all pods of an application.
 func (s *suite) podsByName(ctx context.Context, app client.Object) (map[string]types.UID, error) {
-	var list corev1.PodList
-	err := s.client.List(ctx, &list, client.InNamespace(app.GetNamespace()), client.MatchingLabels{"app.kubernetes.io/instance": app.GetName()})
+	pods, err := s.podsOf(ctx, app)
 	found := map[string]types.UID{}
-	for i := range list.Items {
-		found[list.Items[i].Name] = list.Items[i].UID
+	for _, p := range pods {
+		found[p.Name] = p.UID
 	}
 	return found, err
 }
@@ -113,7 +100,7 @@ func (s *suite) untilOthers(ctx context.Context, app *v1.AppService, were map[st
 func (s *suite) answers(ctx context.Context, app *v1.AppService) map[string]string {
 	said := map[string]string{}
 	try.Do(poll.Until(ctx, func(ctx context.Context) error {
-		text, err := s.answer(ctx, keptPort)
+		text, err := get(ctx, s.url(keptPort))
 		if err != nil {
 			return err
 		}
@@ -128,20 +115,4 @@ func (s *suite) answers(ctx context.Context, app *v1.AppService) map[string]stri
 		return nil
 	}))
 	return said
-}
-
-// answer returns the page at a node port.
-func (s *suite) answer(ctx context.Context, nodePort int) (string, error) {
-	url := "http://" + net.JoinHostPort(s.cluster.address, strconv.Itoa(nodePort))
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	if err != nil {
-		return "", err
-	}
-	response, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 5 * time.Second}).Do(request)
-	if err != nil {
-		return "", err
-	}
-	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
-	return string(text), err
 }

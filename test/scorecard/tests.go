@@ -72,8 +72,7 @@ func steadyStateIsSilent(ctx context.Context, s *subject) {
 		return false, nil
 	})
 	if wait.Interrupted(err) {
-		try.Do(ctx.Err())
-		return // none if nothing moved all the time
+		err = ctx.Err() // none if nothing moved all the time
 	}
 	try.Do(err)
 }
