@@ -11,11 +11,10 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/tools/clientcmd"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/test/files"
 	"github.com/example/appservice-operator/test/harness"
 )
 
@@ -110,14 +109,9 @@ func (u *user) applyFile(t *testing.T, name string) {
 	t.Helper()
 	text, err := os.ReadFile(name)
 	require.NoError(t, err)
-	for _, document := range strings.Split(string(text), "\n---\n") {
-		object := &unstructured.Unstructured{}
-		if err := utilyaml.Unmarshal([]byte(document), &object.Object); err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		if len(object.Object) == 0 {
-			continue
-		}
+	objects, err := files.Decode(text)
+	require.NoError(t, err)
+	for _, object := range objects {
 		object.SetNamespace(u.namespace)
 		cluster.Create(t, object)
 	}

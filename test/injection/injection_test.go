@@ -8,19 +8,17 @@ package injection
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/example/appservice-operator/test/files"
 )
 
 const root = "../.."
-
-// figuresFile is the environment variable with the file that the figures go to.
-const figuresFile = "SECURITY_FIGURES"
 
 // injected counts the renders with a payload, changed those of them that came out otherwise.
 var injected, changed atomic.Int64
@@ -30,21 +28,11 @@ func TestMain(m *testing.M) {
 	code := m.Run()
 	figures := fmt.Sprintf("injections=%d changed=%d", injected.Load(), changed.Load())
 	fmt.Println("INJECTION " + figures)
-	if err := keep(figures, os.Getenv(figuresFile)); err != nil {
+	if err := files.Figures("SECURITY_FIGURES", figures); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		code = 1
 	}
 	os.Exit(code)
-}
-
-func keep(figures, file string) error {
-	if file == "" {
-		return nil
-	}
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		return err
-	}
-	return os.WriteFile(file, []byte(figures+"\n"), 0o644)
 }
 
 func TestNoTextBecomesMoreThanAText(t *testing.T) {
