@@ -15,7 +15,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
@@ -149,13 +148,9 @@ func TestKindsThatEditDoesNotGive(t *testing.T) {
 // may reports whether the tenant may create something.
 func (s *scene) may(need rights.Need) bool {
 	s.Helper()
-	config := rest.CopyConfig(cluster.Config)
-	config.Impersonate = rest.ImpersonationConfig{UserName: "tenant-of-" + s.namespace, Groups: []string{"system:authenticated"}}
-	who, err := client.New(config, client.Options{Scheme: cluster.Client.Scheme()})
-	require.NoError(s, err)
 	review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &authorizationv1.ResourceAttributes{
 		Namespace: s.namespace, Verb: "create", Group: need.Group, Resource: need.Resource,
 	}}}
-	require.NoError(s, who.Create(s.Context(), review))
+	require.NoError(s, as(s, "tenant-of-"+s.namespace).Create(s.Context(), review))
 	return review.Status.Allowed
 }

@@ -8,7 +8,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/example/appservice-operator/test/granted"
@@ -104,14 +103,7 @@ func may(s *scene, object client.Object) {
 }
 
 func asManager(s *scene) client.Client {
-	config := rest.CopyConfig(cluster.Config)
-	config.Impersonate = rest.ImpersonationConfig{
-		UserName: "system:serviceaccount:" + s.namespace + ":" + granted.Account,
-		Groups:   []string{"system:authenticated", "system:serviceaccounts", "system:serviceaccounts:" + s.namespace},
-	}
-	as, err := client.New(config, client.Options{Scheme: cluster.Client.Scheme(), Mapper: cluster.Client.RESTMapper()})
-	require.NoError(s, err)
-	return as
+	return as(s, "system:serviceaccount:"+s.namespace+":"+granted.Account, "system:serviceaccounts", "system:serviceaccounts:"+s.namespace)
 }
 
 // miner runs as any account it wants.
