@@ -8,6 +8,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -66,12 +67,13 @@ func main() {
 }
 
 func run(ctx context.Context, out io.Writer) error {
-	d, err := prepare(out)
-	if err != nil {
-		return err
-	}
+	var d *demo
 	var unlock func()
-	if err := try.Catch(func() { unlock = d.lock() }); err != nil {
+	err := try.Catch(func() {
+		d = prepare(out)
+		unlock = d.lock()
+	})
+	if err != nil {
 		return err
 	}
 	defer unlock()
@@ -96,35 +98,22 @@ func run(ctx context.Context, out io.Writer) error {
 }
 
 // prepare reads the environment. It starts nothing.
-func prepare(out io.Writer) (*demo, error) {
-	current, err := controlplane.CurrentWanted()
-	if err != nil {
-		return nil, err
-	}
-	root, err := toolchain.Root()
-	if err != nil {
-		return nil, err
-	}
-	cache, err := toolchain.Cache()
-	if err != nil {
-		return nil, err
-	}
-	d := &demo{out: out, root: root, name: os.Getenv("CLUSTER_NAME"), current: current}
-	if keep := os.Getenv("KEEP"); keep != "" && keep != "0" {
-		d.keep = true
-	}
-	if d.name == "" {
-		d.name = defaultCluster
+func prepare(out io.Writer) *demo {
+	keep := os.Getenv("KEEP")
+	d := &demo{
+		out: out, root: try.Get(toolchain.Root()), current: try.Get(controlplane.CurrentWanted()),
+		name: cmp.Or(os.Getenv("CLUSTER_NAME"), defaultCluster), keep: keep != "" && keep != "0",
 	}
 	place := d.name
-	if current {
+	if d.current {
 		place = "current"
 	}
 	if strings.ContainsAny(place, `./\`) {
-		return nil, fmt.Errorf("cannot use CLUSTER_NAME=%s: use lower-case letters, digits and dashes", place)
+		try.Fail("cannot use CLUSTER_NAME=%s: use lower-case letters, digits and dashes", place)
 	}
-	d.folder = filepath.Join(cache, "demo", place)
-	return d, os.MkdirAll(d.folder, 0o755)
+	d.folder = filepath.Join(try.Get(toolchain.Cache()), "demo", place)
+	try.Do(os.MkdirAll(d.folder, 0o755))
+	return d
 }
 
 // fail prints what is known about the error of a step, and cleans up.

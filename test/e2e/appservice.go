@@ -95,6 +95,12 @@ func (s *suite) untilReady(ctx context.Context, app *v1.AppService) {
 	s.until(ctx, app, wanted{kind: v1.ConditionReady, status: metav1.ConditionTrue})
 }
 
+// createReady creates an application and waits until it is ready.
+func (s *suite) createReady(ctx context.Context, app *v1.AppService) {
+	try.Do(s.client.Create(ctx, app))
+	s.untilReady(ctx, app)
+}
+
 func (w wanted) match(app *v1.AppService) error {
 	c := meta.FindStatusCondition(app.Status.Conditions, w.kind)
 	if c == nil || c.ObservedGeneration != app.Generation {

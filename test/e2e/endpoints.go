@@ -27,8 +27,7 @@ func visitEndpoints(ctx context.Context, s *suite) {
 	headless.Spec.Ports = []v1.Port{{Port: 80, TargetPort: ptr.To(intstr.FromInt32(8080))}}
 	headless.Spec.Service = &v1.Service{ClusterIP: corev1.ClusterIPNone}
 	for app, scopes := range map[*v1.AppService][]v1.EndpointScope{plain: {v1.ScopeCluster, v1.ScopeNode}, headless: {v1.ScopeCluster}} {
-		try.Do(s.client.Create(ctx, app))
-		s.untilReady(ctx, app)
+		s.createReady(ctx, app)
 		try.Do(hasEndpoints(app, scopes))
 		for _, endpoint := range app.Status.Endpoints {
 			s.visit(ctx, app, endpoint)
@@ -67,8 +66,7 @@ func (s *suite) visit(ctx context.Context, app *v1.AppService, endpoint v1.Endpo
 	visitor.Spec.Probes = &v1.Probes{Readiness: &v1.ReadinessProbe{Probe: v1.Probe{
 		HTTPGet: &v1.HTTPGetProbe{Path: "/healthz", Port: ptr.To(intstr.FromInt32(8080))}, PeriodSeconds: ptr.To[int32](1),
 	}}}
-	try.Do(s.client.Create(ctx, visitor))
-	s.untilReady(ctx, visitor)
+	s.createReady(ctx, visitor)
 	try.Do(s.client.Delete(ctx, visitor))
 }
 

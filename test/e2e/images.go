@@ -17,17 +17,12 @@ import (
 const firstRelease = "test/testdata/v0.1.0"
 
 // buildTools builds the programs that the checks need, where the cache lacks them.
-func (s *suite) buildTools(ctx context.Context) error {
+func (s *suite) buildTools(ctx context.Context) {
 	if os.Getenv("KUBECONFIG") == "" {
-		if _, err := node.Programs(ctx, s.out); err != nil {
-			return err
-		}
+		try.Get(node.Programs(ctx, s.out))
 	}
-	if _, err := olm.Programs(ctx, s.out); err != nil {
-		return err
-	}
-	_, err := toolchain.Ensure(ctx, s.out, "kubectl", "operator-sdk", "scorecard-test")
-	return err
+	try.Get(olm.Programs(ctx, s.out))
+	try.Get(toolchain.Ensure(ctx, s.out, "kubectl", "operator-sdk", "scorecard-test"))
 }
 
 // loadImages builds the images of both versions of the operator and of the applications, and brings them into the cluster.

@@ -36,16 +36,14 @@ func runRestricted(ctx context.Context, s *suite) {
 	labels := map[string]string{"pod-security.kubernetes.io/enforce": "restricted"}
 	s.makeNamespace(ctx, restricted, labels)
 	app := web(restricted, "web", 0)
-	try.Do(s.client.Create(ctx, app))
-	s.untilReady(ctx, app)
+	s.createReady(ctx, app)
 	try.Do(s.client.Delete(ctx, app))
 }
 
 // rollUnderLoad replaces all pods of an application while requests come in.
 func rollUnderLoad(ctx context.Context, s *suite) {
 	app := web(apps, rolled, rolledPort)
-	try.Do(s.client.Create(ctx, app))
-	s.untilReady(ctx, app)
+	s.createReady(ctx, app)
 	s.serves(ctx, rolledPort)
 	s.underLoad(ctx, rolledPort, func() { s.roll(ctx, app, newTag, func() {}) })
 }
@@ -171,8 +169,7 @@ func (s *suite) makeStateful(ctx context.Context) (*v1.AppService, *corev1.Persi
 	app.Spec.Persistence = &v1.Persistence{
 		Size: resource.MustParse("1Mi"), StorageClassName: ptr.To(volume.Spec.StorageClassName), MountPath: "/data",
 	}
-	try.Do(s.client.Create(ctx, app))
-	s.untilReady(ctx, app)
+	s.createReady(ctx, app)
 	return app, volume
 }
 

@@ -21,8 +21,7 @@ func moveTargetPort(ctx context.Context, s *suite) {
 	app := web(apps, "moved", movedPort)
 	app.Spec.Probes = nil
 	app.Spec.Envs = []corev1.EnvVar{{Name: "START", Value: "3s"}}
-	try.Do(s.client.Create(ctx, app))
-	s.untilReady(ctx, app)
+	s.createReady(ctx, app)
 	s.serves(ctx, movedPort)
 	s.underLoad(ctx, movedPort, func() {
 		s.roll(ctx, app, newTag, func() { app.Spec.Ports[0].TargetPort = ptr.To(intstr.FromInt32(9090)) })

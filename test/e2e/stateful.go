@@ -37,8 +37,7 @@ func keepData(ctx context.Context, s *suite) {
 		claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: apps, Name: fmt.Sprintf("data-%s-%d", app.Name, i)}}
 		made = append(made, claim, volume)
 	}
-	try.Do(s.client.Create(ctx, app))
-	s.untilReady(ctx, app)
+	s.createReady(ctx, app)
 	before := s.answers(ctx, app)
 	first := try.Get(s.podsByName(ctx, app))
 	s.change(ctx, app, func() { app.Annotations = map[string]string{v1.AnnotationRestartedAt: "now"} })
