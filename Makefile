@@ -64,7 +64,7 @@ override NAMESPACE := appservice-operator-system
 override CRDS := $(foreach file,$(basename $(notdir $(wildcard config/crd/bases/*.yaml))),$(lastword $(subst _, ,$(file))).$(firstword $(subst _, ,$(file))))
 LDFLAGS := -X $(MODULE)/internal/version.Version=$(VERSION)
 # Expanded each time: generating may add files.
-GENERATED = $(wildcard api/*/zz_generated.*.go internal/lint/builtin.json docs/lint/README.md config/admission/*.yaml config/crd/*.yaml config/crd/bases/*.yaml config/rbac/*.yaml config/rights/*/*.yaml config/namespaced/rights/role.yaml config/samples/kustomization.yaml config/manifests/bases/*.yaml docs/reference/*.md helm-charts/*/values.yaml helm-charts/*/values.schema.json docs/picture.svg bundle.Dockerfile bundle/*/*.yaml bundle/*/*/*.yaml)
+GENERATED = $(wildcard api/*/zz_generated.*.go internal/cli/lint/builtin.json docs/lint/README.md config/admission/*.yaml config/crd/*.yaml config/crd/bases/*.yaml config/rbac/*.yaml config/rights/*/*.yaml config/namespaced/rights/role.yaml config/samples/kustomization.yaml config/manifests/bases/*.yaml docs/reference/*.md helm-charts/*/values.yaml helm-charts/*/values.schema.json docs/picture.svg bundle.Dockerfile bundle/*/*.yaml bundle/*/*/*.yaml)
 # Those of test/chart, test/cli, test/contract, test/fault, test/injection, test/integration, test/monitoring, test/olm, test/security and test/walk are not unit tests: they have targets of their own.
 UNIT_PACKAGES = $(or $(filter-out $(addprefix $(MODULE)/test/,chart cli contract fault injection integration monitoring olm security walk),$(shell go list ./...)),$(error cannot list the packages))
 
@@ -109,7 +109,7 @@ generate: manifests ## Generate all generated files: the CRDs, the DeepCopy meth
 	  --output-path=docs/reference/appservice.md --log-level=ERROR
 	go run ./tools/cmd/reference
 	go test ./internal/metrics -run '^TestReference$$' -count=1 -update
-	go test ./internal/lint -run '^TestPages$$' -count=1 -update
+	go test ./internal/cli/lint -run '^TestPages$$' -count=1 -update
 	go run ./tools/cmd/picture
 
 .PHONY: fmt
@@ -167,7 +167,7 @@ test-unit: ## Run the unit tests. TESTFLAGS='-run NAME' narrows them.
 	@echo '==> Unit tests. The first time, compiling with the race detector takes some minutes.'
 	@CGO_ENABLED=1 go test -race -short -timeout=20m $(TESTFLAGS) $(UNIT_PACKAGES) ./test/bench/...
 	@echo '==> Unit tests that -short leaves out, without the race detector.'
-	@go test $(TESTFLAGS) ./internal/importer ./internal/render ./test/model
+	@go test $(TESTFLAGS) ./internal/cli/importer ./internal/render ./test/model
 	@echo '==> Unit tests of tools that are modules of their own.'
 	@go test -C tools/images $(TESTFLAGS) ./...
 	@go test -C tools/crdgen $(TESTFLAGS) ./...
@@ -189,7 +189,7 @@ test-cli: ## Run kubectl appservice as users do: each example of its help, and t
 	@[ "$$CLUSTER" = current ] || go run ./tools/cmd/cluster build
 	@rm -rf bin/cli && mkdir -p bin/cli && go test -c -o bin/cli.test ./test/cli
 	@cd test/cli && CLI_FIGURES='$(CURDIR)/bin/cli' '$(CURDIR)/bin/cli.test' -test.timeout=20m $(CLIFLAGS)
-	@CLI_FIGURES='$(CURDIR)/bin/cli' go test -count=1 -run='^TestRules$$' ./internal/lint
+	@CLI_FIGURES='$(CURDIR)/bin/cli' go test -count=1 -run='^TestRules$$' ./internal/cli/lint
 	@go test -c -o bin/integration.test ./test/integration
 	@cd test/integration && CLI_FIGURES='$(CURDIR)/bin/cli' CLUSTER_NAME=appservice-cli '$(CURDIR)/bin/integration.test' -test.run='^TestRenderIsWhatIsReleased$$'
 	@go run ./tools/cmd/figures cli
@@ -351,7 +351,7 @@ test-diagnosis: ## Show that the status explains why pods do not run: recorded f
 	@echo '==> Diagnosis.'
 	@[ "$$CLUSTER" = current ] || go run ./tools/cmd/cluster build
 	@mkdir -p bin && CGO_ENABLED=1 go test -race -c -o bin/integration.test ./test/integration
-	@{ go test -count=1 -v -run '^TestRecorded' ./test/diagnosis ./internal/release; \
+	@{ go test -count=1 -v -run '^TestRecorded' ./test/diagnosis ./internal/controller/release; \
 	  cd test/integration && '$(CURDIR)/bin/integration.test' -test.v -test.parallel=8 \
 	    -test.run '^(TestDiagnosis|TestACrashLoopDoesNotFlap|TestARestartOfTheOperatorChangesNoDiagnosis|TestWhatIsWellIsNotLookedAt)$$'; } 2>&1 | \
 	  awk '/^=== RUN   Test[^\/]*\// { causes++ } /^ *--- PASS: Test[^\/]*\// { correct++ } /^(--- )?FAIL|^panic/ { failed = 1 } !/^{/ { print } \

@@ -18,14 +18,14 @@ import (
 	appservice "github.com/example/appservice-operator"
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/chart"
-	"github.com/example/appservice-operator/internal/definition"
-	"github.com/example/appservice-operator/internal/postrender"
+	"github.com/example/appservice-operator/internal/chart/crd"
 	"github.com/example/appservice-operator/internal/render"
-	"github.com/example/appservice-operator/internal/values"
+	"github.com/example/appservice-operator/internal/render/hooks"
+	"github.com/example/appservice-operator/internal/render/values"
 )
 
 // admission does with an AppService what the API server does with the custom resource definition.
-type admission struct{ *definition.Definition }
+type admission struct{ *crd.Definition }
 
 func crdFile(t *testing.T) []byte {
 	t.Helper()
@@ -36,7 +36,7 @@ func crdFile(t *testing.T) []byte {
 
 func newAdmission(t *testing.T) *admission {
 	t.Helper()
-	read, err := definition.Read(crdFile(t))
+	read, err := crd.Read(crdFile(t))
 	require.NoError(t, err)
 	return &admission{read}
 }
@@ -118,7 +118,7 @@ func TestGoldenCasesAreAdmitted(t *testing.T) {
 func TestTheChartHasTheDefaultsOfTheDefinition(t *testing.T) {
 	c, err := chart.Load(appservice.Files, "helm-charts/appservice")
 	require.NoError(t, err)
-	renderer := &render.Renderer{Chart: c, Translator: values.For(v1.GroupVersion.WithKind(v1.Kind), c, nil), Hooks: postrender.Default()}
+	renderer := &render.Renderer{Chart: c, Translator: values.For(v1.GroupVersion.WithKind(v1.Kind), c, nil), Hooks: hooks.Default()}
 	a := newAdmission(t)
 	for name, object := range cases(t) {
 		t.Run(name, func(t *testing.T) {

@@ -11,8 +11,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/jobs"
-	"github.com/example/appservice-operator/internal/readywhen"
+	"github.com/example/appservice-operator/internal/kube/jobs"
+	"github.com/example/appservice-operator/internal/kube/readywhen"
 )
 
 var (

@@ -9,7 +9,7 @@ import (
 
 	"helm.sh/helm/v3/pkg/chart"
 
-	"github.com/example/appservice-operator/internal/fields"
+	"github.com/example/appservice-operator/internal/chart/fields"
 	"github.com/example/appservice-operator/internal/text"
 )
 

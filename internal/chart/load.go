@@ -1,4 +1,5 @@
-// Package chart loads Helm charts from a file system: the embedded one or a folder. It never touches a cluster.
+// Package chart loads Helm charts from a file system: the embedded one or a folder. It reads
+// watches.yaml, which names them. It never touches a cluster.
 package chart
 
 import (
@@ -16,7 +17,7 @@ import (
 	"helm.sh/helm/v3/pkg/chart/loader"
 	"helm.sh/helm/v3/pkg/ignore"
 
-	"github.com/example/appservice-operator/internal/fields"
+	"github.com/example/appservice-operator/internal/chart/fields"
 )
 
 // Load reads the chart in folder dir of fsys, without what its .helmignore excludes, or in the package dir.tgz, and refuses one that cannot

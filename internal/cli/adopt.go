@@ -13,9 +13,9 @@ import (
 	"sigs.k8s.io/yaml"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/cluster"
-	"github.com/example/appservice-operator/internal/history"
-	"github.com/example/appservice-operator/internal/release"
+	"github.com/example/appservice-operator/internal/cli/history"
+	"github.com/example/appservice-operator/internal/controller/release"
+	"github.com/example/appservice-operator/internal/kube/livestate"
 	"github.com/example/appservice-operator/internal/render"
 )
 
@@ -130,7 +130,7 @@ func (a *adopting) actor() (client.Client, *release.Actor, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return writer, release.NewActor(&cluster.Writer{Client: writer, Secrets: secrets, Observer: cluster.New(nil, nil, nil)}, writer, 1), nil
+	return writer, release.NewActor(&livestate.Writer{Client: writer, Secrets: secrets, Observer: livestate.New(nil, nil, nil)}, writer, 1), nil
 }
 
 // annotate sets the adoption annotations that the flags ask for.

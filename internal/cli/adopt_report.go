@@ -7,9 +7,9 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/example/appservice-operator/internal/cli/preview"
+	"github.com/example/appservice-operator/internal/controller/release"
 	"github.com/example/appservice-operator/internal/kube"
-	"github.com/example/appservice-operator/internal/preview"
-	"github.com/example/appservice-operator/internal/release"
 )
 
 // adoption is the report on one resource; its exported fields are the JSON output.

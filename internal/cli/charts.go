@@ -10,8 +10,8 @@ import (
 	"helm.sh/helm/v3/pkg/chartutil"
 
 	appservice "github.com/example/appservice-operator"
-	"github.com/example/appservice-operator/internal/preview"
-	"github.com/example/appservice-operator/internal/watches"
+	"github.com/example/appservice-operator/internal/chart"
+	"github.com/example/appservice-operator/internal/cli/preview"
 )
 
 const (
@@ -45,7 +45,7 @@ func oneChart(dir string, files fs.FS) (*preview.Charts, error) {
 	}
 	var names []string
 	for i, entry := range all.Watches {
-		loaded, err := watches.LoadChart(files, ".", entry.GroupVersionKind)
+		loaded, err := chart.LoadKind(files, ".", entry.GroupVersionKind)
 		if err != nil {
 			return nil, err
 		}

@@ -14,9 +14,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/example/appservice-operator/internal/cli/preview"
+	"github.com/example/appservice-operator/internal/filewatch"
 	"github.com/example/appservice-operator/internal/kube"
-	"github.com/example/appservice-operator/internal/preview"
-	"github.com/example/appservice-operator/internal/reload"
 )
 
 // developing are the flags of dev.
@@ -115,8 +115,8 @@ func (s *shell) dev(ctx context.Context, d *developing) error {
 }
 
 // folders returns the folders to watch: those of the charts and of the resources.
-func (d *developing) folders() ([]*reload.Folder, error) {
-	charts := &reload.Folder{Root: d.charts}
+func (d *developing) folders() ([]*filewatch.Folder, error) {
+	charts := &filewatch.Folder{Root: d.charts}
 	if _, err := os.Stat(filepath.Join(d.charts, chartFile)); err == nil {
 		charts.Charts = []string{"."}
 	} else {
@@ -132,16 +132,16 @@ func (d *developing) folders() ([]*reload.Folder, error) {
 		}
 		charts.Files = []string{watchesFile}
 	}
-	all := []*reload.Folder{charts}
+	all := []*filewatch.Folder{charts}
 	for _, name := range d.files {
 		info, err := os.Stat(name)
 		switch {
 		case err != nil:
 			return nil, err
 		case info.IsDir():
-			all = append(all, &reload.Folder{Root: name, Charts: []string{"."}})
+			all = append(all, &filewatch.Folder{Root: name, Charts: []string{"."}})
 		default:
-			all = append(all, &reload.Folder{Root: filepath.Dir(name), Files: []string{filepath.Base(name)}})
+			all = append(all, &filewatch.Folder{Root: filepath.Dir(name), Files: []string{filepath.Base(name)}})
 		}
 	}
 	return all, nil

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/example/appservice-operator/internal/preview"
+	"github.com/example/appservice-operator/internal/cli/preview"
 )
 
 // diffing are the flags of diff.

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
-	"github.com/example/appservice-operator/internal/preview"
+	"github.com/example/appservice-operator/internal/cli/preview"
 )
 
 // externalDiff is the environment variable that names an external diff program, as for kubectl diff.

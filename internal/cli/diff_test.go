@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/example/appservice-operator/internal/preview"
+	"github.com/example/appservice-operator/internal/cli/preview"
 )
 
 func TestDiff(t *testing.T) {

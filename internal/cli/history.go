@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
-	"github.com/example/appservice-operator/internal/history"
+	"github.com/example/appservice-operator/internal/cli/history"
 	"github.com/example/appservice-operator/internal/kube"
 )
 

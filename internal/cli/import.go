@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/importer"
+	"github.com/example/appservice-operator/internal/cli/importer"
 	"github.com/example/appservice-operator/internal/render"
 )
 

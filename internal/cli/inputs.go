@@ -18,10 +18,10 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/example/appservice-operator/internal/chart"
-	"github.com/example/appservice-operator/internal/defaults"
+	"github.com/example/appservice-operator/internal/cli/preview"
 	"github.com/example/appservice-operator/internal/policy"
-	"github.com/example/appservice-operator/internal/preview"
 	"github.com/example/appservice-operator/internal/render"
+	"github.com/example/appservice-operator/internal/render/defaults"
 )
 
 // inputs are the flags of commands that render: the resources, the charts and the properties of the cluster.

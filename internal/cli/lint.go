@@ -15,10 +15,10 @@ import (
 
 	appservice "github.com/example/appservice-operator"
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/definition"
-	"github.com/example/appservice-operator/internal/lint"
-	"github.com/example/appservice-operator/internal/rights"
-	"github.com/example/appservice-operator/internal/watches"
+	"github.com/example/appservice-operator/internal/chart"
+	"github.com/example/appservice-operator/internal/chart/crd"
+	"github.com/example/appservice-operator/internal/chart/rbac"
+	"github.com/example/appservice-operator/internal/cli/lint"
 )
 
 // definitionsDir is the folder with the CRDs, relative to watches.yaml.
@@ -115,12 +115,12 @@ func (s *shell) chartSubjects(args, resources []string) ([]chartSubject, error) 
 }
 
 // entriesOf reads the watches.yaml of a folder.
-func entriesOf(files fs.FS) ([]watches.Watch, error) {
+func entriesOf(files fs.FS) ([]chart.Watch, error) {
 	text, err := fs.ReadFile(files, watchesFile)
 	if err != nil {
 		return nil, err
 	}
-	list, _, err := watches.Read(text, files)
+	list, _, err := chart.ReadWatches(text, files)
 	return list, err
 }
 
@@ -174,7 +174,7 @@ func (s *chartSubject) complete(given []document) error {
 		s.Cases, s.Example = []lint.Case{lint.Example(s.Kind, d)}, true
 	}
 	var err error
-	s.Granted, err = rights.ReadGranted(config)
+	s.Granted, err = rbac.ReadGranted(config)
 	return err
 }
 
@@ -187,7 +187,7 @@ func configOf(files fs.FS) fs.FS {
 }
 
 // definitionOf returns the definition of a kind; nil if there is none.
-func definitionOf(config fs.FS, kind schema.GroupVersionKind) (*definition.Definition, error) {
+func definitionOf(config fs.FS, kind schema.GroupVersionKind) (*crd.Definition, error) {
 	plural, _ := meta.UnsafeGuessKindToResource(kind)
-	return definition.Of(config, definitionsDir, kind, plural.Resource)
+	return crd.Of(config, definitionsDir, kind, plural.Resource)
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/yaml"
 
-	"github.com/example/appservice-operator/internal/explain"
+	"github.com/example/appservice-operator/internal/cli/tree"
 )
 
 // Values of --output.
@@ -40,11 +40,11 @@ func (s *shell) outputFlag(cmd *cobra.Command, value *string, formats []string) 
 }
 
 // printTree prints a tree as text, JSON or YAML.
-func (s *shell) printTree(tree *explain.Node, output string, now time.Time) error {
+func (s *shell) printTree(root *tree.Node, output string, now time.Time) error {
 	if output != asText {
-		return s.printData(tree, output)
+		return s.printData(root, output)
 	}
-	return tree.Print(s.Out, s.paintState, now)
+	return root.Print(s.Out, s.paintState, now)
 }
 
 // printData prints a value as JSON or YAML.
@@ -61,9 +61,9 @@ func (s *shell) printData(value any, output string) error {
 }
 
 // paintState returns a text in the color of a state.
-func (s *shell) paintState(state explain.State, text string) string {
-	looks := map[explain.State]style{
-		explain.StateReady: green, explain.StateWaiting: yellow, explain.StateWarning: yellow, explain.StateFailed: red,
+func (s *shell) paintState(state tree.State, text string) string {
+	looks := map[tree.State]style{
+		tree.StateReady: green, tree.StateWaiting: yellow, tree.StateWarning: yellow, tree.StateFailed: red,
 	}
 	if look, painted := looks[state]; painted {
 		return s.paint(s.Out, look, text)

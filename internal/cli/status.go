@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/explain"
+	"github.com/example/appservice-operator/internal/cli/tree"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/status"
 )
@@ -162,7 +162,7 @@ func (s *shell) printRows(list []unstructured.Unstructured, wide, everywhere boo
 		}
 		cells := map[string]string{
 			"NAMESPACE": one.GetNamespace(), "NAME": one.GetName(), "PHASE": string(said.Phase), "READY": said.Readiness,
-			"HELD BACK": explain.Waits(said, now), "AGE": duration.HumanDuration(now.Sub(one.GetCreationTimestamp().Time)),
+			"HELD BACK": tree.Waits(said, now), "AGE": duration.HumanDuration(now.Sub(one.GetCreationTimestamp().Time)),
 			"IMAGE": said.Image, "URL": said.URL, "MESSAGE": message(one, said),
 		}
 		if said.Release != nil {

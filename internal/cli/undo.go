@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
-	"github.com/example/appservice-operator/internal/history"
+	"github.com/example/appservice-operator/internal/cli/history"
 )
 
 func undoCommand(s *shell) *cobra.Command {

@@ -10,13 +10,13 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/example/appservice-operator/internal/definition"
+	"github.com/example/appservice-operator/internal/chart/crd"
+	"github.com/example/appservice-operator/internal/cli/preview"
 	"github.com/example/appservice-operator/internal/policy"
-	"github.com/example/appservice-operator/internal/preview"
 )
 
 func validateCommand(s *shell) *cobra.Command {
-	v := &validation{shell: s, definitions: map[schema.GroupVersionKind]*definition.Definition{}}
+	v := &validation{shell: s, definitions: map[schema.GroupVersionKind]*crd.Definition{}}
 	cmd := &cobra.Command{
 		Use:   "validate -f FILE",
 		Short: "Check whether a cluster would accept resources",
@@ -55,7 +55,7 @@ type validation struct {
 	labels map[string]string
 	output string
 
-	definitions map[schema.GroupVersionKind]*definition.Definition
+	definitions map[schema.GroupVersionKind]*crd.Definition
 }
 
 // refusal is a problem of a resource in the JSON output.
@@ -120,7 +120,7 @@ func (v *validation) run(cmd *cobra.Command) error {
 }
 
 // definition returns the definition of a kind; nil if there is none.
-func (v *validation) definition(kind schema.GroupVersionKind) (d *definition.Definition, err error) {
+func (v *validation) definition(kind schema.GroupVersionKind) (d *crd.Definition, err error) {
 	if known, there := v.definitions[kind]; there {
 		return known, nil
 	}

@@ -3,7 +3,7 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/example/appservice-operator/internal/preview"
+	"github.com/example/appservice-operator/internal/cli/preview"
 )
 
 func valuesCommand(s *shell) *cobra.Command {

@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/example/appservice-operator/internal/cluster"
-	"github.com/example/appservice-operator/internal/explain"
+	"github.com/example/appservice-operator/internal/cli/tree"
+	"github.com/example/appservice-operator/internal/kube/livestate"
 )
 
 func whyCommand(s *shell) *cobra.Command {
@@ -33,10 +33,10 @@ kubectl appservice why appservice/web -o json`,
 			if err != nil {
 				return err
 			}
-			if err := s.printTree(explain.Why(found), output, found.Now); err != nil {
+			if err := s.printTree(tree.Why(found), output, found.Now); err != nil {
 				return err
 			}
-			return ifFound(!explain.Well(found))
+			return ifFound(!tree.Well(found))
 		},
 	}
 	s.outputFlag(cmd, &output, reportFormats)
@@ -62,7 +62,7 @@ kubectl appservice tree web -o yaml`,
 			if err != nil {
 				return err
 			}
-			return s.printTree(explain.Tree(found), output, found.Now)
+			return s.printTree(tree.Tree(found), output, found.Now)
 		},
 	}
 	s.outputFlag(cmd, &output, reportFormats)
@@ -70,7 +70,7 @@ kubectl appservice tree web -o yaml`,
 }
 
 // look collects the findings about the resource that an argument names.
-func (s *shell) look(ctx context.Context, argument string, whole bool) (*explain.Findings, error) {
+func (s *shell) look(ctx context.Context, argument string, whole bool) (*tree.Findings, error) {
 	name, err := s.named(argument)
 	if err != nil {
 		return nil, err
@@ -83,7 +83,7 @@ func (s *shell) look(ctx context.Context, argument string, whole bool) (*explain
 	if err != nil {
 		return nil, err
 	}
-	looker := explain.Looker{Reader: reader, Mapper: mapper, Now: time.Now}
+	looker := tree.Looker{Reader: reader, Mapper: mapper, Now: time.Now}
 	found, err := looker.Look(ctx, name.Kind, name.NamespacedName, whole)
 	if client.IgnoreNotFound(err) == nil && err != nil {
 		return nil, fmt.Errorf("there is no %s in namespace %s: kubectl appservice status lists those that exist", name, name.Namespace)
@@ -96,13 +96,13 @@ func (s *shell) look(ctx context.Context, argument string, whole bool) (*explain
 }
 
 // chartOf returns the values of the chart that rendered a resource if it is the built-in one; else nil.
-func (s *shell) chartOf(name named, found *explain.Findings) map[string]any {
+func (s *shell) chartOf(name named, found *tree.Findings) map[string]any {
 	charts, err := chartsIn("")
 	if err != nil || charts.Renderers[name.Kind] == nil || found.Status.Release == nil {
 		return nil
 	}
 	renderer := charts.Renderers[name.Kind]
-	if cluster.ShortDigest(renderer.Identity().Digest) != found.Status.Release.ChartDigest {
+	if livestate.ShortDigest(renderer.Identity().Digest) != found.Status.Release.ChartDigest {
 		return nil
 	}
 	return renderer.Chart.Values

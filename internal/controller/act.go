@@ -14,27 +14,26 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/cluster"
+	"github.com/example/appservice-operator/internal/controller/release"
 	"github.com/example/appservice-operator/internal/hosts"
 	"github.com/example/appservice-operator/internal/kube"
-	"github.com/example/appservice-operator/internal/problem"
-	"github.com/example/appservice-operator/internal/release"
+	"github.com/example/appservice-operator/internal/kube/livestate"
 	"github.com/example/appservice-operator/internal/render"
 )
 
-// action is what a reconcile did for a resource.
-type action struct {
-	// state that required the action; empty if nothing was decided.
+// attempt is the attempt of one reconcile to bring a resource to its rendered state: what each step found, did, or failed at.
+type attempt struct {
+	// state of the release that was found; empty if nothing was decided.
 	state release.State
 	// plan that was carried out; nil if nothing was decided.
 	plan *release.Plan
-	// changes is a summary in words of what this action changed.
+	// changes is a summary in words of what was changed.
 	changes string
-	// there is the state of the cluster after the action.
-	there *cluster.Snapshot
+	// there is the state of the cluster, after what was done.
+	there *livestate.Snapshot
 	// repaired is the plan that was written to repair the recorded release; nil if there was none.
 	repaired *release.Plan
-	// queued says that the action waits in the line of rollouts.
+	// queued says that it waits in the line of rollouts.
 	queued bool
 	// unfit is the error of rendering the resource with a new chart, or new defaults, if it could be rendered before.
 	unfit error
@@ -48,26 +47,26 @@ type action struct {
 }
 
 // acted reports whether anything had to be written.
-func (a action) acted() bool { return a.state != "" && a.state != release.InSync && !a.waits() }
+func (a attempt) acted() bool { return a.state != "" && a.state != release.InSync && !a.waits() }
 
 // released reports whether a new release was made.
-func (a action) released() bool {
+func (a attempt) released() bool {
 	return !a.waits() && (a.state == release.Absent || a.state == release.OutOfDate)
 }
 
 // act brings objects and record to the rendered state. A release is recorded after its objects are written, which then show by their stamps that
 // it was applied, if only in part. One that only deletes objects is recorded first.
-func (r *Reconciler) act(ctx context.Context, s *scope, wanted rendering, there *cluster.Snapshot) action {
+func (r *Reconciler) act(ctx context.Context, s *scope, wanted rendering, there *livestate.Snapshot) attempt {
 	began := r.Clock.Now()
 	there, err := r.watchRecorded(ctx, s, wanted, there)
 	if err != nil {
-		return action{there: there, err: err}
+		return attempt{there: there, err: err}
 	}
 	desired, plan, err := r.compare(ctx, s, wanted, there)
 	if err != nil {
-		return action{there: there, err: err}
+		return attempt{there: there, err: err}
 	}
-	a := action{state: release.Decide(wanted.outline.Digest, there, plan), plan: plan, there: there}
+	a := attempt{state: release.Decide(wanted.outline.Digest, there, plan), plan: plan, there: there}
 	if a.state == release.Drifted {
 		a.contended = r.spareContended(ctx, s, plan, there)
 		a.state = release.Decide(wanted.outline.Digest, there, plan)
@@ -130,7 +129,7 @@ func tried(s *scope) bool {
 
 // first reports whether nothing of a resource was ever released: its objects were left by an attempt that failed. A release without a
 // record is mentioned in the status.
-func first(s *scope, a action) bool {
+func first(s *scope, a attempt) bool {
 	spoken := s.previous.Release != nil || len(s.previous.Runs) > 0 || s.previous.AvailableReplicas > 0
 	return a.state == release.Absent || len(a.there.Records) == 0 && !spoken
 }
@@ -140,7 +139,7 @@ func reported(s *scope) bool { return len(s.previous.Conditions) > 0 }
 
 // record writes the record of a release whose objects are as rendered. Created are those that were just created: if they are all, and nothing
 // was there before, there is no record of others.
-func (r *Reconciler) record(ctx context.Context, s *scope, wanted rendering, task release.Task, a action, created []client.Object) error {
+func (r *Reconciler) record(ctx context.Context, s *scope, wanted rendering, task release.Task, a attempt, created []client.Object) error {
 	if a.there.Record == nil && reported(s) {
 		if err := r.alive(ctx, s); err != nil {
 			return err // what it leaves may be another's by now
@@ -165,7 +164,7 @@ func (r *Reconciler) record(ctx context.Context, s *scope, wanted rendering, tas
 
 // compare returns the desired objects and the plan that leads to them. If neither objects nor release have changed, nothing is compared
 // and the desired objects are nil.
-func (r *Reconciler) compare(ctx context.Context, s *scope, wanted rendering, there *cluster.Snapshot) (*render.Result, *release.Plan, error) {
+func (r *Reconciler) compare(ctx context.Context, s *scope, wanted rendering, there *livestate.Snapshot) (*render.Result, *release.Plan, error) {
 	nothing := &release.Plan{}
 	digest := wanted.outline.Digest
 	if release.Decide(digest, there, nothing) == release.InSync && s.memory.verified.Covers(digest, there.Objects) {
@@ -182,7 +181,7 @@ func (r *Reconciler) compare(ctx context.Context, s *scope, wanted rendering, th
 	}
 	plan.HoldBack(keysOf(wanted.held)...)
 	plan.HoldBack(wanted.outline.Unserved...) // a cluster that no longer serves a kind has deleted its objects; one that has just begun to may not report it
-	if plan.Empty() && len(plan.Going) == 0 && len(wanted.held) == 0 {
+	if plan.Empty() && len(plan.Terminating) == 0 && len(wanted.held) == 0 {
 		s.memory.verified = release.Verify(digest, there.Objects)
 	}
 	return desired, plan, nil
@@ -208,9 +207,9 @@ func (r *Reconciler) write(ctx context.Context, s *scope, wanted rendering, task
 }
 
 // keepAlive repairs the recorded release while the rendered one is refused or waits.
-func (r *Reconciler) keepAlive(ctx context.Context, s *scope, wanted rendering, a action) action {
+func (r *Reconciler) keepAlive(ctx context.Context, s *scope, wanted rendering, a attempt) attempt {
 	record := a.there.Record
-	refused := a.err != nil && problem.Blocked(a.err)
+	refused := a.err != nil && isBlocked(a.err)
 	if !refused && !a.waits() || record == nil || wanted.rendered != nil && record.Digest == wanted.outline.Digest ||
 		s.memory.verified.Covers(record.Digest, a.there.Objects) {
 		return a
@@ -225,7 +224,7 @@ func (r *Reconciler) keepAlive(ctx context.Context, s *scope, wanted rendering, 
 	}
 	switch {
 	case err != nil && refused:
-		a.err = &problem.DecayingError{Refusal: a.err, Err: err}
+		a.err = &decayingError{Refusal: a.err, Err: err}
 		return a
 	case err != nil:
 		a.err = fmt.Errorf("what runs is not repaired: %w", err)
@@ -247,7 +246,7 @@ func (r *Reconciler) keepAlive(ctx context.Context, s *scope, wanted rendering, 
 
 // lastGood returns the plan that repairs the recorded release, and the objects in the cluster. Routes that another resource serves by now
 // are left out.
-func (r *Reconciler) lastGood(ctx context.Context, s *scope, wanted rendering, record *cluster.Record) (*release.Plan, *cluster.Snapshot, error) {
+func (r *Reconciler) lastGood(ctx context.Context, s *scope, wanted rendering, record *livestate.Record) (*release.Plan, *livestate.Snapshot, error) {
 	recorded, err := r.lastGoodOf(ctx, s, record)
 	if err != nil {
 		return nil, nil, err
@@ -266,7 +265,7 @@ func (r *Reconciler) lastGood(ctx context.Context, s *scope, wanted rendering, r
 	}
 	held, err := r.Hosts.Settle(ctx, s.resource, hosts.WantedBy(objects), there.Objects)
 	plan.HoldBack(keysOf(held)...)
-	if complete && len(objects) == all && len(held) == 0 && plan.Empty() && len(plan.Going) == 0 {
+	if complete && len(objects) == all && len(held) == 0 && plan.Empty() && len(plan.Terminating) == 0 {
 		s.memory.verified = release.Verify(record.Digest, there.Objects)
 	}
 	return plan, there, err
@@ -282,7 +281,7 @@ func keysOf(held []hosts.Held) []kube.Key {
 
 // observe returns the objects that exist for a resource. Content that the caches do not hold is read for rendered objects only: anyone can
 // create a large object that appears to be the resource's.
-func (r *Reconciler) observe(ctx context.Context, s *scope, wanted rendering) (*cluster.Snapshot, error) {
+func (r *Reconciler) observe(ctx context.Context, s *scope, wanted rendering) (*livestate.Snapshot, error) {
 	return r.Observer.Snapshot(ctx, s.resource, func(outline client.Object) bool {
 		return wanted.rendered != nil && slices.Contains(wanted.outline.Keys, kube.KeyOf(outline)) && !s.memory.verified.Knows(outline)
 	})

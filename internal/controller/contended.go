@@ -5,21 +5,20 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/example/appservice-operator/internal/cluster"
+	"github.com/example/appservice-operator/internal/controller/release"
 	"github.com/example/appservice-operator/internal/kube"
-	"github.com/example/appservice-operator/internal/release"
-	"github.com/example/appservice-operator/internal/retry"
+	"github.com/example/appservice-operator/internal/kube/livestate"
 )
 
 // contest is what is remembered of a field that was repaired, and of who changed it since.
 type contest struct {
-	retry.Contest
+	repairPace
 	by string
 }
 
 // spareContended leaves out of a plan of repairs what other writers change each time it is put back, until it may be put back again. The error
 // is a release.ContendedError about what waits longest; nil if nothing does.
-func (r *Reconciler) spareContended(ctx context.Context, s *scope, plan *release.Plan, there *cluster.Snapshot) error {
+func (r *Reconciler) spareContended(ctx context.Context, s *scope, plan *release.Plan, there *livestate.Snapshot) error {
 	now := r.Clock.Now()
 	var longest *release.ContendedError
 	repairs := plan.Repairs()
@@ -53,7 +52,7 @@ func (r *Reconciler) noteRepairs(s *scope, plan *release.Plan) {
 	for _, field := range plan.Repairs() {
 		next := contest{}
 		if known := s.memory.contests[field]; known != nil {
-			next.Contest = known.Contest
+			next.repairPace = known.repairPace
 		}
 		next.Repaired(now)
 		s.memory.contests[field] = &next // who changes it now is not known

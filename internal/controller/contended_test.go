@@ -9,9 +9,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	clocktesting "k8s.io/utils/clock/testing"
 
-	"github.com/example/appservice-operator/internal/cluster"
+	"github.com/example/appservice-operator/internal/controller/release"
 	"github.com/example/appservice-operator/internal/kube"
-	"github.com/example/appservice-operator/internal/release"
+	"github.com/example/appservice-operator/internal/kube/livestate"
 )
 
 // repairing returns a plan that creates a ConfigMap and applies a Deployment.
@@ -31,7 +31,7 @@ func TestWhatIsContendedIsLeftOutOfAPlan(t *testing.T) {
 	clock := clocktesting.NewFakePassiveClock(start)
 	r := &Reconciler{Clock: clock}
 	s := &scope{resource: app("a"), memory: &remembered{}}
-	there := &cluster.Snapshot{}
+	there := &livestate.Snapshot{}
 	both := repairing()
 	for range 2 {
 		require.NoError(t, r.spareContended(t.Context(), s, both, there))
@@ -47,7 +47,7 @@ func TestWhatIsContendedIsLeftOutOfAPlan(t *testing.T) {
 	if len(both.Apply) != 0 || len(both.Create) != 1 {
 		t.Errorf("got the plan %v, want the ConfigMap alone", both)
 	}
-	done := action{err: err, there: there}
+	done := attempt{err: err, there: there}
 	if got := r.next(s, rendering{}, done, 0).RequeueAfter; got != contended.Wait {
 		t.Errorf("it is reconciled after %s, want %s", got, contended.Wait)
 	}
@@ -64,7 +64,7 @@ func TestWhatIsContendedIsLeftOutOfAPlan(t *testing.T) {
 func TestAnEarlierResourceIsWaitedForWithABackoff(t *testing.T) {
 	r := &Reconciler{Clock: clocktesting.NewFakePassiveClock(start)}
 	s := &scope{resource: app("a"), memory: &remembered{}}
-	done := action{err: &release.PreviousError{Left: []release.Remnant{{Key: kube.Key{Name: "web"}}}}, there: &cluster.Snapshot{}}
+	done := attempt{err: &release.PreviousError{Left: []release.Remnant{{Key: kube.Key{Name: "web"}}}}, there: &livestate.Snapshot{}}
 	for _, want := range []time.Duration{5 * time.Second, 10 * time.Second, 20 * time.Second} {
 		if got := r.next(s, rendering{}, done, 0).RequeueAfter; got != want {
 			t.Errorf("got %s, want %s", got, want)

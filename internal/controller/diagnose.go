@@ -10,24 +10,25 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/cluster"
-	"github.com/example/appservice-operator/internal/diagnose"
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/kube/livestate"
 	"github.com/example/appservice-operator/internal/status"
+	"github.com/example/appservice-operator/internal/status/diagnose"
+	"github.com/example/appservice-operator/internal/status/reason"
 )
 
 // schedules are the schedules of looks, by the object that is not as desired. Objects that need no looks are left out.
-type schedules map[kube.Key]*diagnose.Looks
+type schedules map[kube.Key]*diagnose.PodReads
 
 // diagnose returns why workloads are not as desired and what other objects wait for, and when to look again.
-func (r *Reconciler) diagnose(ctx context.Context, s *scope, wanted rendering, there *cluster.Snapshot, problem *status.Problem) (map[kube.Key][]diagnose.Cause, schedules) {
+func (r *Reconciler) diagnose(ctx context.Context, s *scope, wanted rendering, there *livestate.Snapshot, problem *status.Problem) (map[kube.Key][]diagnose.Cause, schedules) {
 	if s.paused || problem != nil {
 		return nil, nil
 	}
 	causes, looks := map[kube.Key][]diagnose.Cause{}, schedules{}
 	for _, key := range slices.SortedFunc(maps.Keys(there.Objects), kube.Key.Compare) {
 		var found []diagnose.Cause
-		var schedule *diagnose.Looks
+		var schedule *diagnose.PodReads
 		if awaited, waits := diagnose.AwaitedOf(there.Objects[key], wanted.advice); waits {
 			found, schedule = r.ask(ctx, s.memory.looks[key], awaited)
 		} else if workload, makesPods := diagnose.WorkloadOf(there.Objects[key]); makesPods && workload.Noticed {
@@ -44,7 +45,7 @@ func (r *Reconciler) diagnose(ctx context.Context, s *scope, wanted rendering, t
 }
 
 // explain returns why a workload is not as desired, and the schedule of looks at its pods; nil if none is needed.
-func (r *Reconciler) explain(ctx context.Context, s *scope, findings diagnose.Findings) ([]diagnose.Cause, *diagnose.Looks) {
+func (r *Reconciler) explain(ctx context.Context, s *scope, findings diagnose.Findings) ([]diagnose.Cause, *diagnose.PodReads) {
 	workload := findings.Workload
 	if workload.Settled && !mayCrashAgain(s, workload.Key) {
 		return diagnose.Causes(findings), nil
@@ -66,7 +67,7 @@ func (r *Reconciler) explain(ctx context.Context, s *scope, findings diagnose.Fi
 }
 
 // ask returns what other controllers report about an object that waits for them, and when to read that again.
-func (r *Reconciler) ask(ctx context.Context, known *diagnose.Looks, awaited *diagnose.Awaited) ([]diagnose.Cause, *diagnose.Looks) {
+func (r *Reconciler) ask(ctx context.Context, known *diagnose.PodReads, awaited *diagnose.Awaited) ([]diagnose.Cause, *diagnose.PodReads) {
 	now := r.Clock.Now()
 	looks := awaited.Follow(known, now)
 	switch {
@@ -85,7 +86,7 @@ func (r *Reconciler) ask(ctx context.Context, known *diagnose.Looks, awaited *di
 }
 
 // look reads pods and related objects. If that fails, the causes stay as they were.
-func (r *Reconciler) look(ctx context.Context, looks *diagnose.Looks, findings *diagnose.Findings) {
+func (r *Reconciler) look(ctx context.Context, looks *diagnose.PodReads, findings *diagnose.Findings) {
 	found := looks.Causes
 	findings.Known = found
 	if err := diagnose.Collect(ctx, r.Live, findings); err != nil {
@@ -99,14 +100,14 @@ func (r *Reconciler) look(ctx context.Context, looks *diagnose.Looks, findings *
 // diagnosed reports whether a status says that the rollout is stuck for a cause found in its pods.
 func diagnosed(previous *v1.AppServiceStatus) bool {
 	condition := meta.FindStatusCondition(previous.Conditions, v1.ConditionStalled)
-	return condition != nil && condition.Status == metav1.ConditionTrue && diagnose.Seen(condition.Reason)
+	return condition != nil && condition.Status == metav1.ConditionTrue && reason.Of(condition.Reason).InPods
 }
 
 // mayCrashAgain reports whether pods of a workload that seem healthy may be about to crash again. If no cause is known, any workload's
 // pods may.
 func mayCrashAgain(s *scope, workload kube.Key) bool {
 	condition := meta.FindStatusCondition(s.previous.Conditions, v1.ConditionStalled)
-	if !diagnosed(s.previous) || !diagnose.Recurs(condition.Reason) || s.previous.ObservedGeneration != s.resource.GetGeneration() {
+	if !diagnosed(s.previous) || !reason.Of(condition.Reason).Recurs || s.previous.ObservedGeneration != s.resource.GetGeneration() {
 		return false
 	}
 	if len(s.memory.looks) == 0 {

@@ -18,10 +18,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/cluster"
-	"github.com/example/appservice-operator/internal/diagnose"
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/kube/livestate"
 	"github.com/example/appservice-operator/internal/status"
+	"github.com/example/appservice-operator/internal/status/diagnose"
 )
 
 // podReader has pods, and counts how often they are listed.
@@ -45,13 +45,13 @@ type clinic struct {
 	*podReader
 	clock *testclock.FakePassiveClock
 	scope *scope
-	there *cluster.Snapshot
+	there *livestate.Snapshot
 }
 
 func newClinic(workloads ...client.Object) *clinic {
 	clock := testclock.NewFakePassiveClock(time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC))
 	pods := &podReader{}
-	there := &cluster.Snapshot{Objects: map[kube.Key]client.Object{}}
+	there := &livestate.Snapshot{Objects: map[kube.Key]client.Object{}}
 	for _, object := range workloads {
 		workload, _ := diagnose.WorkloadOf(object)
 		there.Objects[workload.Key] = object
@@ -83,7 +83,7 @@ func (c *clinic) after(t *testing.T, wait time.Duration) []string {
 }
 
 func (c *clinic) wait() time.Duration {
-	return c.next(c.scope, rendering{}, action{there: c.there}, 0).RequeueAfter
+	return c.next(c.scope, rendering{}, attempt{there: c.there}, 0).RequeueAfter
 }
 
 // unready is a workload of which a pod is not ready.

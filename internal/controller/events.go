@@ -12,13 +12,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/controller/release"
 	"github.com/example/appservice-operator/internal/kube"
-	"github.com/example/appservice-operator/internal/release"
 	"github.com/example/appservice-operator/internal/status"
 )
 
 // recordAction emits an event, logs, and updates metrics for an action that was carried out.
-func (r *Reconciler) recordAction(ctx context.Context, s *scope, wanted rendering, done action) {
+func (r *Reconciler) recordAction(ctx context.Context, s *scope, wanted rendering, done attempt) {
 	logger := log.FromContext(ctx)
 	if done.repaired != nil && !done.repaired.Empty() {
 		changes := done.repaired.String()

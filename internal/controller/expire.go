@@ -12,7 +12,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/retry"
 	"github.com/example/appservice-operator/internal/status"
 )
 
@@ -25,7 +24,7 @@ func (r *Reconciler) expire(ctx context.Context, s *scope) (next reconcile.Resul
 	case apierrors.IsNotFound(err):
 		return reconcile.Result{}, true
 	case apierrors.IsConflict(err): // its ttl may have been extended
-		return after(retry.Stale), true
+		return after(staleRetry), true
 	case err != nil:
 		log.FromContext(ctx).Error(err, "cannot delete what has lived for its spec.ttl")
 		s.undeleted = err

@@ -9,9 +9,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/controller/release"
 	"github.com/example/appservice-operator/internal/metrics"
-	"github.com/example/appservice-operator/internal/release"
-	"github.com/example/appservice-operator/internal/retry"
 )
 
 // ensureFinalizer adds the finalizer that cluster-scoped objects need: the garbage collector does not delete them with a
@@ -57,7 +56,7 @@ func (r *Reconciler) reconcileDelete(ctx context.Context, s *scope) (metrics.Out
 		if err := r.Actor.Delete(ctx, s.resource, left); err != nil {
 			return metrics.Gone, reconcile.Result{}, fmt.Errorf("cannot delete what was rendered: %w", err)
 		}
-		return metrics.Gone, after(retry.Stale), nil
+		return metrics.Gone, after(staleRetry), nil
 	case going:
 		return metrics.Gone, after(s.memory.backoff.Again(r.Clock.Now(), s.version(), true)), nil // unless the deletion of one is seen before
 	}

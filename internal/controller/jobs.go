@@ -17,10 +17,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/jobs"
+	"github.com/example/appservice-operator/internal/chart/rbac"
+	"github.com/example/appservice-operator/internal/controller/release"
 	"github.com/example/appservice-operator/internal/kube"
-	"github.com/example/appservice-operator/internal/release"
-	"github.com/example/appservice-operator/internal/rights"
+	"github.com/example/appservice-operator/internal/kube/jobs"
 	"github.com/example/appservice-operator/internal/status"
 )
 
@@ -49,14 +49,11 @@ func (r *Reconciler) jobNames(ctx context.Context, s *scope, runs []jobs.Run) (m
 // former returns the run of the recorded release, if it ran the same and no other is noted since: the release of an operator that noted
 // nothing, or of a chart that names other fields. It returns nil if there is none.
 func (r *Reconciler) former(ctx context.Context, s *scope, run jobs.Run) (*v1.RunStatus, error) {
-	there, err := r.observe(ctx, s, rendering{})
-	if err == nil {
-		err = there.Sees(nil)
-	}
-	if err != nil || there.Record == nil {
+	record, err := r.recordBefore(ctx, s)
+	if err != nil || record == nil {
 		return nil, err
 	}
-	recorded, err := r.lastGoodOf(ctx, s, there.Record)
+	recorded, err := r.lastGoodOf(ctx, s, record)
 	if damaged := (*release.DamagedError)(nil); errors.As(err, &damaged) && len(s.previous.Runs) > 0 {
 		return nil, nil
 	}
@@ -136,7 +133,7 @@ type runner struct {
 }
 
 // runJobs brings the Jobs that run once to what is rendered, after all other objects are. While that cannot be, it notes how they end.
-func (r *Reconciler) runJobs(ctx context.Context, s *scope, wanted rendering, done action) action {
+func (r *Reconciler) runJobs(ctx context.Context, s *scope, wanted rendering, done attempt) attempt {
 	steps := &runner{Reconciler: r, s: s, wanted: wanted}
 	err := steps.look(ctx, done)
 	if err == nil && (len(steps.state.Jobs) > 0 || len(steps.state.Wanted) > 0 || len(steps.state.Runs) > 0) {
@@ -147,12 +144,12 @@ func (r *Reconciler) runJobs(ctx context.Context, s *scope, wanted rendering, do
 			done.there = there
 		}
 	}
-	done.err = cmp.Or(done.err, rights.Explain(err, s.renderer.Chart, s.renderer.ClusterScoped))
+	done.err = cmp.Or(done.err, rbac.Explain(err, s.renderer.Chart, s.renderer.ClusterScoped))
 	return done
 }
 
 // look reads what the steps follow from. Only a live read shows that a Job is gone.
-func (j *runner) look(ctx context.Context, done action) error {
+func (j *runner) look(ctx context.Context, done attempt) error {
 	asRendered := done.err == nil || done.plan != nil && done.plan.Empty() // else only its record is missing
 	j.state.Runs, j.state.Unrecorded = j.s.previous.Runs, len(done.there.Records) == 0
 	j.state.Known = j.wanted.rendered != nil && !j.s.paused && !done.waits() && asRendered

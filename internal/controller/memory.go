@@ -6,8 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/example/appservice-operator/internal/release"
-	"github.com/example/appservice-operator/internal/retry"
+	"github.com/example/appservice-operator/internal/controller/release"
 )
 
 // memory is what the process remembers of each resource. Losing it costs time, never correctness. The map is locked; one reconcile at a
@@ -31,7 +30,7 @@ type remembered struct {
 	// looks at the pods of workloads that are not as desired.
 	looks schedules
 	// backoff after failed attempts.
-	backoff retry.Backoff[version]
+	backoff backoff[version]
 
 	groups groups
 }

@@ -19,25 +19,24 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/cluster"
+	"github.com/example/appservice-operator/internal/controller/release"
+	"github.com/example/appservice-operator/internal/kube/livestate"
 	"github.com/example/appservice-operator/internal/metrics"
-	"github.com/example/appservice-operator/internal/problem"
-	"github.com/example/appservice-operator/internal/release"
 )
 
 func TestOutcome(t *testing.T) {
 	wrong := errors.New("wrong")
 	cases := map[string]struct {
 		scope scope
-		done  action
+		done  attempt
 		want  metrics.Outcome
 	}{
-		"others roll out":                {scope{}, action{state: release.OutOfDate, queued: true}, metrics.Deferred},
-		"it cannot be rendered":          {scope{}, action{err: wrong}, metrics.Failed},
-		"a write is refused":             {scope{}, action{state: release.Absent, err: wrong}, metrics.Failed},
-		"objects are written":            {scope{}, action{state: release.Drifted}, metrics.Acted},
-		"everything is as it should be":  {scope{}, action{state: release.InSync}, metrics.Unchanged},
-		"it is paused and left as it is": {scope{paused: true}, action{}, metrics.Unchanged},
+		"others roll out":                {scope{}, attempt{state: release.OutOfDate, queued: true}, metrics.Deferred},
+		"it cannot be rendered":          {scope{}, attempt{err: wrong}, metrics.Failed},
+		"a write is refused":             {scope{}, attempt{state: release.Absent, err: wrong}, metrics.Failed},
+		"objects are written":            {scope{}, attempt{state: release.Drifted}, metrics.Acted},
+		"everything is as it should be":  {scope{}, attempt{state: release.InSync}, metrics.Unchanged},
+		"it is paused and left as it is": {scope{paused: true}, attempt{}, metrics.Unchanged},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -116,14 +115,14 @@ func TestActionsAreCounted(t *testing.T) {
 	wanted := rendering{rendered: &rendered{}}
 	s := &scope{resource: object("AppService")}
 	for _, state := range []release.State{release.InSync, release.Absent, release.OutOfDate, release.Unfinished, release.Drifted, ""} {
-		r.recordAction(t.Context(), s, wanted, action{state: state, plan: plan, there: &cluster.Snapshot{}, took: 2 * time.Second})
+		r.recordAction(t.Context(), s, wanted, attempt{state: state, plan: plan, there: &livestate.Snapshot{}, took: 2 * time.Second})
 	}
-	r.recordAction(t.Context(), s, wanted, action{state: release.OutOfDate, queued: true, plan: plan, there: &cluster.Snapshot{}})
-	failed := action{state: release.OutOfDate, plan: plan, there: &cluster.Snapshot{}, err: errors.New("refused")}
+	r.recordAction(t.Context(), s, wanted, attempt{state: release.OutOfDate, queued: true, plan: plan, there: &livestate.Snapshot{}})
+	failed := attempt{state: release.OutOfDate, plan: plan, there: &livestate.Snapshot{}, err: errors.New("refused")}
 	r.recordAction(t.Context(), s, wanted, failed)
-	r.measureFailure(failed, problem.Of(failed.err, failed.plan, failureOf(failed)))
+	r.measureFailure(failed, problemOf(failed.err, failed.plan, failureOf(failed)))
 	failed.err = &release.StaleError{Err: errors.New("it passes")}
-	r.measureFailure(failed, problem.Of(failed.err, failed.plan, failureOf(failed)))
+	r.measureFailure(failed, problemOf(failed.err, failed.plan, failureOf(failed)))
 	counted(t, all,
 		`appservice_release_actions_total{action="install",kind="AppService",result="success"} 1`,
 		`appservice_release_actions_total{action="upgrade",kind="AppService",result="success"} 1`,

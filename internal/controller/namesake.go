@@ -6,14 +6,14 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/example/appservice-operator/internal/cluster"
+	"github.com/example/appservice-operator/internal/controller/release"
 	"github.com/example/appservice-operator/internal/kube"
-	"github.com/example/appservice-operator/internal/release"
+	"github.com/example/appservice-operator/internal/kube/livestate"
 )
 
 // namesake refuses a resource before its first write if one of another kind has its name: release records are named after both. The older one
 // has the name; where both have releases already, both go on, and the status of the younger one warns.
-func (r *Reconciler) namesake(ctx context.Context, s *scope, there *cluster.Snapshot) error {
+func (r *Reconciler) namesake(ctx context.Context, s *scope, there *livestate.Snapshot) error {
 	for _, kind := range r.Others {
 		other := kube.Object(kind)
 		if err := r.Client.Get(ctx, s.name(), other); err != nil {

@@ -11,8 +11,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/extent"
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/kube/limits"
 )
 
 // compacting reads resources as the cache holds them.
@@ -34,13 +34,13 @@ func (c compacting) Get(ctx context.Context, name client.ObjectKey, object clien
 
 func TestAResourceThatIsTooLargeIsNotRendered(t *testing.T) {
 	b := newBench(t, "nginx")
-	b.Client, b.InFlight = compacting{b.client}, extent.NewInFlight()
+	b.Client, b.InFlight = compacting{b.client}, limits.NewInFlight()
 	b.installed(t)
 	b.reconcile(t)
 	if b.renders != 1 {
 		t.Fatalf("it was rendered %d times, want once", b.renders)
 	}
-	b.change(t, strings.Repeat("x", extent.Resource))
+	b.change(t, strings.Repeat("x", limits.Resource))
 	for range 2 {
 		b.reconcile(t)
 	}
@@ -58,7 +58,7 @@ func TestAResourceThatIsTooLargeIsNotRendered(t *testing.T) {
 	if b.renders != 2 {
 		t.Errorf("it was rendered %d times, want twice: it is as large as it may be again", b.renders)
 	}
-	if _, err := b.InFlight.Begin(t.Context(), extent.Resource+1); err != nil {
+	if _, err := b.InFlight.Begin(t.Context(), limits.Resource+1); err != nil {
 		t.Error(err)
 	}
 }
@@ -67,7 +67,7 @@ func TestATooLargeResourceIsLeftAloneWhileItIsPaused(t *testing.T) {
 	b := newBench(t, "nginx")
 	b.Client = compacting{b.client}
 	web := b.web(t)
-	web.Spec.Paused, web.Spec.Image = true, strings.Repeat("x", extent.Resource)
+	web.Spec.Paused, web.Spec.Image = true, strings.Repeat("x", limits.Resource)
 	require.NoError(t, b.client.Update(t.Context(), web))
 	b.reconcile(t)
 	if ready := meta.FindStatusCondition(b.web(t).Status.Conditions, v1.ConditionReady); ready.Reason != v1.ReasonPaused {

@@ -28,14 +28,14 @@ import (
 
 	appservice "github.com/example/appservice-operator"
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/cluster"
-	"github.com/example/appservice-operator/internal/defaults"
-	"github.com/example/appservice-operator/internal/dependency"
+	"github.com/example/appservice-operator/internal/cli/preview"
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/kube/livestate"
+	"github.com/example/appservice-operator/internal/kube/reference"
 	"github.com/example/appservice-operator/internal/policy"
-	"github.com/example/appservice-operator/internal/postrender"
-	"github.com/example/appservice-operator/internal/preview"
 	"github.com/example/appservice-operator/internal/render"
+	"github.com/example/appservice-operator/internal/render/defaults"
+	"github.com/example/appservice-operator/internal/render/hooks"
 	"github.com/example/appservice-operator/internal/status"
 )
 
@@ -50,15 +50,15 @@ type twin struct {
 
 // Facts implements ReferenceSource, with the same objects as the caches of an operator would have.
 func (s *twin) Facts(
-	ctx context.Context, resource client.Object, references []dependency.Reference,
-) (postrender.Facts, error) {
-	reader := dependency.NewDependencies(s.Client, s.Client)
+	ctx context.Context, resource client.Object, references []reference.Reference,
+) (hooks.Facts, error) {
+	reader := reference.NewDependencies(s.Client, s.Client)
 	labels, err := reader.Labels(ctx, resource.GetNamespace())
 	if err != nil {
-		return postrender.Facts{}, err
+		return hooks.Facts{}, err
 	}
-	facts := postrender.FactsOf(resource.GetNamespace(), labels, s.rules)
-	return facts, facts.Find(references, func(r dependency.Reference) (dependency.State, bool, error) {
+	facts := hooks.FactsOf(resource.GetNamespace(), labels, s.rules)
+	return facts, facts.Find(references, func(r reference.Reference) (reference.State, bool, error) {
 		state, err := reader.Look(ctx, resource.GetNamespace(), r.Object, true)
 		return state, true, err
 	})
@@ -103,13 +103,13 @@ func (s *twin) reconciled(
 	require.NoError(t, err)
 	r := &Reconciler{
 		Kind: appService, Charts: render.NewCurrent(renderer), Capabilities: capabilitiesSource{s.capabilities}, Defaults: s,
-		Observer: cluster.New(nil, nil, nil), Tracker: &syncedSource{}, References: s, Live: s.Client,
+		Observer: livestate.New(nil, nil, nil), Tracker: &syncedSource{}, References: s, Live: s.Client,
 		Client: cached{s.Client, compact}, Clock: clocktesting.NewFakePassiveClock(start), Status: &status.Writer{},
 	}
 	scope, err := r.read(t.Context(), reconcile.Request{NamespacedName: client.ObjectKeyFromObject(resource)})
 	require.NoError(t, err)
 	out, err := r.render(t.Context(), scope)
-	if missing := (*dependency.MissingError)(nil); err != nil && !errors.As(err, &missing) {
+	if missing := (*reference.MissingError)(nil); err != nil && !errors.As(err, &missing) {
 		return nil, err
 	}
 	result, err := out.packed.Unpack()

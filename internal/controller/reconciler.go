@@ -18,24 +18,21 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"github.com/example/appservice-operator/internal/cluster"
-	"github.com/example/appservice-operator/internal/defaults"
-	"github.com/example/appservice-operator/internal/dependency"
-	"github.com/example/appservice-operator/internal/extent"
-	"github.com/example/appservice-operator/internal/fleet"
-	"github.com/example/appservice-operator/internal/gateway"
+	"github.com/example/appservice-operator/internal/chart/rbac"
+	"github.com/example/appservice-operator/internal/controller/release"
+	"github.com/example/appservice-operator/internal/controller/rollout"
+	"github.com/example/appservice-operator/internal/controller/watch"
 	"github.com/example/appservice-operator/internal/hosts"
 	"github.com/example/appservice-operator/internal/kube"
-	"github.com/example/appservice-operator/internal/lifetime"
+	"github.com/example/appservice-operator/internal/kube/gateway"
+	"github.com/example/appservice-operator/internal/kube/limits"
+	"github.com/example/appservice-operator/internal/kube/livestate"
+	"github.com/example/appservice-operator/internal/kube/reference"
 	"github.com/example/appservice-operator/internal/metrics"
-	"github.com/example/appservice-operator/internal/postrender"
-	"github.com/example/appservice-operator/internal/problem"
-	"github.com/example/appservice-operator/internal/release"
 	"github.com/example/appservice-operator/internal/render"
-	"github.com/example/appservice-operator/internal/retry"
-	"github.com/example/appservice-operator/internal/rights"
+	"github.com/example/appservice-operator/internal/render/defaults"
+	"github.com/example/appservice-operator/internal/render/hooks"
 	"github.com/example/appservice-operator/internal/status"
-	"github.com/example/appservice-operator/internal/watch"
 )
 
 // Reconciler reconciles the resources of one kind. It is safe for concurrent use on different resources.
@@ -43,7 +40,7 @@ type Reconciler struct {
 	Kind         schema.GroupVersionKind
 	Charts       *render.Current
 	Capabilities watch.CapabilitiesSource
-	Observer     *cluster.Observer
+	Observer     *livestate.Observer
 	Actor        *release.Actor
 	Status       *status.Writer
 	Tracker      KindTracker
@@ -51,11 +48,11 @@ type Reconciler struct {
 	Hosts        *hosts.Hosts
 	// Defaults of namespaces, which lie beneath specs; nil if namespaces may not have any.
 	Defaults DefaultsSource
-	Rollouts *fleet.Rollouts
+	Rollouts *rollout.Rollouts
 	// Others are the other kinds that are served: release records of all kinds have names of one space.
 	Others   []schema.GroupVersionKind
 	Looks    flowcontrol.PassiveRateLimiter // bounds how often pods are looked at; nil for no bound
-	InFlight *extent.InFlight               // bounds what is reconciled at a time; nil for no bound
+	InFlight *limits.InFlight               // bounds what is reconciled at a time; nil for no bound
 	Client   client.Client                  // reads come from informers
 	Live     client.Reader                  // reads from the API server
 	Recorder record.EventRecorder
@@ -75,11 +72,11 @@ type KindTracker interface {
 // ReferenceSource knows which of the objects that resources refer to exist.
 type ReferenceSource interface {
 	// Refer records everything that a resource refers to, its namespace included.
-	Refer(name types.NamespacedName, references []dependency.Reference)
+	Refer(name types.NamespacedName, references []reference.Reference)
 	// Forget drops a resource that no longer exists.
 	Forget(name types.NamespacedName)
 	// Facts returns what hooks may know about the cluster.
-	Facts(ctx context.Context, resource client.Object, references []dependency.Reference) (postrender.Facts, error)
+	Facts(ctx context.Context, resource client.Object, references []reference.Reference) (hooks.Facts, error)
 	// Gateways returns what is known about Gateways; nil for those that do not exist.
 	Gateways(ctx context.Context, names []types.NamespacedName) gateway.Gateways
 }
@@ -103,10 +100,12 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	return next, err
 }
 
-// reconcile runs the list of steps. It returns the outcome and when to reconcile again.
+// reconcile runs the steps, which ARCHITECTURE.md describes by the same names. It returns the outcome and when to reconcile again.
 func (r *Reconciler) reconcile(whole context.Context, request reconcile.Request) (metrics.Outcome, reconcile.Result, error) {
 	ctx, cancel := untilReport(whole)
 	defer cancel()
+
+	// 1. Read the resource, and wait for a share of memory.
 	s, err := r.read(ctx, request)
 	if err != nil || s == nil {
 		return metrics.Gone, reconcile.Result{}, err
@@ -116,12 +115,14 @@ func (r *Reconciler) reconcile(whole context.Context, request reconcile.Request)
 		return metrics.Error, reconcile.Result{}, err
 	}
 	defer end()
+
+	// 2. Finalize or expire it; let the backoff of a failed attempt end.
 	switch {
 	case s.resource.GetDeletionTimestamp() != nil:
 		r.Hosts.Rest(s.resource)
 		r.Rollouts.Forget(s.name())
 		return r.reconcileDelete(ctx, s)
-	case lifetime.Of(s.resource, s.previous.ExpirationTime, r.Clock.Now()).Over(r.Clock.Now()):
+	case status.LifetimeOf(s.resource, s.previous.ExpirationTime, r.Clock.Now()).Over(r.Clock.Now()):
 		if next, gone := r.expire(ctx, s); gone {
 			return metrics.Gone, next, nil
 		}
@@ -129,17 +130,23 @@ func (r *Reconciler) reconcile(whole context.Context, request reconcile.Request)
 	if wait := s.memory.backoff.Wait(r.Clock.Now(), s.version()); wait > 0 {
 		return metrics.Deferred, after(wait), nil
 	}
+
+	// 3. Render it, and check what the result needs. This comes before observing: it may find a kind that has to be watched.
 	var wanted rendering
-	var done action
+	var done attempt
 	if !s.paused {
-		wanted, done.err = r.render(ctx, s) // first: it may find a kind that has to be watched
+		wanted, done.err = r.render(ctx, s)
 	}
+
+	// 4. Observe what is there.
 	if done.there, err = r.observe(ctx, s, wanted); err != nil {
 		return metrics.Error, reconcile.Result{}, err
 	}
 	if done.err == nil && wanted.rendered != nil {
 		done.err = done.there.Sees(wanted.outline.Keys)
 	}
+
+	// 5. Spare a resource for which something new cannot be rendered; refuse a name, and hold back routes, that others have.
 	done = s.spare(done)
 	if done.err == nil {
 		done.err = r.namesake(ctx, s, done.there)
@@ -149,37 +156,45 @@ func (r *Reconciler) reconcile(whole context.Context, request reconcile.Request)
 	} else {
 		r.Hosts.Rest(s.resource) // nothing is about to be written: it keeps the hosts that it serves
 	}
+
+	// 6. Act: compare, decide, take a place in the line of rollouts, write and record.
 	if done.err == nil && !s.paused && !done.waits() {
 		done = r.act(ctx, s, wanted, done.there)
 	}
 	if done.waits() {
 		done = r.restart(ctx, s, wanted, done)
 	}
-	done.err = rights.Explain(done.err, s.renderer.Chart, s.renderer.ClusterScoped) // only the chart knows what needs a right
+	done.err = rbac.Explain(done.err, s.renderer.Chart, s.renderer.ClusterScoped) // only the chart knows what needs a right
 	if r.mayPass(s, done.err) {
 		log.FromContext(ctx).V(1).Info("waited for the caches", "reason", done.err.Error())
-		return metrics.Deferred, after(retry.Stale), nil
+		return metrics.Deferred, after(staleRetry), nil
 	}
+
+	// 7. Keep the recorded release alive if what is rendered is refused or waits.
 	done = r.keepAlive(ctx, s, wanted, done)
 	r.recordAction(ctx, s, wanted, done)
+
+	// 8. Run Jobs that run once.
 	if done = r.runJobs(ctx, s, wanted, done); r.mayPass(s, done.err) {
-		return metrics.Deferred, after(retry.Stale), nil
+		return metrics.Deferred, after(staleRetry), nil
 	}
+
+	// 9. Report: diagnose, judge, summarize, write the status and events.
 	done.err = cmp.Or(done.err, done.contended)
 	if done.err == nil && done.released() && status.Unnoticed(done.there) {
-		return metrics.Acted, after(retry.Notice), nil
+		return metrics.Acted, after(noticeDelay), nil
 	}
 	if done.err == nil && len(wanted.held) > 0 {
 		done.err = wanted.held[0].Err
 	}
-	done.err = problem.TimedOut(ctx, done.err)
+	done.err = timedOut(ctx, done.err)
 	return r.report(whole, s, wanted, done)
 }
 
 // mayPass reports whether an error says only that something is not known yet, so that the status may wait: for the first answer of the API
 // server about a kind, or for caches that are behind, as long as they are given time.
 func (r *Reconciler) mayPass(s *scope, err error) bool {
-	return errors.Is(err, kube.ErrUnlisted) || problem.Stale(err) && s.memory.backoff.MayPass(r.Clock.Now())
+	return errors.Is(err, kube.ErrUnlisted) || isStale(err) && s.memory.backoff.MayPass(r.Clock.Now())
 }
 
 // untilReport returns a context that ends before that of a reconcile, so that there is time to report that it did.

@@ -31,20 +31,19 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/cluster"
-	"github.com/example/appservice-operator/internal/dependency"
-	"github.com/example/appservice-operator/internal/fleet"
-	"github.com/example/appservice-operator/internal/gateway"
+	"github.com/example/appservice-operator/internal/controller/release"
+	"github.com/example/appservice-operator/internal/controller/rollout"
+	"github.com/example/appservice-operator/internal/controller/watch"
 	"github.com/example/appservice-operator/internal/hosts"
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/kube/gateway"
+	"github.com/example/appservice-operator/internal/kube/livestate"
+	"github.com/example/appservice-operator/internal/kube/reference"
 	"github.com/example/appservice-operator/internal/metrics"
-	"github.com/example/appservice-operator/internal/postrender"
-	"github.com/example/appservice-operator/internal/problem"
-	"github.com/example/appservice-operator/internal/release"
 	"github.com/example/appservice-operator/internal/render"
+	"github.com/example/appservice-operator/internal/render/hooks"
+	"github.com/example/appservice-operator/internal/render/values"
 	"github.com/example/appservice-operator/internal/status"
-	"github.com/example/appservice-operator/internal/values"
-	"github.com/example/appservice-operator/internal/watch"
 )
 
 const template = `
@@ -78,12 +77,12 @@ type bench struct {
 
 // factSource tells what a test says of the cluster, and counts what resources refer to.
 type factSource struct {
-	known    postrender.Facts
+	known    hooks.Facts
 	referred map[types.NamespacedName]int
 }
 
 // Refer implements ReferenceSource.
-func (s *factSource) Refer(name types.NamespacedName, references []dependency.Reference) {
+func (s *factSource) Refer(name types.NamespacedName, references []reference.Reference) {
 	if s.referred == nil {
 		s.referred = map[types.NamespacedName]int{}
 	}
@@ -96,7 +95,7 @@ func (s *factSource) Forget(name types.NamespacedName) { delete(s.referred, name
 // Facts implements ReferenceSource.
 func (s *factSource) Gateways(context.Context, []types.NamespacedName) gateway.Gateways { return nil }
 
-func (s *factSource) Facts(context.Context, client.Object, []dependency.Reference) (postrender.Facts, error) {
+func (s *factSource) Facts(context.Context, client.Object, []reference.Reference) (hooks.Facts, error) {
 	return s.known, nil
 }
 
@@ -153,10 +152,10 @@ func newBench(t *testing.T, image string) *bench {
 				}
 				return translator.Translate(ctx, resource)
 			}),
-			Hooks: postrender.Default(),
+			Hooks: hooks.Default(),
 		}),
 		Capabilities: known{},
-		Observer:     cluster.New(nil, nil, nil),
+		Observer:     livestate.New(nil, nil, nil),
 		Actor:        release.NewActor(nil, nil, 1),
 		Client:       b.client,
 		Live:         b.client,
@@ -168,7 +167,7 @@ func newBench(t *testing.T, image string) *bench {
 	}
 	b.Tracker = &b.source
 	b.References = &b.facts
-	b.Rollouts = &fleet.Rollouts{
+	b.Rollouts = &rollout.Rollouts{
 		Limit: 1, MaxFailed: 3, Deadline: time.Hour, Chart: b.Chart, Clock: b.clock,
 		Names: func() ([]types.NamespacedName, error) { return []types.NamespacedName{webName}, nil },
 	}
@@ -347,15 +346,15 @@ func TestWhatTheInformersDoNotShowIsLookedAtAgain(t *testing.T) {
 	}{
 		"all is shown":                                {0, false, 0},
 		"all is shown, and there is a period":         {time.Hour, false, time.Hour},
-		"something is not":                            {0, true, cluster.Lapse},
-		"something is not, the period is long":        {time.Hour, true, cluster.Lapse},
+		"something is not":                            {0, true, livestate.Lapse},
+		"something is not, the period is long":        {time.Hour, true, livestate.Lapse},
 		"something is not, the period is over before": {time.Second, true, time.Second},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
 			r := &Reconciler{Period: test.period}
 			s := &scope{resource: app("a"), memory: &remembered{}}
-			done := action{there: &cluster.Snapshot{Unconfirmed: test.unconfirmed}}
+			done := attempt{there: &livestate.Snapshot{Unconfirmed: test.unconfirmed}}
 			if got := r.next(s, rendering{}, done, 0).RequeueAfter; got != test.want {
 				t.Errorf("got %s, want %s", got, test.want)
 			}
@@ -612,16 +611,16 @@ func TestAResourceMadeAnewLeavesNothingOfTheOneBefore(t *testing.T) {
 
 // A Secret that is deleted and made again with the same content restarts nothing: between the two, it is rendered as missing.
 func TestContentThatIsAsRecordedKeepsItsVersion(t *testing.T) {
-	references := []dependency.Reference{{Object: dependency.Object{Kind: "Secret", Name: "database"}, Content: true}}
-	contentOf := func(version, data string) postrender.Facts {
-		state := dependency.State{Found: true, Version: version, Data: map[string]string{"url": data}}
-		return postrender.Facts{There: map[dependency.Object]dependency.State{references[0].Object: state}}
+	references := []reference.Reference{{Object: reference.Object{Kind: "Secret", Name: "database"}, Content: true}}
+	contentOf := func(version, data string) hooks.Facts {
+		state := reference.State{Found: true, Version: version, Data: map[string]string{"url": data}}
+		return hooks.Facts{There: map[reference.Object]reference.State{references[0].Object: state}}
 	}
-	recorded := dependency.ContentOf(references, contentOf("one", "same").There)
-	missing := dependency.ContentOf(references, nil)
+	recorded := reference.ContentOf(references, contentOf("one", "same").There)
+	missing := reference.ContentOf(references, nil)
 	for name, test := range map[string]struct {
 		known *rendered
-		facts postrender.Facts
+		facts hooks.Facts
 		same  bool
 	}{
 		"by an earlier process":           {nil, contentOf("two", "same"), true},
@@ -644,9 +643,9 @@ func TestContentThatIsAsRecordedKeepsItsVersion(t *testing.T) {
 
 // Changes of content within a window are one rollout: the first at once, then one in ten seconds, the last always.
 func TestContentThatChangesOftenIsTakenIntoAccountNowAndThen(t *testing.T) {
-	settings := dependency.Object{Kind: dependency.ConfigMap, Name: "settings"}
-	content := func(n int) postrender.Facts {
-		return postrender.Facts{There: map[dependency.Object]dependency.State{settings: {Found: true, Data: map[string]string{"n": fmt.Sprint(n)}}}}
+	settings := reference.Object{Kind: reference.ConfigMap, Name: "settings"}
+	content := func(n int) hooks.Facts {
+		return hooks.Facts{There: map[reference.Object]reference.State{settings: {Found: true, Data: map[string]string{"n": fmt.Sprint(n)}}}}
 	}
 	b := newBench(t, "nginx")
 	b.facts.known = content(0)
@@ -674,7 +673,7 @@ func TestContentThatChangesOftenIsTakenIntoAccountNowAndThen(t *testing.T) {
 	if got := b.memory.of(webName).rendered.facts.There[settings].Data["n"]; got != "12" || b.renders != 3 {
 		t.Errorf("got content %s after %d renders, want the last after 3", got, b.renders)
 	}
-	b.facts.known = postrender.Facts{There: map[dependency.Object]dependency.State{settings: {}}}
+	b.facts.known = hooks.Facts{There: map[reference.Object]reference.State{settings: {}}}
 	if b.reconcile(t); b.renders != 4 {
 		t.Error("that it is gone is not taken into account at once")
 	}
@@ -769,17 +768,17 @@ func TestNothingIsCreatedForAResourceThatIsGone(t *testing.T) {
 					return test.get(ctx, c, key, into, options...)
 				},
 			})
-			b.Actor = release.NewActor(&cluster.Writer{Client: b.client, Observer: b.Observer}, b.Live, 1)
+			b.Actor = release.NewActor(&livestate.Writer{Client: b.client, Observer: b.Observer}, b.Live, 1)
 			scope := &scope{resource: app("web-uid"), previous: &v1.AppServiceStatus{}, memory: &remembered{}}
 			if test.reported {
 				scope.previous.Conditions = []metav1.Condition{{Type: v1.ConditionReady}}
 			}
-			task := release.Task{Owner: scope.resource, Desired: &render.Result{}, Snapshot: &cluster.Snapshot{}, Plan: test.plan, State: test.state}
+			task := release.Task{Owner: scope.resource, Desired: &render.Result{}, Snapshot: &livestate.Snapshot{}, Plan: test.plan, State: test.state}
 			_, _, err := b.write(t.Context(), scope, rendering{rendered: &rendered{}}, task)
 			if test.want == "" {
 				err = nil // what comes after the question is not looked at here
 			}
-			if err == nil && test.want != "" || err != nil && err.Error() != test.want || problem.Stale(err) != test.stale || (asked > 0) != (test.asked > 0) {
+			if err == nil && test.want != "" || err != nil && err.Error() != test.want || isStale(err) != test.stale || (asked > 0) != (test.asked > 0) {
 				t.Errorf("got %v after %d questions, want %q after %d", err, asked, test.want, test.asked)
 			}
 		})
@@ -849,14 +848,14 @@ func TestNotesOfEventsAreCut(t *testing.T) {
 }
 
 func TestTheStatusWaitsForTheControllerOfAWorkloadToTakeNote(t *testing.T) {
-	deployment := func(generation, observed int64) *cluster.Snapshot {
+	deployment := func(generation, observed int64) *livestate.Snapshot {
 		object := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "apps/v1", "kind": "Deployment", "status": map[string]any{"observedGeneration": observed}}}
 		object.SetGeneration(generation)
-		return &cluster.Snapshot{Objects: map[kube.Key]client.Object{{GroupKind: schema.GroupKind{Group: "apps", Kind: "Deployment"}, Name: "web"}: object}}
+		return &livestate.Snapshot{Objects: map[kube.Key]client.Object{{GroupKind: schema.GroupKind{Group: "apps", Kind: "Deployment"}, Name: "web"}: object}}
 	}
 	cases := map[string]struct {
 		state    release.State
-		snapshot *cluster.Snapshot
+		snapshot *livestate.Snapshot
 		want     bool
 	}{
 		"after an install":                {release.Absent, deployment(1, 0), true},
@@ -864,11 +863,11 @@ func TestTheStatusWaitsForTheControllerOfAWorkloadToTakeNote(t *testing.T) {
 		"after an upgrade that was noted": {release.OutOfDate, deployment(2, 2), false},
 		"the time after that":             {release.InSync, deployment(2, 1), false},
 		"after a repair":                  {release.Drifted, deployment(2, 1), false},
-		"without a Deployment":            {release.Absent, &cluster.Snapshot{}, false},
+		"without a Deployment":            {release.Absent, &livestate.Snapshot{}, false},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
-			done := action{state: test.state, there: test.snapshot}
+			done := attempt{state: test.state, there: test.snapshot}
 			if got := done.released() && status.Unnoticed(done.there); got != test.want {
 				t.Errorf("got %t, want %t", got, test.want)
 			}

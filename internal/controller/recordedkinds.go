@@ -7,15 +7,15 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 
-	"github.com/example/appservice-operator/internal/cluster"
+	"github.com/example/appservice-operator/internal/controller/release"
+	"github.com/example/appservice-operator/internal/controller/watch"
 	"github.com/example/appservice-operator/internal/kube"
-	"github.com/example/appservice-operator/internal/release"
-	"github.com/example/appservice-operator/internal/watch"
+	"github.com/example/appservice-operator/internal/kube/livestate"
 )
 
 // watchRecorded watches the kinds of the recorded release before another one follows it, and returns the objects in the cluster: the chart in
 // use may not name a kind of objects that are to be deleted. Once objects were found to match in this process, all their kinds are watched.
-func (r *Reconciler) watchRecorded(ctx context.Context, s *scope, wanted rendering, there *cluster.Snapshot) (*cluster.Snapshot, error) {
+func (r *Reconciler) watchRecorded(ctx context.Context, s *scope, wanted rendering, there *livestate.Snapshot) (*livestate.Snapshot, error) {
 	if there.Record == nil || there.Record.Digest == wanted.outline.Digest || !s.memory.verified.None() {
 		return there, nil
 	}

@@ -11,13 +11,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/dependency"
 	"github.com/example/appservice-operator/internal/hosts"
-	"github.com/example/appservice-operator/internal/jobs"
 	"github.com/example/appservice-operator/internal/kube"
-	"github.com/example/appservice-operator/internal/postrender"
-	"github.com/example/appservice-operator/internal/problem"
+	"github.com/example/appservice-operator/internal/kube/jobs"
+	"github.com/example/appservice-operator/internal/kube/livestate"
+	"github.com/example/appservice-operator/internal/kube/reference"
 	"github.com/example/appservice-operator/internal/render"
+	"github.com/example/appservice-operator/internal/render/hooks"
 )
 
 // reloadPeriod is the minimum time between two rollouts of a resource that are caused by changed content of its references.
@@ -39,15 +39,15 @@ type surroundings struct {
 // rendered is the result of rendering a resource, with its inputs.
 type rendered struct {
 	inputs     inputs
-	facts      postrender.Facts
-	references []dependency.Reference
+	facts      hooks.Facts
+	references []reference.Reference
 	// selectors of the workloads, before the hooks.
 	selectors map[kube.Key]map[string]string
 	// runs are what the Jobs run that are to run once, and jobs are these Jobs.
 	runs []jobs.Run
 	jobs []jobs.Wanted
 	// content that pods take from the references.
-	content dependency.Content
+	content reference.Content
 	// defaults are the fields that the spec left to the defaults.
 	defaults []v1.DefaultsStatus
 	// outline and packed are the result.
@@ -61,7 +61,7 @@ type rendered struct {
 type rendering struct {
 	*rendered
 	// advice is what is missing although pods start without it.
-	advice []dependency.Reference
+	advice []reference.Reference
 	// held are routes that are left as they are, because other resources serve their hosts and paths.
 	held []hosts.Held
 	// reload is the time until changed content of references is rendered; 0 if it already is.
@@ -71,8 +71,9 @@ type rendering struct {
 // render returns what a resource has to become: rendered again, or from memory if none of its inputs has changed. If it returns an
 // error, the rendering must not be applied.
 func (r *Reconciler) render(ctx context.Context, s *scope) (rendering, error) {
+	known := s.memory.rendered
+	s.memory.rendered = nil // it counts again only if this succeeds
 	if err := cmp.Or(s.oversize, s.defaultsErr); err != nil {
-		s.memory.rendered = nil
 		return rendering{}, err
 	}
 	_, version, err := r.Capabilities.Get(ctx)
@@ -84,15 +85,13 @@ func (r *Reconciler) render(ctx context.Context, s *scope) (rendering, error) {
 		restarted:    s.resource.GetAnnotations()[v1.AnnotationRestartedAt],
 		surroundings: surroundings{chart: s.asked.Chart.Digest, defaults: s.asked.Defaults.Digest, capabilities: version},
 	}
-	known := s.memory.rendered
 	var draft *render.Draft
-	var references []dependency.Reference
+	var references []reference.Reference
 	var selectors map[kube.Key]map[string]string
 	var runs []jobs.Run
 	if known != nil && known.inputs == in {
 		references, selectors, runs = known.references, known.selectors, known.runs
 	} else {
-		s.memory.rendered = nil // the previous rendering no longer counts if this one fails
 		if draft, err = r.draft(ctx, s); err != nil {
 			return rendering{}, err
 		}
@@ -107,7 +106,7 @@ func (r *Reconciler) render(ctx context.Context, s *scope) (rendering, error) {
 		return rendering{}, err
 	}
 	facts.Content = content.Version
-	if facts.Selectors, err = r.kept(ctx, s, known, selectors); err != nil {
+	if facts.Selectors, err = r.keptSelectors(ctx, s, known, selectors); err != nil {
 		return rendering{}, err
 	}
 	if facts.Jobs, err = r.jobNames(ctx, s, runs); err != nil {
@@ -129,16 +128,13 @@ func (r *Reconciler) render(ctx context.Context, s *scope) (rendering, error) {
 		}
 		if draft == nil {
 			if draft, err = r.draft(ctx, s); err != nil {
-				s.memory.rendered = nil
 				return rendering{}, err
 			}
 		}
 		if err := r.finish(ctx, s, fresh, draft); err != nil {
-			s.memory.rendered = nil
 			return rendering{}, err
 		}
 		if err := r.watched(ctx, draft.Kinds()); err != nil {
-			s.memory.rendered = nil // so that the cluster is queried again
 			return rendering{rendered: fresh}, err
 		}
 	}
@@ -148,32 +144,38 @@ func (r *Reconciler) render(ctx context.Context, s *scope) (rendering, error) {
 }
 
 // content returns the content that pods take, in the version that they run with: as recorded, unless it is as last rendered.
-func (r *Reconciler) content(ctx context.Context, s *scope, known *rendered, references []dependency.Reference, facts postrender.Facts) (dependency.Content, error) {
-	content := dependency.ContentOf(references, facts.There)
+func (r *Reconciler) content(ctx context.Context, s *scope, known *rendered, references []reference.Reference, facts hooks.Facts) (reference.Content, error) {
+	content := reference.ContentOf(references, facts.There)
 	if known != nil && known.content.Digest == content.Digest {
 		return known.content, nil
 	}
-	if content == (dependency.Content{}) {
+	if content == (reference.Content{}) {
 		return content, nil
 	}
-	there, err := r.observe(ctx, s, rendering{})
-	if err == nil {
-		err = there.Sees(nil)
-	}
-	if err != nil || there.Record == nil {
+	record, err := r.recordBefore(ctx, s)
+	if err != nil || record == nil {
 		return content, err
 	}
-	return content.After(dependency.ParseContent(there.Record.References)), nil
+	return content.After(reference.ParseContent(record.References)), nil
+}
+
+// recordBefore returns the newest release record before anything is rendered; nil if there is none.
+func (r *Reconciler) recordBefore(ctx context.Context, s *scope) (*livestate.Record, error) {
+	there, err := r.observe(ctx, s, rendering{})
+	if err != nil {
+		return nil, err
+	}
+	return there.Record, there.Sees(nil)
 }
 
 // sameButContent reports whether facts differ in nothing but the content of existing objects.
-func sameButContent(a, b postrender.Facts) bool {
+func sameButContent(a, b hooks.Facts) bool {
 	a.There, b.There = withoutContent(a.There), withoutContent(b.There)
 	a.Content, b.Content = "", ""
 	return reflect.DeepEqual(a, b)
 }
 
-func withoutContent(there map[dependency.Object]dependency.State) map[dependency.Object]dependency.State {
+func withoutContent(there map[reference.Object]reference.State) map[reference.Object]reference.State {
 	out := maps.Clone(there)
 	for object, state := range out {
 		state.Data, state.Version = nil, ""
@@ -190,7 +192,7 @@ func (r *Reconciler) draft(ctx context.Context, s *scope) (*render.Draft, error)
 	}
 	draft, err := s.renderer.Draft(ctx, render.Input{Resource: s.resource, Defaults: s.defaults, Capabilities: capabilities})
 	if err != nil {
-		return nil, problem.RenderFailed(err)
+		return nil, renderFailed(err)
 	}
 	r.References.Refer(s.name(), draft.References)
 	return draft, nil
@@ -210,7 +212,7 @@ func (r *Reconciler) watched(ctx context.Context, kinds []schema.GroupVersionKin
 func (r *Reconciler) finish(ctx context.Context, s *scope, into *rendered, draft *render.Draft) error {
 	whole, err := s.renderer.Finish(ctx, draft, into.facts)
 	if err != nil {
-		return problem.RenderFailed(err)
+		return renderFailed(err)
 	}
 	into.jobs = wantedJobs(into, whole.Objects)
 	into.outline, into.defaults = whole.Outline, draft.Defaults
@@ -221,13 +223,13 @@ func (r *Reconciler) finish(ctx context.Context, s *scope, into *rendered, draft
 
 // preflight checks, before anything is written, whether anything prevents what is rendered from running. It returns what is missing
 // although pods start without it.
-func preflight(wanted *rendered) (advice []dependency.Reference, err error) {
+func preflight(wanted *rendered) (advice []reference.Reference, err error) {
 	if err := wanted.outline.Served(); err != nil {
 		return nil, err
 	}
-	for _, missing := range dependency.Missing(wanted.references, wanted.facts.There) {
-		if missing.Need == dependency.Required {
-			return nil, &dependency.MissingError{Reference: missing}
+	for _, missing := range reference.Missing(wanted.references, wanted.facts.There) {
+		if missing.Need == reference.Required {
+			return nil, &reference.MissingError{Reference: missing}
 		}
 		advice = append(advice, missing)
 	}

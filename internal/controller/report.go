@@ -13,21 +13,19 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/cluster"
-	"github.com/example/appservice-operator/internal/dependency"
-	"github.com/example/appservice-operator/internal/gateway"
+	"github.com/example/appservice-operator/internal/controller/release"
+	"github.com/example/appservice-operator/internal/kube/gateway"
+	"github.com/example/appservice-operator/internal/kube/livestate"
+	"github.com/example/appservice-operator/internal/kube/reference"
 	"github.com/example/appservice-operator/internal/metrics"
-	"github.com/example/appservice-operator/internal/problem"
-	"github.com/example/appservice-operator/internal/release"
-	"github.com/example/appservice-operator/internal/retry"
 	"github.com/example/appservice-operator/internal/status"
 )
 
 // report diagnoses why pods do not run, writes the status and emits events of what is new in it. It returns the outcome of the
 // reconcile and when to reconcile again.
-func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering, done action) (metrics.Outcome, reconcile.Result, error) {
+func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering, done attempt) (metrics.Outcome, reconcile.Result, error) {
 	again := r.nextAttempt(s, done)
-	problem := problem.Of(done.err, done.plan, failureOf(done))
+	problem := problemOf(done.err, done.plan, failureOf(done))
 	causes, looks := r.diagnose(ctx, s, wanted, done.there, problem)
 	s.memory.looks = looks
 	in := status.Input{
@@ -62,7 +60,7 @@ func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering, don
 	delayed, err := r.Status.Write(ctx, s.resource, s.previous, current, done.err == nil) // failed attempts have a backoff of their own
 	switch {
 	case apierrors.IsNotFound(err) || apierrors.IsConflict(err): // deleted meanwhile, or created again: its event is on the way
-		return metrics.Gone, after(retry.Stale), nil
+		return metrics.Gone, after(staleRetry), nil
 	case err != nil:
 		return metrics.Error, reconcile.Result{}, fmt.Errorf("cannot write status: %w", err)
 	case delayed == 0:
@@ -82,14 +80,14 @@ func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering, don
 		err = r.retire(ctx, s, done.there, current)
 	}
 	if stale := (*release.StaleError)(nil); errors.As(err, &stale) {
-		return outcomeOf(s, done), after(retry.Stale), nil
+		return outcomeOf(s, done), after(staleRetry), nil
 	}
 	return outcomeOf(s, done), next, err
 }
 
 // retire updates the records of earlier releases, as the last step: they do not affect the resource, so those of one release may wait until
 // the resource has settled.
-func (r *Reconciler) retire(ctx context.Context, s *scope, there *cluster.Snapshot, current *v1.AppServiceStatus) error {
+func (r *Reconciler) retire(ctx context.Context, s *scope, there *livestate.Snapshot, current *v1.AppServiceStatus) error {
 	due := r.Actor.Retirement(there)
 	moving := meta.IsStatusConditionTrue(current.Conditions, v1.ConditionReconciling)
 	if s.paused || due.Empty() || moving && due.OfOne() {
@@ -99,12 +97,12 @@ func (r *Reconciler) retire(ctx context.Context, s *scope, there *cluster.Snapsh
 }
 
 // othersOf returns the names of the objects that exist where one is missing.
-func othersOf(wanted rendering) map[dependency.Object][]string {
-	var out map[dependency.Object][]string
+func othersOf(wanted rendering) map[reference.Object][]string {
+	var out map[reference.Object][]string
 	for _, missing := range wanted.advice {
 		if others := wanted.facts.There[missing.Object].Others; len(others) > 0 {
 			if out == nil {
-				out = map[dependency.Object][]string{}
+				out = map[reference.Object][]string{}
 			}
 			out[missing.Object] = others
 		}
@@ -113,7 +111,7 @@ func othersOf(wanted rendering) map[dependency.Object][]string {
 }
 
 // gateways returns what is known about the Gateways that routes attach to. Live routes count: they serve even while a spec is refused.
-func (r *Reconciler) gateways(ctx context.Context, there *cluster.Snapshot) gateway.Gateways {
+func (r *Reconciler) gateways(ctx context.Context, there *livestate.Snapshot) gateway.Gateways {
 	var names []types.NamespacedName
 	for _, object := range there.Objects {
 		if route := gateway.RouteOf(object); route != nil {
@@ -124,7 +122,7 @@ func (r *Reconciler) gateways(ctx context.Context, there *cluster.Snapshot) gate
 }
 
 // failureOf returns the reason of Ready if an action fails.
-func failureOf(done action) string {
+func failureOf(done attempt) string {
 	if record := done.there.Record; done.state == release.Unfinished && record != nil && record.Revision > 1 {
 		return v1.ReasonUpgradeFailed // a first release that is resumed is still an install; any other is not
 	}
@@ -133,18 +131,18 @@ func failureOf(done action) string {
 
 // next returns when to reconcile again: soon after a failure; else when the first postponed task is due, after the period of the kind
 // at the latest.
-func (r *Reconciler) next(s *scope, wanted rendering, done action, delayed time.Duration) reconcile.Result {
+func (r *Reconciler) next(s *scope, wanted rendering, done attempt, delayed time.Duration) reconcile.Result {
 	var contended *release.ContendedError
 	switch {
 	case errors.As(done.err, &contended):
 		return after(contended.Wait)
 	case done.err != nil:
-		return after(s.memory.backoff.Again(r.Clock.Now(), s.version(), problem.Awaited(done.err)))
+		return after(s.memory.backoff.Again(r.Clock.Now(), s.version(), isAwaited(done.err)))
 	}
-	s.memory.backoff = retry.Backoff[version]{}
+	s.memory.backoff = backoff[version]{}
 	wait := sooner(sooner(sooner(r.Period, delayed), wanted.reload), done.reload)
 	if done.there.Unconfirmed { // if a watch broke, the events of our writes may never arrive
-		wait = sooner(wait, cluster.Lapse)
+		wait = sooner(wait, livestate.Lapse)
 	}
 	for _, looks := range s.memory.looks {
 		wait = sooner(wait, looks.Wait(r.Clock.Now()))
@@ -153,12 +151,12 @@ func (r *Reconciler) next(s *scope, wanted rendering, done action, delayed time.
 }
 
 // nextAttempt returns when a failed action is tried again, if only the next attempt can end the failure; else the zero time.
-func (r *Reconciler) nextAttempt(s *scope, done action) time.Time {
+func (r *Reconciler) nextAttempt(s *scope, done attempt) time.Time {
 	var contended *release.ContendedError
 	switch {
 	case errors.As(done.err, &contended):
 		return r.Clock.Now().Add(contended.Wait)
-	case !problem.Retried(done.err):
+	case !isRetried(done.err):
 		return time.Time{}
 	}
 	return r.Clock.Now().Add(s.memory.backoff.Next(s.version()))
@@ -173,7 +171,7 @@ func sooner(a, b time.Duration) time.Duration {
 }
 
 // outcomeOf returns the outcome of a reconcile.
-func outcomeOf(s *scope, done action) metrics.Outcome {
+func outcomeOf(s *scope, done attempt) metrics.Outcome {
 	switch {
 	case s.paused:
 		return metrics.Unchanged
@@ -188,7 +186,7 @@ func outcomeOf(s *scope, done action) metrics.Outcome {
 }
 
 // measureFailure counts a reconcile that could not bring the objects to the state that the spec describes.
-func (r *Reconciler) measureFailure(done action, problem *status.Problem) {
+func (r *Reconciler) measureFailure(done attempt, problem *status.Problem) {
 	if done.err == nil {
 		return
 	}

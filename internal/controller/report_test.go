@@ -4,15 +4,15 @@ import (
 	"testing"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/cluster"
-	"github.com/example/appservice-operator/internal/release"
+	"github.com/example/appservice-operator/internal/controller/release"
+	"github.com/example/appservice-operator/internal/kube/livestate"
 )
 
 func TestTheReasonOfAFailureIsThatOfTheAction(t *testing.T) {
-	first, second := &cluster.Record{Revision: 1}, &cluster.Record{Revision: 2}
+	first, second := &livestate.Record{Revision: 1}, &livestate.Record{Revision: 2}
 	for name, test := range map[string]struct {
 		state  release.State
-		record *cluster.Record
+		record *livestate.Record
 		want   string
 	}{
 		"an install":                          {release.Absent, nil, v1.ReasonInstallFailed},
@@ -24,7 +24,7 @@ func TestTheReasonOfAFailureIsThatOfTheAction(t *testing.T) {
 		"the first release, not yet recorded": {release.Unfinished, nil, v1.ReasonInstallFailed},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := failureOf(action{state: test.state, there: &cluster.Snapshot{Record: test.record}}); got != test.want {
+			if got := failureOf(attempt{state: test.state, there: &livestate.Snapshot{Record: test.record}}); got != test.want {
 				t.Errorf("got %s, want %s", got, test.want)
 			}
 		})

@@ -11,27 +11,27 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/cluster"
-	"github.com/example/appservice-operator/internal/dependency"
+	"github.com/example/appservice-operator/internal/controller/release"
 	"github.com/example/appservice-operator/internal/kube"
-	"github.com/example/appservice-operator/internal/postrender"
-	"github.com/example/appservice-operator/internal/release"
+	"github.com/example/appservice-operator/internal/kube/livestate"
+	"github.com/example/appservice-operator/internal/kube/reference"
 	"github.com/example/appservice-operator/internal/render"
+	"github.com/example/appservice-operator/internal/render/hooks"
 )
 
 // recorded is what is remembered of the recorded release of a resource that waits.
 type recorded struct {
 	digest     string
 	keys       []kube.Key
-	references []dependency.Reference
+	references []reference.Reference
 	// request of the user and content that the pods were last restarted for.
 	request string
-	content dependency.Content
+	content reference.Content
 }
 
 // restart restarts the pods of the recorded release of a resource that waits, if its user asks for that, or if content that they take has
-// changed. The error is a dependency.MissingError if the release lacks something.
-func (r *Reconciler) restart(ctx context.Context, s *scope, wanted rendering, a action) action {
+// changed. The error is a reference.MissingError if the release lacks something.
+func (r *Reconciler) restart(ctx context.Context, s *scope, wanted rendering, a attempt) attempt {
 	known, err := r.recorded(ctx, s, a.there.Record)
 	if err != nil {
 		a.err = err
@@ -47,14 +47,14 @@ func (r *Reconciler) restart(ctx context.Context, s *scope, wanted rendering, a 
 		a.err = err
 		return a
 	}
-	for _, missing := range dependency.Missing(known.references, facts.There) {
-		if missing.Need == dependency.Required {
-			a.err = &dependency.MissingError{Reference: missing}
+	for _, missing := range reference.Missing(known.references, facts.There) {
+		if missing.Need == reference.Required {
+			a.err = &reference.MissingError{Reference: missing}
 			return a
 		}
 	}
 	next := *known
-	next.content = dependency.ContentOf(known.references, facts.There).After(known.content)
+	next.content = reference.ContentOf(known.references, facts.There).After(known.content)
 	next.request = s.resource.GetAnnotations()[v1.AnnotationRestartedAt]
 	wait := reloadPeriod - r.Clock.Since(a.there.Record.Made)
 	switch {
@@ -69,7 +69,7 @@ func (r *Reconciler) restart(ctx context.Context, s *scope, wanted rendering, a 
 }
 
 // recorded returns what is remembered of a recorded release.
-func (r *Reconciler) recorded(ctx context.Context, s *scope, record *cluster.Record) (*recorded, error) {
+func (r *Reconciler) recorded(ctx context.Context, s *scope, record *livestate.Record) (*recorded, error) {
 	if known := s.memory.recorded; known != nil && known.digest == record.Digest {
 		return known, nil
 	}
@@ -77,10 +77,10 @@ func (r *Reconciler) recorded(ctx context.Context, s *scope, record *cluster.Rec
 	if err != nil {
 		return nil, err
 	}
-	known := &recorded{digest: record.Digest, references: dependency.Of(objects.Objects), content: dependency.ParseContent(record.References)}
+	known := &recorded{digest: record.Digest, references: reference.Of(objects.Objects), content: reference.ParseContent(record.References)}
 	for _, object := range objects.Objects {
 		known.keys = append(known.keys, kube.KeyOf(object))
-		if template := dependency.PodTemplate(object); template != nil && known.request == "" {
+		if template := reference.PodTemplate(object); template != nil && known.request == "" {
 			known.request, _, _ = unstructured.NestedString(template, "metadata", "annotations", v1.AnnotationRestartedAt)
 		}
 	}
@@ -89,7 +89,7 @@ func (r *Reconciler) recorded(ctx context.Context, s *scope, record *cluster.Rec
 }
 
 // lastGoodOf returns the recorded release, which is read once in a reconcile.
-func (r *Reconciler) lastGoodOf(ctx context.Context, s *scope, record *cluster.Record) (*release.Recorded, error) {
+func (r *Reconciler) lastGoodOf(ctx context.Context, s *scope, record *livestate.Record) (*release.Recorded, error) {
 	if s.lastGood == nil || s.lastGoodOf != record.UID {
 		content, err := r.Actor.LastGood(ctx, s.resource, record)
 		if err != nil {
@@ -101,14 +101,14 @@ func (r *Reconciler) lastGoodOf(ctx context.Context, s *scope, record *cluster.R
 }
 
 // again writes the recorded release with other annotations of pods, and records that.
-func (r *Reconciler) again(ctx context.Context, s *scope, wanted rendering, a action, facts postrender.Facts, next *recorded) action {
+func (r *Reconciler) again(ctx context.Context, s *scope, wanted rendering, a attempt, facts hooks.Facts, next *recorded) attempt {
 	began, record := r.Clock.Now(), a.there.Record
 	before, err := r.lastGoodOf(ctx, s, record)
 	if err != nil {
 		a.err = err
 		return a
 	}
-	desired, err := render.Again(ctx, s.resource, before.Chart, before.Config, before.Manifest, facts, postrender.Restarts)
+	desired, err := render.Again(ctx, s.resource, before.Chart, before.Config, before.Manifest, facts, hooks.Restarts)
 	if err != nil {
 		a.err = err
 		return a

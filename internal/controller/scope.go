@@ -11,11 +11,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/defaults"
-	"github.com/example/appservice-operator/internal/fleet"
+	"github.com/example/appservice-operator/internal/controller/release"
+	"github.com/example/appservice-operator/internal/controller/rollout"
 	"github.com/example/appservice-operator/internal/kube"
-	"github.com/example/appservice-operator/internal/release"
 	"github.com/example/appservice-operator/internal/render"
+	"github.com/example/appservice-operator/internal/render/defaults"
 	"github.com/example/appservice-operator/internal/status"
 )
 
@@ -30,7 +30,7 @@ type scope struct {
 	defaults    defaults.Text
 	defaultsErr error
 	// asked is everything that it renders with besides the spec.
-	asked fleet.Asked
+	asked rollout.Asked
 	// size is the size of the resource in bytes; oversize says why it is too large to be rendered: then almost nothing is known of its spec.
 	size     int
 	oversize error
@@ -96,7 +96,7 @@ func (r *Reconciler) read(ctx context.Context, request reconcile.Request) (*scop
 	if r.Defaults != nil {
 		s.defaults, s.defaultsErr = r.Defaults.Of(ctx, request.Namespace)
 	}
-	s.asked = fleet.Asked{Chart: chartOf(s.renderer), Defaults: fleet.Defaults{Digest: s.defaults.Digest}}
+	s.asked = rollout.Asked{Chart: chartOf(s.renderer), Defaults: rollout.Defaults{Digest: s.defaults.Digest}}
 	return s, nil
 }
 

@@ -12,8 +12,8 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/example/appservice-operator/internal/extent"
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/kube/limits"
 )
 
 // most is how many bytes the claims of a live route may take. The caches keep routes of 32 KiB.
@@ -104,7 +104,7 @@ func TestWhatARouteClaimsAtTheMost(t *testing.T) {
 		"an HTTPRoute with more gateways and hosts": {object(t, fmt.Sprintf(`{apiVersion: gateway.networking.k8s.io/v1, kind: HTTPRoute, spec: {parentRefs: [%s], hostnames: [%s]}}`, list(32, `{name: g%d}`), list(16, `h%d.com`))), 128, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := claimsOf(test.route, extent.Claims)
+			got := claimsOf(test.route, limits.Claims)
 			if len(got) != test.want || test.last != "" && got[len(got)-1].String() != test.last {
 				t.Errorf("it claims %d, the last is %s; want %d, %s", len(got), got[len(got)-1], test.want, test.last)
 			}

@@ -24,8 +24,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/extent"
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/kube/limits"
 )
 
 // Hosts knows all live and wanted routes. It is shared by the controllers of all kinds and safe for concurrent use.
@@ -128,7 +128,7 @@ func (h *Hosts) settle(of client.Object, wanted Wanted, objects map[kube.Key]cli
 	for key, claims := range wanted {
 		s := &stake{owner: by, place: place{key, by.Namespace}, born: r.born, claims: claims, since: r.serves}
 		if live := objects[key]; live != nil && first { // its status is of an operator that did not note it
-			for _, claim := range claimsOf(live, extent.Claims) {
+			for _, claim := range claimsOf(live, limits.Claims) {
 				r.note(claim.Host, live.GetCreationTimestamp().Time)
 			}
 		}
@@ -184,7 +184,7 @@ func (h *Hosts) Serving(of client.Object, objects map[kube.Key]client.Object) (l
 		if s.waits != nil || objects[key] == nil {
 			continue
 		}
-		live := claimsOf(objects[key], extent.Claims)
+		live := claimsOf(objects[key], limits.Claims)
 		for _, claim := range s.claims {
 			if slices.ContainsFunc(live, func(c Claim) bool { return c.Host == claim.Host }) {
 				r.note(claim.Host, h.now())
@@ -236,7 +236,7 @@ func names(wanted map[kube.Key]*stake, host string) bool {
 // serving reports whether a live route is for a host.
 func serving(objects map[kube.Key]client.Object, host string) bool {
 	for key, object := range objects {
-		if Routes(key.GroupKind) && slices.ContainsFunc(claimsOf(object, extent.Claims), func(c Claim) bool { return c.Host == host }) {
+		if Routes(key.GroupKind) && slices.ContainsFunc(claimsOf(object, limits.Claims), func(c Claim) bool { return c.Host == host }) {
 			return true
 		}
 	}
@@ -374,7 +374,7 @@ func (h *Hosts) judge(s *stake, r *resource, live client.Object) error {
 	}
 	exists := &stake{}
 	if live != nil {
-		exists.claims = claimsOf(live, extent.Claims)
+		exists.claims = claimsOf(live, limits.Claims)
 	}
 	granted := r.wanted[s.place.Key]
 	if granted != nil && granted.waits != nil {

@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/example/appservice-operator/internal/extent"
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/kube/limits"
 )
 
 // route is what is kept of a route of others: which object it is, and what it claims.
@@ -50,7 +50,7 @@ func hostsOf(object client.Object) []Claim {
 	if stripped, ok := object.(*route); ok {
 		return stripped.claims
 	}
-	named := slices.DeleteFunc(claimsOf(object, extent.Claims), func(c Claim) bool { return c.Host == "" || strings.HasPrefix(c.Host, "*") })
+	named := slices.DeleteFunc(claimsOf(object, limits.Claims), func(c Claim) bool { return c.Host == "" || strings.HasPrefix(c.Host, "*") })
 	for i := range named {
 		named[i].Entry = Entry{} // it does not matter
 	}

@@ -10,7 +10,7 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/extent"
+	"github.com/example/appservice-operator/internal/kube/limits"
 )
 
 // Fields of a compact resource. The API server accepts no fields with such names.
@@ -45,7 +45,7 @@ func Compact(resource *unstructured.Unstructured) (*unstructured.Unstructured, e
 		kept[compactAuthor] = author
 	}
 	size := len(text) + weight(kept["metadata"])
-	if extent.OfResource(size) != nil {
+	if limits.OfResource(size) != nil {
 		kept["metadata"] = essentials(kept["metadata"])
 		if text, err = textOf(map[string]any{"spec": standing(rest["spec"])}); err != nil {
 			return nil, err
@@ -55,7 +55,7 @@ func Compact(resource *unstructured.Unstructured) (*unstructured.Unstructured, e
 	return &unstructured.Unstructured{Object: kept}, nil
 }
 
-// Whole returns a compact resource with all fields, and its size as JSON in bytes. The error is an extent.Error if it is too large:
+// Whole returns a compact resource with all fields, and its size as JSON in bytes. The error is an limits.Error if it is too large:
 // then the spec has only the fields that the operator needs of any resource. Any other resource is returned unchanged.
 func Whole(resource *unstructured.Unstructured) (*unstructured.Unstructured, int, error) {
 	text, compact := resource.Object[compactText].(string)
@@ -75,7 +75,7 @@ func Whole(resource *unstructured.Unstructured) (*unstructured.Unstructured, int
 		return nil, 0, fmt.Errorf("cannot decode a resource of the cache: %w", err)
 	}
 	maps.Copy(out, rest)
-	return &unstructured.Unstructured{Object: out}, int(size), extent.OfResource(int(size))
+	return &unstructured.Unstructured{Object: out}, int(size), limits.OfResource(int(size))
 }
 
 func textOf(fields map[string]any) (string, error) {

@@ -14,7 +14,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/extent"
+	"github.com/example/appservice-operator/internal/kube/limits"
 )
 
 // resource is an AppService with a spec and an annotation, as the API server sends it.
@@ -82,8 +82,8 @@ func TestWhatKubectlAddsDoesNotCount(t *testing.T) {
 }
 
 func TestNextToNothingIsKeptOfAResourceThatIsTooLarge(t *testing.T) {
-	large := strings.Repeat("x", extent.Resource)
-	many := `"` + strings.Repeat(`x", "`, extent.Resource/4) + `"`
+	large := strings.Repeat("x", limits.Resource)
+	many := `"` + strings.Repeat(`x", "`, limits.Resource/4) + `"`
 	cases := map[string]struct{ spec, annotation, kept string }{
 		"one text":                           {`{"image": "` + large + `", "paused": true, "ttl": "72h"}`, "", "map[paused:true ttl:72h]"},
 		"many small items":                   {`{"args": [` + many + `], "paused": false}`, "", "map[paused:false]"},
@@ -98,7 +98,7 @@ func TestNextToNothingIsKeptOfAResourceThatIsTooLarge(t *testing.T) {
 				t.Errorf("%d bytes are left", left)
 			}
 			got, size, err := Whole(kept)
-			if !extent.Is(err) || size <= extent.Resource {
+			if !limits.Is(err) || size <= limits.Resource {
 				t.Fatalf("got %d bytes, %v", size, err)
 			}
 			if spec := fmt.Sprint(got.Object["spec"]); spec != test.kept {
@@ -122,9 +122,9 @@ func TestAResourceMayBeAsLargeAsTheBound(t *testing.T) {
 	require.NoError(t, err)
 	_, least, _ := Whole(empty)
 	for more, refused := range map[int]bool{0: false, 1: true} {
-		kept, _ := Compact(resource(t, `{"image": "`+strings.Repeat("x", extent.Resource-least+more)+`"}`, ""))
+		kept, _ := Compact(resource(t, `{"image": "`+strings.Repeat("x", limits.Resource-least+more)+`"}`, ""))
 		_, size, err := Whole(kept)
-		if extent.Is(err) != refused {
+		if limits.Is(err) != refused {
 			t.Errorf("%d bytes: got %v", size, err)
 		}
 	}

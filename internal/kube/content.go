@@ -50,8 +50,8 @@ func Transform(served ...schema.GroupVersionKind) toolscache.TransformFunc {
 			return object, nil
 		case !mayBeOurs(object, served):
 			return identity(object), nil
-		case isFormer(object):
-			return former(object), nil
+		case isOldRecord(object):
+			return oldRecord(object), nil
 		case Large(object):
 			return outline(object), nil
 		}

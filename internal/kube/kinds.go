@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -32,28 +33,67 @@ type Traits struct {
 	Adoptable bool
 	// Payload: it is nothing but data, which must not appear in events and logs.
 	Payload bool
+	// RunsPods: its controller creates pods.
+	RunsPods bool
+	// ReadOfOthers: the operator reads it whoever created it, for the claims of routes and the size of volumes. An outline has neither.
+	ReadOfOthers bool
+	// Immutable are the fields that the API server never lets change.
+	Immutable Immutable
+}
+
+// Immutable describes fields that cannot change.
+type Immutable struct {
+	// Fixed are the paths of fields, each including all below it.
+	Fixed []string
+	// Only are the fields of spec that can change; nil if all can except for the fixed ones.
+	Only []string
+	// Sealed are the additional fixed fields of an object that is marked as immutable.
+	Sealed []string
 }
 
 var (
 	template    = []string{"spec", "template"}
 	jobTemplate = []string{"spec", "jobTemplate", "spec", "template"}
+	bySelector  = Immutable{Fixed: []string{"spec.selector"}}
+	byRole      = Immutable{Fixed: []string{"roleRef"}}
 )
 
-// kinds are all special kinds: the only place that defines what is special about a kind.
+// kinds are all special kinds: the only place that defines what is special about a kind. How its objects become ready is in status/health.
 var kinds = map[schema.GroupKind]Traits{
-	{Group: appsv1.GroupName, Kind: "Deployment"}:                     {Adoptable: true, PodTemplate: template, Whole: template, Scales: true},
-	{Group: appsv1.GroupName, Kind: "StatefulSet"}:                    {Adoptable: true, PodTemplate: template, Whole: template, Scales: true, Claims: []string{"spec", "volumeClaimTemplates"}},
-	{Group: appsv1.GroupName, Kind: "DaemonSet"}:                      {PodTemplate: template, Whole: template},
-	{Group: appsv1.GroupName, Kind: "ReplicaSet"}:                     {PodTemplate: template, Whole: template},
-	{Group: batchv1.GroupName, Kind: "CronJob"}:                       {Adoptable: true, PodTemplate: jobTemplate, Whole: jobTemplate},
-	{Group: corev1.GroupName, Kind: "Service"}:                        {Adoptable: true, First: true, Whole: []string{"spec", "ports"}},
-	{Group: corev1.GroupName, Kind: "PersistentVolumeClaim"}:          {Adoptable: true, Grows: true},
-	{Group: corev1.GroupName, Kind: "Secret"}:                         {Payload: true},
-	{Group: corev1.GroupName, Kind: "ConfigMap"}:                      {Adoptable: true, Payload: true},
+	{Group: appsv1.GroupName, Kind: "Deployment"}: {
+		Adoptable: true, PodTemplate: template, Whole: template, Scales: true, RunsPods: true, Immutable: bySelector,
+	},
+	{Group: appsv1.GroupName, Kind: "StatefulSet"}: {
+		Adoptable: true, PodTemplate: template, Whole: template, Scales: true, RunsPods: true,
+		Claims: []string{"spec", "volumeClaimTemplates"},
+		Immutable: Immutable{Only: []string{
+			"minReadySeconds", "ordinals", "persistentVolumeClaimRetentionPolicy", "replicas", "revisionHistoryLimit", "template", "updateStrategy",
+		}},
+	},
+	{Group: appsv1.GroupName, Kind: "DaemonSet"}:  {PodTemplate: template, Whole: template, RunsPods: true, Immutable: bySelector},
+	{Group: appsv1.GroupName, Kind: "ReplicaSet"}: {PodTemplate: template, Whole: template, RunsPods: true, Immutable: bySelector},
+	{Group: batchv1.GroupName, Kind: "CronJob"}:   {Adoptable: true, PodTemplate: jobTemplate, Whole: jobTemplate, RunsPods: true},
+	// The template of a Job never changes, so there is nothing to repair in it.
+	{Group: batchv1.GroupName, Kind: "Job"}: {RunsPods: true, Immutable: Immutable{Only: []string{
+		"activeDeadlineSeconds", "backoffLimit", "parallelism", "suspend", "ttlSecondsAfterFinished",
+	}}},
+	{Group: corev1.GroupName, Kind: "Service"}: {Adoptable: true, First: true, Whole: []string{"spec", "ports"}},
+	{Group: corev1.GroupName, Kind: RetainedKind}: {
+		Adoptable: true, Grows: true, ReadOfOthers: true, Immutable: Immutable{Only: []string{"resources", "volumeAttributesClassName"}},
+	},
+	{Group: corev1.GroupName, Kind: "Secret"}: {
+		Payload: true, Immutable: Immutable{Fixed: []string{"type"}, Sealed: []string{"data", "stringData", "immutable"}},
+	},
+	{Group: corev1.GroupName, Kind: "ConfigMap"}: {
+		Adoptable: true, Payload: true, Immutable: Immutable{Sealed: []string{"data", "binaryData", "immutable"}},
+	},
 	{Group: corev1.GroupName, Kind: "ServiceAccount"}:                 {Adoptable: true},
-	{Group: networkingv1.GroupName, Kind: "Ingress"}:                  {Adoptable: true},
+	{Group: networkingv1.GroupName, Kind: "Ingress"}:                  {Adoptable: true, ReadOfOthers: true},
+	{Group: "gateway.networking.k8s.io", Kind: "HTTPRoute"}:           {ReadOfOthers: true},
 	{Group: autoscalingv2.GroupName, Kind: "HorizontalPodAutoscaler"}: {Adoptable: true},
 	{Group: policyv1.GroupName, Kind: "PodDisruptionBudget"}:          {Adoptable: true},
+	{Group: rbacv1.GroupName, Kind: "RoleBinding"}:                    {Immutable: byRole},
+	{Group: rbacv1.GroupName, Kind: "ClusterRoleBinding"}:             {Immutable: byRole},
 }
 
 // TraitsOf returns the traits of a kind.

@@ -21,13 +21,6 @@ const (
 	scarceBound = 8 << 10
 )
 
-// readByAll are the kinds that the operator reads whoever created them: the claims of routes, and the size of volumes. An outline has neither.
-var readByAll = map[schema.GroupKind]bool{
-	{Group: "networking.k8s.io", Kind: "Ingress"}:           true,
-	{Group: "gateway.networking.k8s.io", Kind: "HTTPRoute"}: true,
-	{Kind: RetainedKind}:                                    true,
-}
-
 // outlined is the annotation of an outline. The API server accepts no annotation with such a name.
 const outlined = "(outline)"
 
@@ -56,7 +49,7 @@ func IsOutline(object client.Object) bool {
 // Large reports whether the caches currently hold only the outline of an object.
 func Large(object client.Object) bool {
 	size := sizeOf(object)
-	return size > bound || size > scarceBound && !readByAll[object.GetObjectKind().GroupVersionKind().GroupKind()] && memoryIsShort()
+	return size > bound || size > scarceBound && !TraitsOf(object.GetObjectKind().GroupVersionKind().GroupKind()).ReadOfOthers && memoryIsShort()
 }
 
 func sizeOf(object client.Object) int {

@@ -7,7 +7,6 @@ import (
 	"helm.sh/helm/v3/pkg/chart"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/fleet"
 )
 
 // Outcome is the outcome of a reconcile.
@@ -66,7 +65,7 @@ func (m *Metrics) Kind(kind string, chart *chart.Metadata) *Kind {
 	for _, outcome := range []Outcome{Unchanged, Acted, Deferred, Failed, Error, Gone} {
 		m.reconciles.WithLabelValues(kind, string(outcome))
 	}
-	k.Rollout(fleet.Progress{})
+	k.Rollout(0, 0, 0)
 	return k
 }
 
@@ -81,11 +80,9 @@ func (k *Kind) ChartRefused(refused bool) {
 	k.refused.WithLabelValues(k.name).Set(oneIf(refused))
 }
 
-// Rollout exports the progress of a new chart.
-func (k *Kind) Rollout(progress fleet.Progress) {
-	for state, resources := range map[string]int{
-		"waiting": progress.Waiting, "held": progress.Held, "failed": progress.Failed,
-	} {
+// Rollout exports the progress of a new chart in numbers of resources.
+func (k *Kind) Rollout(waiting, held, failed int) {
+	for state, resources := range map[string]int{"waiting": waiting, "held": held, "failed": failed} {
 		k.rollouts.WithLabelValues(k.name, state).Set(float64(resources))
 	}
 }

@@ -16,12 +16,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/example/appservice-operator/internal/chart"
+	"github.com/example/appservice-operator/internal/controller/watch"
+	"github.com/example/appservice-operator/internal/filewatch"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/metrics"
-	"github.com/example/appservice-operator/internal/reload"
 	"github.com/example/appservice-operator/internal/render"
-	"github.com/example/appservice-operator/internal/watch"
-	"github.com/example/appservice-operator/internal/watches"
 )
 
 // embedded is how logs name the location of the charts that are part of the program.
@@ -29,8 +28,8 @@ const embedded = "embedded"
 
 // charts holds the charts of all kinds, and their location.
 type charts struct {
-	list   []watches.Watch
-	broken watches.Broken
+	list   []chart.Watch
+	broken chart.Broken
 	files  fs.FS
 	folder string // of files; empty for the embedded ones, which never change
 
@@ -39,7 +38,7 @@ type charts struct {
 
 // kindChart is the chart of one kind, reloaded when its files change.
 type kindChart struct {
-	entry    watches.Watch
+	entry    chart.Watch
 	charts   *charts
 	current  *render.Current
 	renderer func(*helmchart.Chart) *render.Renderer
@@ -55,7 +54,7 @@ type kindChart struct {
 }
 
 // serve records the chart of a kind as it was loaded at the start, and how to create another renderer of it.
-func (c *charts) serve(entry watches.Watch, informer client.Reader, kind *metrics.Kind, renderer func(*helmchart.Chart) *render.Renderer) *kindChart {
+func (c *charts) serve(entry chart.Watch, informer client.Reader, kind *metrics.Kind, renderer func(*helmchart.Chart) *render.Renderer) *kindChart {
 	k := &kindChart{
 		entry: entry, charts: c, renderer: renderer, metrics: kind, informer: informer,
 		log: log.Log.WithName("charts").WithValues("kind", entry.Kind),
@@ -79,7 +78,7 @@ func (c *charts) Start(ctx context.Context) error {
 	if c.folder == "" {
 		return nil
 	}
-	folder := &reload.Folder{Root: c.folder}
+	folder := &filewatch.Folder{Root: c.folder}
 	for _, kind := range c.kinds {
 		folder.Charts = append(folder.Charts, kind.entry.ChartPath)
 	}
@@ -107,7 +106,7 @@ func (*charts) NeedLeaderElection() bool { return false }
 // load puts the present files to use, if they are another chart and a valid one.
 func (k *kindChart) load(ctx context.Context) {
 	var next *render.Renderer
-	loaded, err := watches.LoadChart(k.charts.files, k.entry.ChartPath, k.entry.GroupVersionKind)
+	loaded, err := chart.LoadKind(k.charts.files, k.entry.ChartPath, k.entry.GroupVersionKind)
 	if err == nil {
 		next = k.renderer(loaded)
 		err = next.FitPlatform()

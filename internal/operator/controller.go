@@ -28,28 +28,26 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/example/appservice-operator/internal/chart"
-	"github.com/example/appservice-operator/internal/cluster"
 	"github.com/example/appservice-operator/internal/controller"
-	"github.com/example/appservice-operator/internal/dependency"
-	"github.com/example/appservice-operator/internal/extent"
+	"github.com/example/appservice-operator/internal/controller/queue"
+	"github.com/example/appservice-operator/internal/controller/release"
+	"github.com/example/appservice-operator/internal/controller/watch"
 	"github.com/example/appservice-operator/internal/hosts"
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/kube/limits"
+	"github.com/example/appservice-operator/internal/kube/livestate"
+	"github.com/example/appservice-operator/internal/kube/reference"
 	"github.com/example/appservice-operator/internal/metrics"
 	"github.com/example/appservice-operator/internal/policy"
-	"github.com/example/appservice-operator/internal/queue"
-	"github.com/example/appservice-operator/internal/release"
 	"github.com/example/appservice-operator/internal/render"
-	"github.com/example/appservice-operator/internal/retry"
 	"github.com/example/appservice-operator/internal/status"
-	"github.com/example/appservice-operator/internal/watch"
-	"github.com/example/appservice-operator/internal/watches"
 )
 
 // shared is what the controllers of all kinds share.
 type shared struct {
 	Charts   *charts
 	Policy   *policy.Current
-	Observer *cluster.Observer
+	Observer *livestate.Observer
 	// Informers are the informers of the manager's cache.
 	Informers *kube.Informers
 	// References holds the metadata of all objects, whoever owns them.
@@ -60,7 +58,7 @@ type shared struct {
 	Defaults cache.Cache
 	// DefaultInformers are the informers of that cache.
 	DefaultInformers *kube.Informers
-	Dependencies     *dependency.Dependencies
+	Dependencies     *reference.Dependencies
 	// MayWatch reports whether the operator may watch a kind in all of the cluster.
 	MayWatch     func(context.Context, schema.GroupVersionKind) (bool, error)
 	Hosts        *hosts.Hosts
@@ -79,13 +77,13 @@ type shared struct {
 	// Looks limits how often pods are read.
 	Looks flowcontrol.PassiveRateLimiter
 	// InFlight limits what is reconciled at a time.
-	InFlight *extent.InFlight
+	InFlight *limits.InFlight
 	// MaxConcurrentReconciles is used if watches.yaml does not set it.
 	MaxConcurrentReconciles int
 }
 
 // addController creates the controller of one entry of watches.yaml and adds it to the manager.
-func addController(mgr manager.Manager, shared shared, entry watches.Watch) error {
+func addController(mgr manager.Manager, shared shared, entry chart.Watch) error {
 	kind := entry.GroupVersionKind
 	secrets := rest.CopyConfig(mgr.GetConfig())
 	secrets.ContentType = runtime.ContentTypeProtobuf
@@ -109,7 +107,7 @@ func addController(mgr manager.Manager, shared shared, entry watches.Watch) erro
 		Hosts:        shared.Hosts,
 		Observer:     shared.Observer,
 		Actor: release.NewActor(
-			&cluster.Writer{Client: mgr.GetClient(), Secrets: core, Observer: shared.Observer}, kube.Named(mgr.GetAPIReader()), shared.HistoryMax),
+			&livestate.Writer{Client: mgr.GetClient(), Secrets: core, Observer: shared.Observer}, kube.Named(mgr.GetAPIReader()), shared.HistoryMax),
 		Status:   &status.Writer{Client: mgr.GetClient(), Clock: shared.Clock},
 		Client:   mgr.GetClient(),
 		Live:     kube.Named(mgr.GetAPIReader()),
@@ -201,5 +199,5 @@ func addController(mgr manager.Manager, shared shared, entry watches.Watch) erro
 // rateLimiter spaces the attempts of reconciles that return an error, for example because the status cannot be written: soon at
 // first, since conflicts pass, then up to the interval of the attempts that the status reports.
 func rateLimiter() workqueue.TypedRateLimiter[reconcile.Request] {
-	return workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](5*time.Millisecond, retry.Last)
+	return workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](5*time.Millisecond, controller.LastRetry)
 }

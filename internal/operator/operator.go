@@ -23,15 +23,15 @@ import (
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/cluster"
-	"github.com/example/appservice-operator/internal/dependency"
-	"github.com/example/appservice-operator/internal/extent"
+	"github.com/example/appservice-operator/internal/chart"
+	"github.com/example/appservice-operator/internal/controller/release"
+	"github.com/example/appservice-operator/internal/controller/watch"
 	"github.com/example/appservice-operator/internal/hosts"
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/kube/limits"
+	"github.com/example/appservice-operator/internal/kube/livestate"
+	"github.com/example/appservice-operator/internal/kube/reference"
 	"github.com/example/appservice-operator/internal/metrics"
-	"github.com/example/appservice-operator/internal/release"
-	"github.com/example/appservice-operator/internal/watch"
-	"github.com/example/appservice-operator/internal/watches"
 )
 
 // Name of the operator: as event reporter, user agent and name of the lease.
@@ -100,9 +100,9 @@ func New(config *rest.Config, options Options) (manager.Manager, error) {
 		return nil, err
 	}
 	rules.changed = charts.enqueue
-	dependencies := dependency.NewDependencies(references, kube.Named(mgr.GetAPIReader()))
+	dependencies := reference.NewDependencies(references, kube.Named(mgr.GetAPIReader()))
 	hosting := hostRules{policy: rules.current, labels: func(namespace string) map[string]string {
-		if referenceInformers.Seen(dependency.NamespaceKind) != nil { // nothing else waits for it
+		if referenceInformers.Seen(reference.NamespaceKind) != nil { // nothing else waits for it
 			return nil
 		}
 		labels, _ := dependencies.Labels(context.Background(), namespace) // they are in memory
@@ -119,7 +119,7 @@ func New(config *rest.Config, options Options) (manager.Manager, error) {
 		Dependencies:            dependencies,
 		MayWatch:                rights(mgr),
 		Hosts:                   hosts.New(mgr.GetCache(), routes, mgr.GetRESTMapper(), hosting),
-		Observer:                cluster.New(mgr.GetCache(), informers, kube.Named(mgr.GetAPIReader())),
+		Observer:                livestate.New(mgr.GetCache(), informers, kube.Named(mgr.GetAPIReader())),
 		Capabilities:            &watch.Discovered{Discovery: discoverer, Clock: clock.RealClock{}},
 		Recorder:                recorder,
 		Metrics:                 counters,
@@ -129,7 +129,7 @@ func New(config *rest.Config, options Options) (manager.Manager, error) {
 		HistoryMax:              options.HistoryMax,
 		Kinds:                   served(list),
 		Looks:                   flowcontrol.NewTokenBucketPassiveRateLimiter(looksPerSecond, looksAtOnce),
-		InFlight:                extent.NewInFlight(),
+		InFlight:                limits.NewInFlight(),
 		MaxConcurrentReconciles: options.MaxConcurrentReconciles,
 	}
 	for _, entry := range list {
@@ -146,7 +146,7 @@ func New(config *rest.Config, options Options) (manager.Manager, error) {
 	return mgr, nil
 }
 
-func managerOptions(options Options, list []watches.Watch, informers *kube.Informers) manager.Options {
+func managerOptions(options Options, list []chart.Watch, informers *kube.Informers) manager.Options {
 	scheme := runtime.NewScheme()
 	_ = clientgoscheme.AddToScheme(scheme) // cannot fail on a new scheme
 	out := manager.Options{
@@ -174,7 +174,7 @@ func managerOptions(options Options, list []watches.Watch, informers *kube.Infor
 	out.Cache.ByObject[kube.Metadata(watch.CRDKind)] = cache.ByObject{Label: labels.Everything(), Transform: watch.StripCRD}
 	for _, entry := range list {
 		resource := kube.Object(entry.GroupVersionKind)
-		selector, _ := metav1.LabelSelectorAsSelector(entry.Selector) // watches.Load has tried it
+		selector, _ := metav1.LabelSelectorAsSelector(entry.Selector) // chart.LoadWatches has tried it
 		out.Cache.ByObject[resource] = cache.ByObject{Label: selector}
 	}
 	return out
@@ -182,7 +182,7 @@ func managerOptions(options Options, list []watches.Watch, informers *kube.Infor
 
 // addProbes adds the probes. The operator is ready when it can read the resources that it serves, and its own records of
 // them: a kind that only some resources use affects only those.
-func addProbes(mgr manager.Manager, informers *kube.Informers, list []watches.Watch) error {
+func addProbes(mgr manager.Manager, informers *kube.Informers, list []chart.Watch) error {
 	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
 		return fmt.Errorf("cannot set up the health probe: %w", err)
 	}
@@ -196,7 +196,7 @@ func addProbes(mgr manager.Manager, informers *kube.Informers, list []watches.Wa
 }
 
 // served are the kinds that watches.yaml names.
-func served(list []watches.Watch) []schema.GroupVersionKind {
+func served(list []chart.Watch) []schema.GroupVersionKind {
 	var kinds []schema.GroupVersionKind
 	for _, entry := range list {
 		kinds = append(kinds, entry.GroupVersionKind)

@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/validation"
 
 	appservice "github.com/example/appservice-operator"
-	"github.com/example/appservice-operator/internal/watches"
+	"github.com/example/appservice-operator/internal/chart"
 )
 
 // Options are the settings of the operator, as its flags set them.
@@ -142,7 +142,7 @@ func (o *Options) charts() (*charts, error) {
 	if out.folder != "" {
 		out.files = os.DirFS(out.folder)
 	}
-	if out.list, out.broken, err = watches.Read(text, out.files); err != nil {
+	if out.list, out.broken, err = chart.ReadWatches(text, out.files); err != nil {
 		return nil, err
 	}
 	return out, nil

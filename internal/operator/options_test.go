@@ -17,9 +17,9 @@ import (
 
 	appservice "github.com/example/appservice-operator"
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/chart"
+	"github.com/example/appservice-operator/internal/controller/watch"
 	"github.com/example/appservice-operator/internal/kube"
-	"github.com/example/appservice-operator/internal/watch"
-	"github.com/example/appservice-operator/internal/watches"
 )
 
 // byDefault are the options of a manager that is started without flags.
@@ -231,7 +231,7 @@ func TestManagerOptions(t *testing.T) {
 	plain := []byte("- {group: app.example.com, version: v1, kind: AppService, chart: helm-charts/appservice}\n")
 	build := func(t *testing.T, text []byte, change func(*Options)) manager.Options {
 		t.Helper()
-		list, err := watches.Load(text, appservice.Files)
+		list, err := chart.LoadWatches(text, appservice.Files)
 		require.NoError(t, err)
 		options := byDefault()
 		change(&options)

@@ -11,9 +11,9 @@ import (
 	"github.com/go-logr/logr"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
+	"github.com/example/appservice-operator/internal/filewatch"
 	"github.com/example/appservice-operator/internal/metrics"
 	"github.com/example/appservice-operator/internal/policy"
-	"github.com/example/appservice-operator/internal/reload"
 )
 
 // policyFile is the platform's policy, reloaded when its file changes.
@@ -67,7 +67,7 @@ func (p *policyFile) Start(ctx context.Context) error {
 	if p.path == "" {
 		return nil
 	}
-	folder := &reload.Folder{Root: filepath.Dir(p.path), Files: []string{filepath.Base(p.path)}}
+	folder := &filewatch.Folder{Root: filepath.Dir(p.path), Files: []string{filepath.Base(p.path)}}
 	if err := folder.Watch(ctx, func() { p.load(ctx) }); err != nil { // nodes have few watches of files
 		p.log.Error(err, "the policy is not followed: restart the operator to use a changed one", "file", p.path)
 	}

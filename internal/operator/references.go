@@ -14,10 +14,10 @@ import (
 	ctrlcluster "sigs.k8s.io/controller-runtime/pkg/cluster"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
-	"github.com/example/appservice-operator/internal/cluster"
-	"github.com/example/appservice-operator/internal/defaults"
-	"github.com/example/appservice-operator/internal/dependency"
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/kube/livestate"
+	"github.com/example/appservice-operator/internal/kube/reference"
+	"github.com/example/appservice-operator/internal/render/defaults"
 )
 
 // newReferences returns the cache for the metadata of referenced objects. The manager's cache holds only our own objects. Helm's records, of
@@ -25,9 +25,9 @@ import (
 func newReferences(config *rest.Config, mgr manager.Manager, options Options, informers *kube.Informers) (cache.Cache, error) {
 	return newCacheOf(config, mgr, "references", cache.Options{
 		ByObject: map[client.Object]cache.ByObject{
-			kube.Metadata(kube.SecretKind): {Field: fields.OneTermNotEqualSelector("type", cluster.RecordType)},
+			kube.Metadata(kube.SecretKind): {Field: fields.OneTermNotEqualSelector("type", livestate.RecordType)},
 		},
-		DefaultTransform: dependency.Strip, DefaultNamespaces: namespaces(options), NewInformer: informers.New,
+		DefaultTransform: reference.Strip, DefaultNamespaces: namespaces(options), NewInformer: informers.New,
 	})
 }
 

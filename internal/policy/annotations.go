@@ -9,7 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/example/appservice-operator/internal/reserved"
+	"github.com/example/appservice-operator/internal/kube"
 )
 
 // hpaOwnership is the annotation that the shipped chart sets on an autoscaler so that KEDA may replace it.
@@ -32,7 +32,7 @@ func (c *check) annotations(kind string, content map[string]any) {
 	all, _ := found.(map[string]any)
 	for _, key := range slices.Sorted(maps.Keys(all)) {
 		switch {
-		case reserved.Annotation(key) != "", key == hpaOwnership: // no spec may set it
+		case kube.ReservedAnnotation(key) != "", key == hpaOwnership: // no spec may set it
 		case key == issuer, key == clusterIssuer, key == issuerKind, key == issuerGroup: // together
 		case c.Annotations["*"].Allow(key), c.Annotations[kind].Allow(key):
 		default:

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/example/appservice-operator/internal/dependency"
+	"github.com/example/appservice-operator/internal/kube/reference"
 )
 
 // Check returns an Error if the policy does not allow rendered objects.
@@ -96,7 +96,7 @@ func within(path string, more ...string) string {
 
 // pods checks the pods that an object creates, if its pod template can be decoded; other checks report one that cannot.
 func (c *check) pods() {
-	content := dependency.PodTemplate(c.object)
+	content := reference.PodTemplate(c.object)
 	if content == nil {
 		return
 	}

@@ -8,7 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/example/appservice-operator/internal/fields"
+	"github.com/example/appservice-operator/internal/chart/fields"
 )
 
 // FuzzRead: whatever stands in a policy file, each mistake has its line, or it says the same of hosts and objects each time it is read; and

@@ -8,7 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/example/appservice-operator/internal/gateway"
+	"github.com/example/appservice-operator/internal/kube/gateway"
 )
 
 var (

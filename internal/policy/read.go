@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
-	"github.com/example/appservice-operator/internal/fields"
+	"github.com/example/appservice-operator/internal/chart/fields"
 )
 
 // Read parses the text of a policy file; name is its name in messages. The error is fields.Problems, with all problems and their

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/example/appservice-operator/internal/digest"
-	"github.com/example/appservice-operator/internal/postrender"
+	"github.com/example/appservice-operator/internal/render/hooks"
 )
 
 // Body is the JSON of an object as it is applied, made once for its digest, for requests and for the release record.
@@ -48,7 +48,7 @@ func stamp(object *unstructured.Unstructured) (Body, error) {
 	if err != nil {
 		return Body{}, err
 	}
-	if err := unstructured.SetNestedField(object.Object, digest.Of(join(fields).data)[:32], "metadata", "annotations", postrender.AnnotationStamp); err != nil {
+	if err := unstructured.SetNestedField(object.Object, digest.Of(join(fields).data)[:32], "metadata", "annotations", hooks.AnnotationStamp); err != nil {
 		return Body{}, cannotEncode(object, err)
 	}
 	if fields["metadata"], err = json.Marshal(object.Object["metadata"]); err != nil {

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/example/appservice-operator/internal/kube"
-	"github.com/example/appservice-operator/internal/postrender"
+	"github.com/example/appservice-operator/internal/render/hooks"
 )
 
 const deployment = `
@@ -36,7 +36,7 @@ func stamped(t *testing.T, object *unstructured.Unstructured) Body {
 }
 
 func stampOf(object *unstructured.Unstructured) string {
-	return object.GetAnnotations()[postrender.AnnotationStamp]
+	return object.GetAnnotations()[hooks.AnnotationStamp]
 }
 
 func TestTheStampChangesWithTheContentOnly(t *testing.T) {
@@ -97,7 +97,7 @@ func TestTheStampLeavesTheRestAsItIs(t *testing.T) {
 			if annotations == nil {
 				annotations = map[string]string{}
 			}
-			annotations[postrender.AnnotationStamp] = stampOf(object)
+			annotations[hooks.AnnotationStamp] = stampOf(object)
 			want.SetAnnotations(annotations)
 			if !reflect.DeepEqual(object, want) {
 				t.Errorf("got %s\nwant %s", asJSON(t, object), asJSON(t, want))
@@ -114,19 +114,19 @@ func TestTheStampLeavesTheRestAsItIs(t *testing.T) {
 }
 
 func TestTheStampCoversWhatTheHooksDid(t *testing.T) {
-	stampWith := func(hooks []postrender.Hook) string {
+	stampWith := func(chain []hooks.Hook) string {
 		renderer := shipped(t)
-		renderer.Hooks = hooks
+		renderer.Hooks = chain
 		return stampOf(find(t, rendered(t, renderer, appService(t, "{image: a}")), "Deployment", "web"))
 	}
-	all := stampWith(postrender.Default())
-	for name, hooks := range map[string][]postrender.Hook{
-		"Canonical": {postrender.Ownership, postrender.Labels},
-		"Ownership": {postrender.Canonical, postrender.Labels},
-		"Labels":    {postrender.Canonical, postrender.Ownership},
+	all := stampWith(hooks.Default())
+	for name, chain := range map[string][]hooks.Hook{
+		"Canonical": {hooks.Ownership, hooks.Labels},
+		"Ownership": {hooks.Canonical, hooks.Labels},
+		"Labels":    {hooks.Canonical, hooks.Ownership},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if stampWith(hooks) == all {
+			if stampWith(chain) == all {
 				t.Errorf("the stamp is the same without %s", name)
 			}
 		})
@@ -146,7 +146,7 @@ spec:
   replicas: 0
 `)
 	for _, object := range []*unstructured.Unstructured{first, other} {
-		require.NoError(t, postrender.Canonical(t.Context(), nil, []*unstructured.Unstructured{object}))
+		require.NoError(t, hooks.Canonical(t.Context(), nil, []*unstructured.Unstructured{object}))
 		stamped(t, object)
 	}
 	if a, b := stampOf(first), stampOf(other); a != b {

@@ -15,7 +15,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/example/appservice-operator/internal/kube"
-	"github.com/example/appservice-operator/internal/postrender"
+	"github.com/example/appservice-operator/internal/render/hooks"
 )
 
 // manyRenders skips a test that renders hundreds of times where -short is set: the race detector makes that minutes, and
@@ -277,10 +277,10 @@ func TestTheDigestChangesWithTheChart(t *testing.T) {
 
 // The digest is that of the objects, whichever hooks they went through.
 func TestTheDigestNeedsNoHooks(t *testing.T) {
-	for name, hooks := range map[string][]postrender.Hook{"none": nil, "the first": postrender.Default()[:1]} {
+	for name, chain := range map[string][]hooks.Hook{"none": nil, "the first": hooks.Default()[:1]} {
 		t.Run(name, func(t *testing.T) {
 			renderer := shipped(t)
-			renderer.Hooks = hooks
+			renderer.Hooks = chain
 			if rendered(t, renderer, appService(t, "{image: a}")).Digest == rendered(t, renderer, appService(t, "{image: b}")).Digest {
 				t.Error("two images have one digest")
 			}

@@ -14,15 +14,15 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	appchart "github.com/example/appservice-operator/internal/chart"
-	"github.com/example/appservice-operator/internal/podtemplate"
 	"github.com/example/appservice-operator/internal/policy"
-	"github.com/example/appservice-operator/internal/postrender"
+	"github.com/example/appservice-operator/internal/render/hooks"
+	"github.com/example/appservice-operator/internal/render/podtemplate"
+	"github.com/example/appservice-operator/internal/render/typecheck"
 	"github.com/example/appservice-operator/internal/text"
-	"github.com/example/appservice-operator/internal/typed"
 )
 
 // An error of rendering is the fault of the spec (an InvalidSpecError or a SpecError) or of the chart (a ChartError). A
-// postrender.PodSecurityError leaves that open: it has a reason of its own.
+// hooks.PodSecurityError leaves that open: it has a reason of its own.
 
 // SpecError says that the chart refuses the spec.
 type SpecError struct {
@@ -59,7 +59,7 @@ type ChartError struct {
 	Chart string
 	// At is the place of the mistake, for example "templates/service.yaml line 12"; empty if it is not known.
 	At string
-	// Rule is the rule of internal/lint that is broken; empty for errors of rendering itself.
+	// Rule is the rule of internal/cli/lint that is broken; empty for errors of rendering itself.
 	Rule string
 	// Column of that line, from 1; 0 if it is not known.
 	Column int
@@ -111,11 +111,11 @@ func title(c *chart.Chart) string { return c.Name() + " " + c.Metadata.Version }
 func (r *Renderer) blame(err error) error {
 	var ofSpec *SpecError
 	var invalid *InvalidSpecError
-	var insecure *postrender.PodSecurityError
+	var insecure *hooks.PodSecurityError
 	var disallowed *policy.Error
 	var ofChart *ChartError
 	var ofPatch *podtemplate.Error
-	var reserved *postrender.ReservedError
+	var reserved *hooks.ReservedError
 	switch {
 	case err == nil:
 		return nil
@@ -135,7 +135,7 @@ func (r *Renderer) blame(err error) error {
 
 // blameObject adds the template that rendered the object which a hook refuses.
 func (r *Renderer) blameObject(draft *Draft, err error) error {
-	var invalid *postrender.ObjectError
+	var invalid *hooks.ObjectError
 	if !errors.As(err, &invalid) {
 		return r.blame(err)
 	}
@@ -144,7 +144,7 @@ func (r *Renderer) blameObject(draft *Draft, err error) error {
 		return r.blame(&ChartError{Err: err})
 	}
 	fault := &ChartError{At: draft.result.Sources[i], Err: err}
-	if misfits, found := errors.AsType[typed.Misfits](err); found {
+	if misfits, found := errors.AsType[typecheck.Misfits](err); found {
 		r.placeField(fault, invalid.Object, misfits[0].Path, draft.run)
 	}
 	return r.blame(fault)

@@ -20,12 +20,11 @@ import (
 	appservice "github.com/example/appservice-operator"
 	v1 "github.com/example/appservice-operator/api/v1"
 	appchart "github.com/example/appservice-operator/internal/chart"
-	"github.com/example/appservice-operator/internal/dependency"
-	"github.com/example/appservice-operator/internal/fields"
+	"github.com/example/appservice-operator/internal/chart/fields"
 	"github.com/example/appservice-operator/internal/kube"
-	"github.com/example/appservice-operator/internal/postrender"
-	"github.com/example/appservice-operator/internal/values"
-	"github.com/example/appservice-operator/internal/watches"
+	"github.com/example/appservice-operator/internal/kube/reference"
+	"github.com/example/appservice-operator/internal/render/hooks"
+	"github.com/example/appservice-operator/internal/render/values"
 )
 
 var update = flag.Bool("update", false, "update the golden files")
@@ -42,11 +41,11 @@ func goldenCases(t *testing.T) []goldenCase {
 	t.Helper()
 	text, err := fs.ReadFile(appservice.Files, "watches.yaml")
 	require.NoError(t, err)
-	served, err := watches.Load(text, appservice.Files)
+	served, err := appchart.LoadWatches(text, appservice.Files)
 	require.NoError(t, err)
 	var list []goldenCase
 	for _, watch := range served {
-		renderer := &Renderer{Chart: watch.Chart, Translator: values.For(watch.GroupVersionKind, watch.Chart, nil), Hooks: postrender.Default()}
+		renderer := &Renderer{Chart: watch.Chart, Translator: values.For(watch.GroupVersionKind, watch.Chart, nil), Hooks: hooks.Default()}
 		folder := cases
 		if watch.GroupVersionKind != v1.GroupVersion.WithKind(v1.Kind) {
 			folder = filepath.Join(cases, "../kinds", watch.Chart.Name())
@@ -112,7 +111,7 @@ func printed(t *testing.T, result *Result) string {
 	var out strings.Builder
 	for i, object := range result.Objects {
 		object = object.DeepCopy()
-		unstructured.RemoveNestedField(object.Object, "metadata", "annotations", postrender.AnnotationStamp)
+		unstructured.RemoveNestedField(object.Object, "metadata", "annotations", hooks.AnnotationStamp)
 		data, err := yaml.Marshal(object.Object)
 		require.NoError(t, err)
 		fmt.Fprintf(&out, "---\n# Source: %s\n%s", result.Sources[i], data)
@@ -272,7 +271,7 @@ func TestObjectsComeInTheOrderInWhichTheyAreNeeded(t *testing.T) {
 }
 
 func refers(object, to *unstructured.Unstructured) bool {
-	return slices.ContainsFunc(dependency.Of([]*unstructured.Unstructured{object}), func(reference dependency.Reference) bool {
-		return reference.Kind == to.GetKind() && reference.Name == to.GetName()
+	return slices.ContainsFunc(reference.Of([]*unstructured.Unstructured{object}), func(ref reference.Reference) bool {
+		return ref.Kind == to.GetKind() && ref.Name == to.GetName()
 	})
 }

@@ -8,11 +8,11 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	appchart "github.com/example/appservice-operator/internal/chart"
-	"github.com/example/appservice-operator/internal/defaults"
-	"github.com/example/appservice-operator/internal/extent"
 	"github.com/example/appservice-operator/internal/hosts"
 	"github.com/example/appservice-operator/internal/kube"
-	"github.com/example/appservice-operator/internal/postrender"
+	"github.com/example/appservice-operator/internal/kube/limits"
+	"github.com/example/appservice-operator/internal/render/defaults"
+	"github.com/example/appservice-operator/internal/render/hooks"
 )
 
 // Input is what the objects of a resource depend on, besides the chart and the facts about the cluster.
@@ -35,7 +35,7 @@ func (r *Renderer) Render(ctx context.Context, resource *unstructured.Unstructur
 // returns what hooks may know about the cluster; nil if nothing is known. The operator itself drafts and finishes at
 // different times, and its cache knows which resources are too large.
 func (r *Renderer) Predict(
-	ctx context.Context, in Input, facts func(context.Context, *Draft) (postrender.Facts, error),
+	ctx context.Context, in Input, facts func(context.Context, *Draft) (hooks.Facts, error),
 ) (*Result, error) {
 	compact, err := kube.Compact(in.Resource)
 	if err != nil {
@@ -48,7 +48,7 @@ func (r *Renderer) Predict(
 	if err != nil {
 		return nil, err
 	}
-	known := postrender.Facts{}
+	known := hooks.Facts{}
 	if facts != nil {
 		if known, err = facts(ctx, draft); err != nil {
 			return nil, err
@@ -58,7 +58,7 @@ func (r *Renderer) Predict(
 }
 
 // Draft executes the templates, with the defaults of the namespace and of the platform beneath the spec. The error is
-// an InvalidSpecError, a SpecError, a ChartError, a defaults.Error or an extent.Error.
+// an InvalidSpecError, a SpecError, a ChartError, a defaults.Error or an limits.Error.
 func (r *Renderer) Draft(ctx context.Context, in Input) (*Draft, error) {
 	layers, err := r.Layers(in.Defaults)
 	if err != nil {
@@ -71,15 +71,15 @@ func (r *Renderer) Draft(ctx context.Context, in Input) (*Draft, error) {
 			return err
 		})
 	}
-	if err := extent.OfReferences(len(draft.References)); err != nil {
+	if err := limits.OfReferences(len(draft.References)); err != nil {
 		return nil, err
 	}
 	return draft, nil
 }
 
 // Finish runs the hooks on the output of the templates and stamps it. A draft can be finished once. The error is a
-// postrender.PodSecurityError, a policy.Error, a ChartError, a defaults.Error or an extent.Error.
-func (r *Renderer) Finish(ctx context.Context, draft *Draft, facts postrender.Facts) (*Result, error) {
+// hooks.PodSecurityError, a policy.Error, a ChartError, a defaults.Error or an limits.Error.
+func (r *Renderer) Finish(ctx context.Context, draft *Draft, facts hooks.Facts) (*Result, error) {
 	result, err := r.finish(ctx, draft, facts)
 	if err != nil {
 		return nil, r.blameLayer(draft.layers, err, func(fewer []defaults.Layer) error {
@@ -92,7 +92,7 @@ func (r *Renderer) Finish(ctx context.Context, draft *Draft, facts postrender.Fa
 	}
 	result.Claims = hosts.WantedBy(result.Objects)
 	objects, files := result.Size(), appchart.Size(r.Chart)
-	if err := cmp.Or(extent.OfRendered(objects, files), extent.OfClaims(result.Claims.Count())); err != nil {
+	if err := cmp.Or(limits.OfRendered(objects, files), limits.OfClaims(result.Claims.Count())); err != nil {
 		return nil, err
 	}
 	return result, nil

@@ -12,8 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/dependency"
-	"github.com/example/appservice-operator/internal/postrender"
+	"github.com/example/appservice-operator/internal/kube/reference"
+	"github.com/example/appservice-operator/internal/render/hooks"
 )
 
 // What a patch adds counts as if a field had said it: for what pods refer to, for their security and for what operator and API server fill in.
@@ -27,22 +27,22 @@ func TestWhatAPatchAddsIsSeenByAllThatComesAfter(t *testing.T) {
 	draft, err := renderer.Draft(t.Context(), Input{Resource: resource, Capabilities: chartutil.DefaultCapabilities})
 	require.NoError(t, err)
 	var names []string
-	for _, reference := range draft.References {
-		names = append(names, reference.String())
+	for _, ref := range draft.References {
+		names = append(names, ref.String())
 	}
 	if want := []string{`ConfigMap "settings"`, `Secret "tokens"`}; !slices.Equal(names, want) {
 		t.Errorf("the pods refer to %v, want %v", names, want)
 	}
-	result, err := renderer.Finish(t.Context(), draft, postrender.Facts{Enforced: postrender.Restricted, There: map[dependency.Object]dependency.State{}})
+	result, err := renderer.Finish(t.Context(), draft, hooks.Facts{Enforced: hooks.Restricted, There: map[reference.Object]reference.State{}})
 	require.NoError(t, err)
-	template := dependency.PodTemplate(find(t, result, "Deployment", "web"))
+	template := reference.PodTemplate(find(t, result, "Deployment", "web"))
 	containers, _, _ := unstructured.NestedSlice(template, "spec", "containers")
 	want := parsedObject(t, `{spy: {name: spy, image: "b:1", imagePullPolicy: IfNotPresent, ports: [{containerPort: 9}], resources: {limits: {cpu: "1"}},
 		securityContext: {allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}}}}`).Object["spy"]
 	if len(containers) != 2 || !reflect.DeepEqual(containers[1], want) {
 		t.Errorf("got containers %v\nwant the second to be %v", containers, want)
 	}
-	if checksum, _, _ := unstructured.NestedString(template, "metadata", "annotations", postrender.AnnotationReferences); checksum == "" {
+	if checksum, _, _ := unstructured.NestedString(template, "metadata", "annotations", hooks.AnnotationReferences); checksum == "" {
 		t.Error("the pods would not roll when the Secret of the patch changes")
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/example/appservice-operator/internal/policy"
-	"github.com/example/appservice-operator/internal/postrender"
+	"github.com/example/appservice-operator/internal/render/hooks"
 )
 
 // unusual are the golden cases that a platform has to allow.
@@ -24,7 +24,7 @@ func TestThePolicyByDefaultAllowsTheGoldenCases(t *testing.T) {
 		t.Run(one.name, func(t *testing.T) {
 			draft, err := one.renderer.Draft(t.Context(), Input{Resource: one.resource, Capabilities: everyKind})
 			require.NoError(t, err)
-			_, err = one.renderer.Finish(t.Context(), draft, postrender.Facts{Policy: rules})
+			_, err = one.renderer.Finish(t.Context(), draft, hooks.Facts{Policy: rules})
 			var refused *policy.Error
 			if errors.As(err, &refused) != (unusual[one.name] != "") {
 				t.Errorf("got error %v", err)

@@ -24,16 +24,16 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	appchart "github.com/example/appservice-operator/internal/chart"
-	"github.com/example/appservice-operator/internal/defaults"
-	"github.com/example/appservice-operator/internal/dependency"
 	"github.com/example/appservice-operator/internal/hosts"
-	"github.com/example/appservice-operator/internal/jobs"
 	"github.com/example/appservice-operator/internal/kube"
-	"github.com/example/appservice-operator/internal/podtemplate"
-	"github.com/example/appservice-operator/internal/postrender"
-	"github.com/example/appservice-operator/internal/readywhen"
-	"github.com/example/appservice-operator/internal/typed"
-	"github.com/example/appservice-operator/internal/values"
+	"github.com/example/appservice-operator/internal/kube/jobs"
+	"github.com/example/appservice-operator/internal/kube/readywhen"
+	"github.com/example/appservice-operator/internal/kube/reference"
+	"github.com/example/appservice-operator/internal/render/defaults"
+	"github.com/example/appservice-operator/internal/render/hooks"
+	"github.com/example/appservice-operator/internal/render/podtemplate"
+	"github.com/example/appservice-operator/internal/render/typecheck"
+	"github.com/example/appservice-operator/internal/render/values"
 )
 
 // Renderer renders the resources of one kind. It is safe for concurrent use.
@@ -44,7 +44,7 @@ type Renderer struct {
 	Translator values.Translator
 	// Platform holds the settings in watches.yaml besides the chart.
 	Platform Platform
-	Hooks    []postrender.Hook
+	Hooks    []hooks.Hook
 	// Revision is the release revision that templates see; 0 stands for 1, which the operator always uses.
 	Revision int
 	// ClusterScoped reports whether a kind is cluster-scoped; nil if none is.
@@ -61,7 +61,7 @@ type Renderer struct {
 // Draft is the output of the templates for a resource, before the hooks.
 type Draft struct {
 	// References are the objects that the draft refers to and does not contain.
-	References []dependency.Reference
+	References []reference.Reference
 	// Runs are what the Jobs run that are to run once, by the spec of the resource without any defaults beneath it.
 	Runs []jobs.Run
 	// Defaults are the fields that the spec left to the defaults.
@@ -151,7 +151,7 @@ func (r *Renderer) draft(ctx context.Context, in Input, layers []defaults.Layer)
 		if err := readywhen.Check(manifest.object); err != nil {
 			return nil, fmt.Errorf("%s renders %w", manifest.source, err)
 		}
-		if found := typed.Vast(manifest.object); len(found) > 0 {
+		if found := typecheck.Vast(manifest.object); len(found) > 0 {
 			return nil, fmt.Errorf("%s renders %s %q: %w", manifest.source, manifest.object.GetKind(), manifest.object.GetName(), found)
 		}
 		if !served(manifest.object, in.Capabilities) {
@@ -167,7 +167,7 @@ func (r *Renderer) draft(ctx context.Context, in Input, layers []defaults.Layer)
 	if err := patch.Apply(draft.result.Objects); err != nil { // before references and Pod Security are checked
 		return nil, r.blame(err)
 	}
-	draft.References = dependency.Of(draft.result.Objects)
+	draft.References = reference.Of(draft.result.Objects)
 	return draft, r.identify(draft)
 }
 
@@ -179,7 +179,7 @@ func (r *Renderer) identify(draft *Draft) error {
 		}
 		run, err := jobs.Of(object, draft.of.Resource, r.Chart.Values)
 		if err != nil {
-			return r.blame(&postrender.ObjectError{Object: object, Err: err})
+			return r.blame(&hooks.ObjectError{Object: object, Err: err})
 		}
 		if err := appchart.CheckRerun(r.Chart, object.GetAnnotations()[v1.AnnotationRerun]); err != nil {
 			return r.blame(&ChartError{At: draft.result.Sources[i], Rule: appchart.RuleRerun, Err: err})
@@ -190,25 +190,25 @@ func (r *Renderer) identify(draft *Draft) error {
 }
 
 // Again returns a recorded release of a resource with changes by hooks: its objects have been through all hooks before.
-func Again(ctx context.Context, resource *unstructured.Unstructured, of *chart.Chart, values chartutil.Values, manifest string, facts postrender.Facts, hooks ...postrender.Hook) (*Result, error) {
+func Again(ctx context.Context, resource *unstructured.Unstructured, of *chart.Chart, values chartutil.Values, manifest string, facts hooks.Facts, chain ...hooks.Hook) (*Result, error) {
 	objects, err := ReadManifest(manifest)
 	if err != nil {
 		return nil, err
 	}
-	draft := &Draft{References: dependency.Of(objects), run: run{resource: resource}, result: Result{Values: values, Objects: objects}}
+	draft := &Draft{References: reference.Of(objects), run: run{resource: resource}, result: Result{Values: values, Objects: objects}}
 	for _, document := range strings.Split(manifest, documentStart)[1:] {
 		source, _, _ := strings.Cut(document, "\n")
 		draft.result.Sources = append(draft.result.Sources, source)
 	}
 	for _, object := range objects {
-		unstructured.RemoveNestedField(object.Object, "metadata", "annotations", postrender.AnnotationStamp)
+		unstructured.RemoveNestedField(object.Object, "metadata", "annotations", hooks.AnnotationStamp)
 	}
-	return (&Renderer{Chart: of, Hooks: hooks}).finish(ctx, draft, facts)
+	return (&Renderer{Chart: of, Hooks: chain}).finish(ctx, draft, facts)
 }
 
 // Selectors returns the labels by which the rendered workloads select their pods.
 func (d *Draft) Selectors() map[kube.Key]map[string]string {
-	return postrender.SelectorsOf(d.result.Objects)
+	return hooks.SelectorsOf(d.result.Objects)
 }
 
 // Kinds lists the kinds of the objects.
@@ -223,13 +223,13 @@ func (d *Draft) Kinds() []schema.GroupVersionKind {
 }
 
 // finish runs the hooks on the output of the templates and stamps it.
-func (r *Renderer) finish(ctx context.Context, draft *Draft, facts postrender.Facts) (*Result, error) {
+func (r *Renderer) finish(ctx context.Context, draft *Draft, facts hooks.Facts) (*Result, error) {
 	result := draft.result
 	level, err := appchart.PodSecurity(r.Chart)
 	if err != nil {
 		return nil, r.blame(&ChartError{At: "Chart.yaml", Err: err})
 	}
-	input := &postrender.Input{
+	input := &hooks.Input{
 		Owner:         draft.resource,
 		ClusterScoped: r.ClusterScoped,
 		PodSecurity:   level,
@@ -237,7 +237,7 @@ func (r *Renderer) finish(ctx context.Context, draft *Draft, facts postrender.Fa
 		Runs:          draft.Runs,
 		Facts:         facts,
 	}
-	if err := postrender.Run(ctx, r.Hooks, input, result.Objects); err != nil {
+	if err := hooks.Run(ctx, r.Hooks, input, result.Objects); err != nil {
 		return nil, r.blameObject(draft, err)
 	}
 	for _, object := range result.Objects {
@@ -357,7 +357,7 @@ func (r *Renderer) digest(objects []*unstructured.Unstructured) string {
 	fmt.Fprintf(sum, "%s %s\n", r.Chart.Name(), r.Chart.Metadata.Version)
 	stamps := make([]string, 0, len(objects))
 	for _, object := range objects {
-		stamps = append(stamps, fmt.Sprintf("%s %s", kube.KeyOf(object), object.GetAnnotations()[postrender.AnnotationStamp]))
+		stamps = append(stamps, fmt.Sprintf("%s %s", kube.KeyOf(object), object.GetAnnotations()[hooks.AnnotationStamp]))
 	}
 	sort.Strings(stamps)
 	fmt.Fprintln(sum, strings.Join(stamps, "\n"))

@@ -18,8 +18,8 @@ import (
 	appservice "github.com/example/appservice-operator"
 	v1 "github.com/example/appservice-operator/api/v1"
 	appchart "github.com/example/appservice-operator/internal/chart"
-	"github.com/example/appservice-operator/internal/postrender"
-	"github.com/example/appservice-operator/internal/values"
+	"github.com/example/appservice-operator/internal/render/hooks"
+	"github.com/example/appservice-operator/internal/render/values"
 )
 
 // cases holds a folder for each golden case.
@@ -30,14 +30,14 @@ func shipped(t testing.TB) *Renderer {
 	t.Helper()
 	c, err := appchart.Load(appservice.Files, "helm-charts/appservice")
 	require.NoError(t, err)
-	return &Renderer{Chart: c, Translator: values.For(v1.GroupVersion.WithKind(v1.Kind), c, nil), Hooks: postrender.Default()}
+	return &Renderer{Chart: c, Translator: values.For(v1.GroupVersion.WithKind(v1.Kind), c, nil), Hooks: hooks.Default()}
 }
 
 // unguarded renders AppServices without looking at what their pods may do.
 func unguarded(t testing.TB) *Renderer {
 	t.Helper()
 	renderer := shipped(t)
-	renderer.Chart.Metadata.Annotations = map[string]string{appchart.AnnotationPodSecurity: string(postrender.Privileged)}
+	renderer.Chart.Metadata.Annotations = map[string]string{appchart.AnnotationPodSecurity: string(hooks.Privileged)}
 	return renderer
 }
 
@@ -50,7 +50,7 @@ func of(templates map[string]string) *Renderer {
 	for name, text := range templates {
 		c.Templates = append(c.Templates, &chart.File{Name: "templates/" + name, Data: []byte(text)})
 	}
-	return &Renderer{Chart: c, Translator: values.For(widget, c, nil), Hooks: postrender.Default()}
+	return &Renderer{Chart: c, Translator: values.For(widget, c, nil), Hooks: hooks.Default()}
 }
 
 // parse reads YAML as a client of the API server reads JSON: whole numbers are int64.
@@ -115,7 +115,7 @@ func unlimited(t testing.TB, r *Renderer, object *unstructured.Unstructured) *Re
 	t.Helper()
 	draft, err := r.draft(t.Context(), Input{Resource: object, Capabilities: everyKind}, nil)
 	require.NoError(t, err)
-	result, err := r.finish(t.Context(), draft, postrender.Facts{})
+	result, err := r.finish(t.Context(), draft, hooks.Facts{})
 	require.NoError(t, err)
 	return result
 }

@@ -10,8 +10,8 @@ import (
 	"helm.sh/helm/v3/pkg/chart"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/example/appservice-operator/internal/postrender"
-	"github.com/example/appservice-operator/internal/values"
+	"github.com/example/appservice-operator/internal/render/hooks"
+	"github.com/example/appservice-operator/internal/render/values"
 )
 
 // family is a chart with two subcharts, one of which has one of its own: conditions switch them on and off, an alias
@@ -41,7 +41,7 @@ func family() *chart.Chart {
 }
 
 func familyRenderer(c *chart.Chart) *Renderer {
-	return &Renderer{Chart: c, Translator: values.For(widget, c, nil), Hooks: postrender.Default()}
+	return &Renderer{Chart: c, Translator: values.For(widget, c, nil), Hooks: hooks.Default()}
 }
 
 var familyCases = map[string]struct {

@@ -10,8 +10,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/health"
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/status/health"
 )
 
 // conditions returns all conditions, always the same types in the same order.

@@ -8,14 +8,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/lifetime"
 )
 
 // deletionPeriod is the time between two attempts to delete an expired resource.
 const deletionPeriod = 2 * time.Minute
 
-func lifeOf(in Input) lifetime.Lifetime {
-	return lifetime.Of(in.Resource, in.Previous.ExpirationTime, in.Now.Time)
+func lifeOf(in Input) Lifetime {
+	return LifetimeOf(in.Resource, in.Previous.ExpirationTime, in.Now.Time)
 }
 
 // expirationTime returns when the resource expires; nil for never.

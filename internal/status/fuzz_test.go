@@ -18,10 +18,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/cluster"
-	"github.com/example/appservice-operator/internal/dependency"
-	"github.com/example/appservice-operator/internal/diagnose"
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/kube/livestate"
+	"github.com/example/appservice-operator/internal/kube/reference"
+	"github.com/example/appservice-operator/internal/status/diagnose"
 )
 
 // FuzzSummarize: whatever is there and was there, the status follows from it alone, and once it is written nothing is left to
@@ -46,7 +46,7 @@ func FuzzSummarize(f *testing.F) {
 			return
 		}
 		in.Resource.Object["spec"] = content
-		in.Snapshot = &cluster.Snapshot{Objects: map[kube.Key]client.Object{}}
+		in.Snapshot = &livestate.Snapshot{Objects: map[kube.Key]client.Object{}}
 		objects := []client.Object{&appsv1.Deployment{}, &corev1.Service{}, &networkingv1.Ingress{}}
 		for i, data := range [][]byte{workload, service, ingress} {
 			if json.Unmarshal(data, objects[i]) != nil {
@@ -60,7 +60,7 @@ func FuzzSummarize(f *testing.F) {
 }
 
 // place puts an object into a snapshot under the resource's name, as its cache holds it.
-func place(snapshot *cluster.Snapshot, object client.Object) {
+func place(snapshot *livestate.Snapshot, object client.Object) {
 	kinds := map[reflect.Type]schema.GroupVersionKind{
 		reflect.TypeFor[*appsv1.Deployment]():                     appsv1.SchemeGroupVersion.WithKind("Deployment"),
 		reflect.TypeFor[*corev1.Service]():                        corev1.SchemeGroupVersion.WithKind("Service"),
@@ -83,7 +83,7 @@ func fillIn(in *Input, text string, flags uint16) {
 	}
 	slices.SortFunc(in.Rendered, func(a, b kube.Key) int { return strings.Compare(a.String(), b.String()) })
 	if bit(3) {
-		in.Snapshot.Record = &cluster.Record{Revision: int(flags), Status: "deployed", Digest: "digest", Chart: text}
+		in.Snapshot.Record = &livestate.Record{Revision: int(flags), Status: "deployed", Digest: "digest", Chart: text}
 	}
 	in.Digest = "digest"
 	if bit(4) {
@@ -100,7 +100,7 @@ func fillIn(in *Input, text string, flags uint16) {
 		in.Causes = ofDeployment(diagnose.Cause{Reason: v1.ReasonContainerCrashed, Effect: diagnose.Effect(flags >> 10 & 3 % 3)})
 	}
 	if bit(12) {
-		in.Missing = []dependency.Reference{{Object: dependency.Object{Name: text}}}
+		in.Missing = []reference.Reference{{Object: reference.Object{Name: text}}}
 	}
 	if bit(13) {
 		in.Unserved = []kube.Key{{GroupKind: schema.GroupKind{Kind: "HTTPRoute"}, Name: "web"}}

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/health"
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/status/health"
 )
 
 // verdict is the decision that all conditions are derived from.
@@ -30,14 +30,14 @@ const (
 )
 
 // judge returns the verdict on a resource and, if it is stuck, what still works meanwhile.
-func judge(in Input, list []standing) verdict {
+func judge(in Input, list []objectState) verdict {
 	switch {
 	case in.Paused:
 		return verdict{outcome: paused, reason: v1.ReasonPaused, message: "paused by spec.paused: nothing is installed, upgraded or repaired"}
 	case in.Problem != nil && !in.Problem.Blocked:
 		return verdict{outcome: moving, reason: in.Problem.Reason, message: in.Problem.Message}
 	case in.Problem != nil:
-		return verdict{outcome: stuck, reason: in.Problem.Reason, message: in.Problem.Message, serving: reachOf(in).serving()}
+		return verdict{outcome: stuck, reason: in.Problem.Reason, message: in.Problem.Message, serving: trafficOf(in).serving()}
 	}
 	main, _ := mainOf(in.Resource.GetName(), in.Rendered)
 	culprit, more := worst(list, main)
@@ -49,7 +49,7 @@ func judge(in Input, list []standing) verdict {
 }
 
 // held returns the verdict on a resource that is not ready because of one object, and more of them.
-func held(in Input, list []standing, main kube.Key, culprit, more int) verdict {
+func held(in Input, list []objectState, main kube.Key, culprit, more int) verdict {
 	first := list[culprit]
 	v := verdict{outcome: moving, reason: cmp.Or(first.Reason, v1.ReasonResourceNotReady), message: first.Message}
 	if first.key != main || first.Reason == v1.ReasonPending {
@@ -62,12 +62,12 @@ func held(in Input, list []standing, main kube.Key, culprit, more int) verdict {
 	case more > 1:
 		ending = fmt.Sprintf("; %d more objects are not ready", more)
 	}
-	if first.Verdict == health.Stuck && (runsPods(first.key) || !starting(list)) {
+	if first.Verdict == health.Stuck && (kube.TraitsOf(first.key.GroupKind).RunsPods || !starting(list)) {
 		v.outcome = stuck
-		reach := reachOf(in)
-		v.serving = reach.serving()
+		reaches := trafficOf(in)
+		v.serving = reaches.serving()
 		if first.key == main {
-			ending = reach.meanwhile() + ending
+			ending = reaches.meanwhile() + ending
 		}
 	}
 	v.message = shorten(v.message, maxMessage-len(ending)) + ending
@@ -84,8 +84,10 @@ func withName(key kube.Key, message string) string {
 
 // starting reports whether a workload is progressing: until that has ended, other problems are reported without an
 // alarm.
-func starting(list []standing) bool {
-	return slices.ContainsFunc(list, func(one standing) bool { return one.Verdict == health.Waiting && runsPods(one.key) })
+func starting(list []objectState) bool {
+	return slices.ContainsFunc(list, func(one objectState) bool {
+		return one.Verdict == health.Waiting && kube.TraitsOf(one.key.GroupKind).RunsPods
+	})
 }
 
 // phase summarizes the verdict in one word. A resource that has never run is pending rather than updating.

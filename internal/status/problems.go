@@ -8,29 +8,29 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/dependency"
-	"github.com/example/appservice-operator/internal/diagnose"
-	"github.com/example/appservice-operator/internal/health"
+	"github.com/example/appservice-operator/internal/kube/reference"
+	"github.com/example/appservice-operator/internal/status/diagnose"
+	"github.com/example/appservice-operator/internal/status/health"
+	"github.com/example/appservice-operator/internal/status/reason"
 )
 
 // mostParts is how many parts of one problem are listed.
 const mostParts = 30
 
 // warning returns a problem with the hint of its reason.
-func warning(source, reason, message string) v1.Problem {
-	hint := diagnose.Hint(reason)
-	return v1.Problem{Type: v1.ProblemWarning, Source: source, Reason: reason, Message: message, Hint: hint}
+func warning(source, why, message string) v1.Problem {
+	return v1.Problem{Type: v1.ProblemWarning, Source: source, Reason: why, Message: message, Hint: reason.Of(why).Hint}
 }
 
 // problems lists what is wrong or worth knowing, errors first.
-func problems(in Input, objects []standing, main client.Object, v verdict) []v1.Problem {
+func problems(in Input, objects []objectState, main client.Object, v verdict) []v1.Problem {
 	var list []v1.Problem
 	switch {
 	case v.outcome == paused:
 	case in.Problem == nil:
 		list = append(list, wrong(in, objects)...)
 	case v.outcome == stuck:
-		hint, parts := cmp.Or(in.Problem.Hint, diagnose.Hint(v.reason)), in.Problem.Parts
+		hint, parts := cmp.Or(in.Problem.Hint, reason.Of(v.reason).Hint), in.Problem.Parts
 		if len(parts) == 0 {
 			parts = []string{v.message}
 		}
@@ -51,10 +51,10 @@ func problems(in Input, objects []standing, main client.Object, v verdict) []v1.
 	}
 	for _, missing := range in.Missing {
 		switch missing.Kind {
-		case dependency.IngressClass, dependency.StorageClass:
+		case reference.IngressClass, reference.StorageClass:
 			continue // the object that refers to it reports it
-		case dependency.Secret:
-			if missing.By == dependency.ByTLS {
+		case reference.Secret:
+			if missing.By == reference.ByTLS {
 				continue
 			}
 		}
@@ -97,7 +97,7 @@ func unknown(paths []string) []v1.Problem {
 }
 
 // wrong lists the problems of objects, errors first: the causes if they are known, else what the object itself shows.
-func wrong(in Input, objects []standing) []v1.Problem {
+func wrong(in Input, objects []objectState) []v1.Problem {
 	var errors, warnings []v1.Problem
 	main, _ := mainOf(in.Resource.GetName(), in.Rendered)
 	for _, one := range objects {
@@ -106,7 +106,7 @@ func wrong(in Input, objects []standing) []v1.Problem {
 		if one.Verdict == health.Warned || one.Verdict == health.Stuck && !known {
 			problem := v1.Problem{
 				Type: v1.ProblemError, Source: one.key.String(), Reason: cmp.Or(one.Reason, v1.ReasonResourceNotReady),
-				Message: OneLine(one.Message), Hint: cmp.Or(one.Hint, diagnose.Hint(one.Reason), "see kubectl describe, or ask the team that runs its controller"),
+				Message: OneLine(one.Message), Hint: cmp.Or(one.Hint, reason.Of(one.Reason).Hint, "see kubectl describe, or ask the team that runs its controller"),
 			}
 			if one.Verdict == health.Warned {
 				problem.Type = v1.ProblemWarning

@@ -16,8 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/diagnose"
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/status/diagnose"
 )
 
 func TestASizeThatAutoscalingIgnoresIsTold(t *testing.T) {

@@ -2,11 +2,11 @@ package status
 
 import (
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/health"
+	"github.com/example/appservice-operator/internal/status/health"
 )
 
 // resources lists the rendered objects and the state of each. If nothing can be rendered, the list is left unchanged.
-func resources(out *v1.AppServiceStatus, in Input, list []standing) {
+func resources(out *v1.AppServiceStatus, in Input, list []objectState) {
 	if in.Rendered == nil {
 		return
 	}

@@ -14,11 +14,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/cluster"
-	"github.com/example/appservice-operator/internal/dependency"
-	"github.com/example/appservice-operator/internal/diagnose"
-	"github.com/example/appservice-operator/internal/gateway"
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/kube/gateway"
+	"github.com/example/appservice-operator/internal/kube/livestate"
+	"github.com/example/appservice-operator/internal/kube/reference"
+	"github.com/example/appservice-operator/internal/status/diagnose"
 )
 
 // Input is everything that a status is computed from.
@@ -28,7 +28,7 @@ type Input struct {
 	// Previous status of the resource.
 	Previous *v1.AppServiceStatus
 	// Snapshot of the cluster after the action.
-	Snapshot *cluster.Snapshot
+	Snapshot *livestate.Snapshot
 	// Digest of what is rendered; empty if it cannot be rendered.
 	Digest string
 	// Rendered objects, those that the cluster does not serve excepted; nil if nothing can be rendered.
@@ -44,9 +44,9 @@ type Input struct {
 	// Causes are why objects are not as desired, by object, the worst first.
 	Causes map[kube.Key][]diagnose.Cause
 	// Missing are references to objects that do not exist, though pods start without them.
-	Missing []dependency.Reference
+	Missing []reference.Reference
 	// Others are the names of the objects that exist where one is missing.
-	Others map[dependency.Object][]string
+	Others map[reference.Object][]string
 	// Gateways are the Gateways that routes attach to, as far as they are known.
 	Gateways gateway.Gateways
 	// Hosts are those that the resource serves.
@@ -97,11 +97,11 @@ func Summarize(in Input) (*v1.AppServiceStatus, time.Time) {
 	main := mainObject(in.Resource, in.Snapshot)
 	counters(out, main)
 	endpoints(out, in)
-	list := standings(in)
+	list := objectStates(in)
 	resources(out, in, list)
 	if record := in.Snapshot.Record; record != nil {
 		out.Release = &v1.ReleaseStatus{
-			Revision: record.Revision, ChartVersion: record.Chart, ChartDigest: cluster.ShortDigest(record.ChartDigest), Digest: record.Digest,
+			Revision: record.Revision, ChartVersion: record.Chart, ChartDigest: livestate.ShortDigest(record.ChartDigest), Digest: record.Digest,
 		}
 	} else if len(in.Snapshot.Objects) == 0 { // else its record is lost: the objects still belong to it
 		out.Release = nil
@@ -121,7 +121,7 @@ func Summarize(in Input) (*v1.AppServiceStatus, time.Time) {
 		condition.Message = OneLine(condition.Message)
 		meta.SetStatusCondition(&out.Conditions, condition)
 	}
-	damp(in, out, verdict)
+	dampFlapping(in, out, verdict)
 	again := nextOfLife(in)
 	for _, one := range list {
 		again = earlier(again, one.Until)
@@ -138,7 +138,7 @@ func nextAttempt(in Input) *metav1.Time {
 }
 
 // mainObject returns the live main workload of a resource; nil if there is none.
-func mainObject(resource *unstructured.Unstructured, snapshot *cluster.Snapshot) client.Object {
+func mainObject(resource *unstructured.Unstructured, snapshot *livestate.Snapshot) client.Object {
 	main, found := mainOf(resource.GetName(), slices.Collect(maps.Keys(snapshot.Objects)))
 	if !found {
 		return nil
@@ -148,7 +148,7 @@ func mainObject(resource *unstructured.Unstructured, snapshot *cluster.Snapshot)
 
 // Unnoticed reports whether a workload was just written and its controller has not observed it yet: it will within moments, and the
 // status is written then rather than twice.
-func Unnoticed(there *cluster.Snapshot) bool {
+func Unnoticed(there *livestate.Snapshot) bool {
 	for _, object := range there.Objects {
 		if workload, makesPods := diagnose.WorkloadOf(object); makesPods && !workload.Noticed {
 			return true

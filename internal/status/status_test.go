@@ -18,9 +18,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/cluster"
-	"github.com/example/appservice-operator/internal/diagnose"
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/kube/livestate"
+	"github.com/example/appservice-operator/internal/status/diagnose"
 )
 
 var (
@@ -37,11 +37,11 @@ func resource() *unstructured.Unstructured {
 }
 
 // snapshot makes a snapshot of objects and of a deployed release.
-func snapshot(t *testing.T, objects ...client.Object) *cluster.Snapshot {
+func snapshot(t *testing.T, objects ...client.Object) *livestate.Snapshot {
 	t.Helper()
-	s := &cluster.Snapshot{
+	s := &livestate.Snapshot{
 		Objects: map[kube.Key]client.Object{},
-		Record:  &cluster.Record{Revision: 2, Status: "deployed", Digest: "digest", Chart: "1.2.3"},
+		Record:  &livestate.Record{Revision: 2, Status: "deployed", Digest: "digest", Chart: "1.2.3"},
 	}
 	for _, object := range objects {
 		s.Objects[kube.KeyOf(object)] = object
@@ -431,7 +431,7 @@ func TestSummarizeKeepsTheConditionsOfOthers(t *testing.T) {
 func TestDeployed(t *testing.T) {
 	blocked := &Problem{Reason: v1.ReasonResourceExists, Message: "in the way", Blocked: true}
 	cases := map[string]struct {
-		record  *cluster.Record
+		record  *livestate.Record
 		problem *Problem
 		status  metav1.ConditionStatus
 		reason  string
@@ -441,27 +441,27 @@ func TestDeployed(t *testing.T) {
 		"no release yet":            {nil, nil, metav1.ConditionFalse, v1.ReasonPending, "no release yet", nil},
 		"no release, and a problem": {nil, blocked, metav1.ConditionFalse, v1.ReasonResourceExists, "in the way", nil},
 		"the first release": {
-			&cluster.Record{Revision: 1, Status: "deployed", Digest: "digest", Chart: "1.2.3"}, nil,
+			&livestate.Record{Revision: 1, Status: "deployed", Digest: "digest", Chart: "1.2.3"}, nil,
 			metav1.ConditionTrue, v1.ReasonInstalled, "release 1 of chart version 1.2.3 is deployed", &v1.ReleaseStatus{Revision: 1, ChartVersion: "1.2.3", Digest: "digest"},
 		},
 		"a later release": {
-			&cluster.Record{Revision: 9, Status: "deployed", Digest: "digest", Chart: "1.2.3"}, nil,
+			&livestate.Record{Revision: 9, Status: "deployed", Digest: "digest", Chart: "1.2.3"}, nil,
 			metav1.ConditionTrue, v1.ReasonUpgraded, "release 9 of chart version 1.2.3 is deployed", &v1.ReleaseStatus{Revision: 9, ChartVersion: "1.2.3", Digest: "digest"},
 		},
 		"the wanted release is deployed, and a problem": {
-			&cluster.Record{Revision: 2, Status: "deployed", Digest: "digest", Chart: "1.2.3"}, blocked,
+			&livestate.Record{Revision: 2, Status: "deployed", Digest: "digest", Chart: "1.2.3"}, blocked,
 			metav1.ConditionTrue, v1.ReasonUpgraded, "release 2 of chart version 1.2.3 is deployed", &v1.ReleaseStatus{Revision: 2, ChartVersion: "1.2.3", Digest: "digest"},
 		},
 		"an earlier release is deployed, and a problem": {
-			&cluster.Record{Revision: 2, Status: "deployed", Digest: "old", Chart: "1.2.3"}, blocked,
+			&livestate.Record{Revision: 2, Status: "deployed", Digest: "old", Chart: "1.2.3"}, blocked,
 			metav1.ConditionFalse, v1.ReasonResourceExists, "in the way", &v1.ReleaseStatus{Revision: 2, ChartVersion: "1.2.3", Digest: "old"},
 		},
 		"the release is unfinished": {
-			&cluster.Record{Revision: 2, Status: "pending-upgrade", Digest: "digest"}, nil,
+			&livestate.Record{Revision: 2, Status: "pending-upgrade", Digest: "digest"}, nil,
 			metav1.ConditionFalse, v1.ReasonPending, "release 2 is pending-upgrade", &v1.ReleaseStatus{Revision: 2, Digest: "digest"},
 		},
 		"the release failed, and a problem": {
-			&cluster.Record{Revision: 2, Status: "failed", Digest: "digest"}, blocked,
+			&livestate.Record{Revision: 2, Status: "failed", Digest: "digest"}, blocked,
 			metav1.ConditionFalse, v1.ReasonResourceExists, "in the way", &v1.ReleaseStatus{Revision: 2, Digest: "digest"},
 		},
 	}
@@ -522,7 +522,7 @@ func TestTheWorkloadIsTheDeploymentOfTheNameElseTheOnlyOne(t *testing.T) {
 	broken := snapshot(t)
 	broken.Objects[kube.Key{GroupKind: schema.GroupKind{Group: "apps", Kind: "Deployment"}, Name: "web"}] = &unstructured.Unstructured{Object: map[string]any{"spec": "broken"}}
 	cases := map[string]struct {
-		snapshot *cluster.Snapshot
+		snapshot *livestate.Snapshot
 		want     string
 	}{
 		"none":                             {snapshot(t), ""},
@@ -623,7 +623,7 @@ func ofDeployment(causes ...diagnose.Cause) map[kube.Key][]diagnose.Cause {
 // Objects whose record is lost still belong to a release: nobody may take them for what is left of an install that was refused.
 func TestAReleaseIsSpokenOfUntilItsObjectsAreGone(t *testing.T) {
 	for name, test := range map[string]struct {
-		snapshot *cluster.Snapshot
+		snapshot *livestate.Snapshot
 		spoken   bool
 	}{
 		"the record is lost": {snapshot(t, deployment(counts{1, 1, 1, 1})), true},

@@ -38,7 +38,7 @@ type Writer struct {
 // written is what the writer knows of one resource.
 type written struct {
 	uid  types.UID
-	pace pace
+	rate writeRate
 	// sum is the digest of the last written status, 0 for none: if the cluster has another one, another writer changed it.
 	sum uint64
 	// seen is the version in the newest event, which may overtake the response to a write.
@@ -99,7 +99,7 @@ func (w *Writer) Write(ctx context.Context, resource *unstructured.Unstructured,
 func (w *Writer) wait(resource *unstructured.Unstructured, previous, current *v1.AppServiceStatus) time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.of(resource).pace.wait(w.Clock.Now(), previous, current)
+	return w.of(resource).rate.wait(w.Clock.Now(), previous, current)
 }
 
 // NoteRuns writes what is noted of Jobs, and nothing else, if the resource is still in the version that was read. It returns the resource

@@ -13,7 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/example/appservice-operator/internal/lint"
+	"github.com/example/appservice-operator/internal/cli/lint"
 	"github.com/example/appservice-operator/test/files"
 	"github.com/example/appservice-operator/tools/checkchart"
 )

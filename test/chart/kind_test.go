@@ -44,7 +44,7 @@ func TestAKindNeedsNoGo(t *testing.T) {
 	})
 	r.neededNoGo(t)
 	r.run(t, "go tool -modfile=tools/pins/helm-unittest/go.mod helm-unittest --strict helm-charts/probe")
-	r.run(t, "go test -count=1 ./internal/rights ./tools/kinds")
+	r.run(t, "go test -count=1 ./internal/chart/rbac ./tools/kinds")
 	probeIsServed(t, r)
 	aFurtherKindBringsItsRight(t, r)
 	if !t.Failed() {

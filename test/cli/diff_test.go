@@ -11,7 +11,7 @@ import (
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/example/appservice-operator/internal/release"
+	"github.com/example/appservice-operator/internal/controller/release"
 )
 
 // otherChart is the chart, but for a field of the pods.

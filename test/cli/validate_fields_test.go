@@ -17,7 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 
-	"github.com/example/appservice-operator/internal/definition"
+	"github.com/example/appservice-operator/internal/chart/crd"
 )
 
 // oneIn selects one of so many mistakes. With -each-mistake, all are tried: some 9,000, in a minute or two.
@@ -69,7 +69,7 @@ func TestValidateRefusesWhatTheAPIServerRefusesOfEachField(t *testing.T) {
 	} {
 		t.Run(plural, func(t *testing.T) {
 			kind := schema.GroupVersionKind{Group: "app.example.com", Version: "v1", Kind: test.kind}
-			d, err := definition.Of(os.DirFS(root), "config/crd/bases", kind, plural)
+			d, err := crd.Of(os.DirFS(root), "config/crd/bases", kind, plural)
 			if err != nil || d == nil {
 				t.Fatalf("there is no definition: %v", err)
 			}

@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/explain"
+	"github.com/example/appservice-operator/internal/cli/tree"
 	"github.com/example/appservice-operator/test/harness"
 )
 
@@ -139,18 +139,18 @@ func TestTreeGoesDownToPods(t *testing.T) {
 	cluster.Manager(t, u.namespace)
 	u.web(t)
 	out := u.must(t, 0, "kubectl appservice tree web -o json")
-	tree := &explain.Node{}
-	require.NoError(t, json.Unmarshal([]byte(out), tree))
-	deployment := below(tree, "Deployment web")
+	root := &tree.Node{}
+	require.NoError(t, json.Unmarshal([]byte(out), root))
+	deployment := below(root, "Deployment web")
 	if deployment == nil || len(deployment.Children) != 1 || !strings.HasPrefix(deployment.Children[0].Name, "ReplicaSet web-") {
 		t.Fatalf("got:\n%s", out)
 	}
 	set := deployment.Children[0]
-	if set.Ready != "2/2" || len(set.Children) != 2 || set.Children[0].State != explain.StateReady {
+	if set.Ready != "2/2" || len(set.Children) != 2 || set.Children[0].State != tree.StateReady {
 		t.Errorf("got the ReplicaSet %+v", set)
 	}
 	for _, name := range []string{"Service web", "Ingress web", "Secret sh.helm.release.v1.web.v1"} {
-		assert.NotNil(t, below(tree, name), "%s is missing:\n%s", name, out)
+		assert.NotNil(t, below(root, name), "%s is missing:\n%s", name, out)
 	}
 	t.Log("\n" + u.must(t, 0, "kubectl appservice tree web"))
 }
@@ -167,7 +167,7 @@ func TestOtherKinds(t *testing.T) {
 	assert.Contains(t, u.must(t, 0, "kubectl __complete appservice why appjob/"), "appjob/"+name)
 }
 
-func below(n *explain.Node, name string) *explain.Node {
+func below(n *tree.Node, name string) *tree.Node {
 	for _, child := range n.Children {
 		if child.Name == name {
 			return child

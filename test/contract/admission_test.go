@@ -14,13 +14,13 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
-	"github.com/example/appservice-operator/internal/dependency"
+	"github.com/example/appservice-operator/internal/kube/reference"
 	"github.com/example/appservice-operator/test/files"
 	"github.com/example/appservice-operator/tools/references"
 )
 
 // asked are the kinds whose use needs a right.
-var asked = []string{dependency.Secret, dependency.ConfigMap, dependency.ServiceAccount, dependency.PersistentVolumeClaim}
+var asked = []string{reference.Secret, reference.ConfigMap, reference.ServiceAccount, reference.PersistentVolumeClaim}
 
 // fieldsOf are the fields of a CRD that the policies of config/admission check.
 func fieldsOf(file string) ([]references.Field, error) {
@@ -38,18 +38,18 @@ func fieldsOf(file string) ([]references.Field, error) {
 // unguarded returns an error if a rendered object refers to something by a name that no policy checks. Names that begin with that of the resource
 // are the operator's own choice.
 func unguarded(fields []references.Field, name string, spec map[string]any, objects []*unstructured.Unstructured) error {
-	known := map[dependency.Object]bool{}
+	known := map[reference.Object]bool{}
 	for _, field := range fields {
 		for _, name := range field.Names(spec) {
-			known[dependency.Object{Kind: field.To, Name: name}] = true
+			known[reference.Object{Kind: field.To, Name: name}] = true
 		}
 	}
-	for _, reference := range dependency.Of(objects) {
-		if !slices.Contains(asked, reference.Kind) || strings.HasPrefix(reference.Name, name) || known[reference.Object] {
+	for _, ref := range reference.Of(objects) {
+		if !slices.Contains(asked, ref.Kind) || strings.HasPrefix(ref.Name, name) || known[ref.Object] {
 			continue
 		}
 		return fmt.Errorf("%s becomes %s, and no policy asks whether its writer may use that: say in %s, under refers, which field names it",
-			reference.By, reference.Object, references.File)
+			ref.By, ref.Object, references.File)
 	}
 	return nil
 }

@@ -8,12 +8,12 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/example/appservice-operator/internal/kube"
-	"github.com/example/appservice-operator/internal/postrender"
+	"github.com/example/appservice-operator/internal/render/hooks"
 	"github.com/example/appservice-operator/test/specs"
 )
 
 // digests are annotations that follow from everything else: a change of them alone is not enough.
-var digests = [...]string{postrender.AnnotationStamp, "app.example.com/config-checksum"}
+var digests = [...]string{hooks.AnnotationStamp, "app.example.com/config-checksum"}
 
 // openMaps are objects with arbitrary keys.
 var openMaps = [...]string{"annotations", "labels", "matchLabels", "nodeSelector", "data"}

@@ -16,11 +16,11 @@ import (
 
 	appservice "github.com/example/appservice-operator"
 	v1 "github.com/example/appservice-operator/api/v1"
+	appchart "github.com/example/appservice-operator/internal/chart"
 	"github.com/example/appservice-operator/internal/kube"
-	"github.com/example/appservice-operator/internal/postrender"
 	"github.com/example/appservice-operator/internal/render"
-	"github.com/example/appservice-operator/internal/values"
-	"github.com/example/appservice-operator/internal/watches"
+	"github.com/example/appservice-operator/internal/render/hooks"
+	"github.com/example/appservice-operator/internal/render/values"
 	"github.com/example/appservice-operator/test/specs"
 	"github.com/example/appservice-operator/test/try"
 	"github.com/example/appservice-operator/tools/references"
@@ -41,7 +41,7 @@ var errRefused = errors.New("the CRD refuses what is tried")
 
 // operator renders as the manager does, for a cluster that serves everything, and checks what goes in and what comes out.
 type operator struct {
-	watch        watches.Watch
+	watch        appchart.Watch
 	capabilities *chartutil.Capabilities
 	admission    *specs.Checker
 	foreign      map[string]*specs.Checker
@@ -50,7 +50,7 @@ type operator struct {
 
 func newOperator() *operator {
 	text := try.Get(appservice.Files.ReadFile("watches.yaml"))
-	list := try.Get(watches.Load(text, appservice.Files))
+	list := try.Get(appchart.LoadWatches(text, appservice.Files))
 	o := &operator{foreign: map[string]*specs.Checker{}}
 	kind := v1.GroupVersion.WithKind(v1.Kind)
 	for _, watch := range list {
@@ -90,7 +90,7 @@ func (o *operator) render(spec, defaults map[string]any) ([]*unstructured.Unstru
 	renderer := &render.Renderer{
 		Chart:      withDefaults(o.watch.Chart, defaults),
 		Translator: values.For(o.watch.GroupVersionKind, o.watch.Chart, o.watch.OverrideValues),
-		Hooks:      postrender.Default(),
+		Hooks:      hooks.Default(),
 	}
 	first, err := renderer.Render(context.Background(), resource, o.capabilities)
 	if err != nil {

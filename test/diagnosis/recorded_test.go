@@ -20,10 +20,10 @@ import (
 	"sigs.k8s.io/yaml"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/cluster"
-	"github.com/example/appservice-operator/internal/diagnose"
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/kube/livestate"
 	"github.com/example/appservice-operator/internal/status"
+	"github.com/example/appservice-operator/internal/status/diagnose"
 )
 
 // folder of the recordings.
@@ -98,7 +98,7 @@ func (r recording) summary(t *testing.T) *v1.AppServiceStatus {
 	t.Helper()
 	resource := &unstructured.Unstructured{}
 	resource.SetName("web")
-	snapshot := &cluster.Snapshot{Objects: map[kube.Key]client.Object{}}
+	snapshot := &livestate.Snapshot{Objects: map[kube.Key]client.Object{}}
 	in := status.Input{
 		Resource: resource, Previous: &v1.AppServiceStatus{}, Snapshot: snapshot, Now: metav1.NewTime(r.Time),
 		Causes: map[kube.Key][]diagnose.Cause{},
@@ -138,7 +138,7 @@ func TestRecordingsAreOfARealCluster(t *testing.T) {
 				t.Errorf("%s: %s %s has no UID or no managed fields", name, object.GetKind(), object.GetName())
 			}
 		}
-		if _, known := rows[name]; !known && !strings.HasPrefix(name, "node-port-") { // those are tested in internal/release
+		if _, known := rows[name]; !known && !strings.HasPrefix(name, "node-port-") { // those are tested in internal/controller/release
 			t.Errorf("%s: no row speaks of it", name)
 		}
 	}

@@ -22,7 +22,7 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/chart"
 	"github.com/example/appservice-operator/internal/kube"
-	"github.com/example/appservice-operator/internal/postrender"
+	"github.com/example/appservice-operator/internal/render/hooks"
 )
 
 // Of is the status of an AppService, under the key status, and its objects, under kind and name, without what is never the
@@ -110,9 +110,9 @@ var neverTheSame = []string{
 	"uid", "resourceVersion", "generation", "observedGeneration", "managedFields",
 	"creationTimestamp", "lastTransitionTime", "lastUpdateTime", "lastScaleTime", "nextAttemptTime", "expirationTime",
 	"clusterIP", "clusterIPs", "nodePort", "healthCheckNodePort", "volumeName",
-	"deployment.kubernetes.io/revision", postrender.AnnotationStamp, // it covers the UID of the owner
-	postrender.AnnotationReferences, // it covers UIDs too
-	"revision", "digest",            // of the release
+	"deployment.kubernetes.io/revision", hooks.AnnotationStamp, // it covers the UID of the owner
+	hooks.AnnotationReferences, // it covers UIDs too
+	"revision", "digest",       // of the release
 	"hosts", // history: since when it serves them
 }
 

@@ -10,7 +10,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	"sigs.k8s.io/yaml"
 
-	"github.com/example/appservice-operator/internal/rights"
+	"github.com/example/appservice-operator/internal/chart/rbac"
 	"github.com/example/appservice-operator/tools/toolchain"
 )
 
@@ -41,7 +41,7 @@ func WithOptions() (Rights, error) {
 	if err != nil {
 		return r, err
 	}
-	files, err := filepath.Glob(filepath.Join(root, rights.OptionFolder, "*", "kustomization.yaml"))
+	files, err := filepath.Glob(filepath.Join(root, rbac.OptionFolder, "*", "kustomization.yaml"))
 	if err != nil {
 		return r, err
 	}
@@ -59,7 +59,7 @@ func read() (r Rights, err error) {
 		return r, err
 	}
 	for file, into := range map[string]*[]rbacv1.PolicyRule{
-		rights.RoleFile: &r.InNamespaces, rights.ClusterRoleFile: &r.Everywhere,
+		rbac.RoleFile: &r.InNamespaces, rbac.ClusterRoleFile: &r.Everywhere,
 		"config/rbac/leader_election_role.yaml": &r.Leading, "config/rbac/metrics_auth_role.yaml": &r.Metrics,
 	} {
 		role := &rbacv1.ClusterRole{}

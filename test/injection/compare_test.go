@@ -8,12 +8,12 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/kube"
-	"github.com/example/appservice-operator/internal/postrender"
 	"github.com/example/appservice-operator/internal/render"
+	"github.com/example/appservice-operator/internal/render/hooks"
 )
 
 // computed are fields that depend on other texts: digests, and how an image is pulled, which follows from its tag.
-var computed = []string{postrender.AnnotationStamp, v1.AnnotationPatched, "app.example.com/config-checksum", "imagePullPolicy"}
+var computed = []string{hooks.AnnotationStamp, v1.AnnotationPatched, "app.example.com/config-checksum", "imagePullPolicy"}
 
 // replaced is the content of the objects, by kind and name, with a text in place of the marker, unless that is empty, and without what is
 // computed from texts.

@@ -13,16 +13,15 @@ import (
 
 	appservice "github.com/example/appservice-operator"
 	appchart "github.com/example/appservice-operator/internal/chart"
-	"github.com/example/appservice-operator/internal/postrender"
 	"github.com/example/appservice-operator/internal/render"
-	"github.com/example/appservice-operator/internal/values"
-	"github.com/example/appservice-operator/internal/watches"
+	"github.com/example/appservice-operator/internal/render/hooks"
+	"github.com/example/appservice-operator/internal/render/values"
 	"github.com/example/appservice-operator/test/specs"
 )
 
 // kind is a kind of watches.yaml, with the leaves of its spec.
 type kind struct {
-	watches.Watch
+	appchart.Watch
 	maker    *specs.Maker
 	leaves   []leaf
 	renderer *render.Renderer
@@ -35,7 +34,7 @@ func kinds(t *testing.T) []*kind {
 	t.Helper()
 	text, err := appservice.Files.ReadFile("watches.yaml")
 	require.NoError(t, err)
-	list, err := watches.Load(text, appservice.Files)
+	list, err := appchart.LoadWatches(text, appservice.Files)
 	require.NoError(t, err)
 	var kinds []*kind
 	for _, watch := range list {
@@ -44,7 +43,7 @@ func kinds(t *testing.T) []*kind {
 	return kinds
 }
 
-func newKind(t *testing.T, watch watches.Watch) *kind {
+func newKind(t *testing.T, watch appchart.Watch) *kind {
 	t.Helper()
 	name := strings.ToLower(watch.Kind)
 	schema, _, err := specs.ReadSchema(filepath.Join(root, "config/crd/bases", watch.Group+"_"+name+"s.yaml"))
@@ -61,7 +60,7 @@ func newKind(t *testing.T, watch watches.Watch) *kind {
 	k.renderer = &render.Renderer{
 		Chart:      unguarded(watch.Chart),
 		Translator: values.For(watch.GroupVersionKind, watch.Chart, watch.OverrideValues),
-		Hooks:      postrender.Default(),
+		Hooks:      hooks.Default(),
 	}
 	return k
 }
@@ -69,7 +68,7 @@ func newKind(t *testing.T, watch watches.Watch) *kind {
 // unguarded is a chart that refuses no values and no pods for their content: this is about those that are let through.
 func unguarded(c *chart.Chart) *chart.Chart {
 	copied, metadata := *c, *c.Metadata
-	metadata.Annotations = map[string]string{appchart.AnnotationPodSecurity: string(postrender.Privileged)}
+	metadata.Annotations = map[string]string{appchart.AnnotationPodSecurity: string(hooks.Privileged)}
 	copied.Metadata, copied.Schema = &metadata, nil
 	return &copied
 }

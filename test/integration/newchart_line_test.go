@@ -15,7 +15,7 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/operator"
-	"github.com/example/appservice-operator/internal/postrender"
+	"github.com/example/appservice-operator/internal/render/hooks"
 	"github.com/example/appservice-operator/test/files"
 	"github.com/example/appservice-operator/test/harness"
 )
@@ -253,7 +253,7 @@ func TestWhatIsHeldBackIsRestartedByItsUser(t *testing.T) {
 // references returns the version of the content that pods take.
 func references(t *testing.T, app *v1.AppService) string {
 	t.Helper()
-	return deployment(t, app).Spec.Template.Annotations[postrender.AnnotationReferences]
+	return deployment(t, app).Spec.Template.Annotations[hooks.AnnotationReferences]
 }
 
 // A rollout that has begun is known to the next process: it has a place, and its deadline.

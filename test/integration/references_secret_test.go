@@ -9,7 +9,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/postrender"
+	"github.com/example/appservice-operator/internal/render/hooks"
 	"github.com/example/appservice-operator/test/harness"
 )
 
@@ -24,7 +24,7 @@ func TestPodsDoNotShowWhichValueASecretHas(t *testing.T) {
 	cluster.CreateReady(t, app)
 
 	version := func() string {
-		return deployment(t, app).Spec.Template.Annotations[postrender.AnnotationReferences]
+		return deployment(t, app).Spec.Template.Annotations[hooks.AnnotationReferences]
 	}
 	set := func(value string) {
 		t.Helper()
@@ -101,7 +101,7 @@ func TestAReleaseRecordThatASpecRefersTo(t *testing.T) {
 		cluster.Create(t, record)
 	}
 	cluster.CreateReady(t, app)
-	optional := deployment(t, app).Spec.Template.Annotations[postrender.AnnotationReferences]
+	optional := deployment(t, app).Spec.Template.Annotations[hooks.AnnotationReferences]
 	if optional == "" {
 		t.Error("the pods do not show which version of the optional one they have")
 	}

@@ -19,7 +19,7 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/operator"
-	"github.com/example/appservice-operator/internal/postrender"
+	"github.com/example/appservice-operator/internal/render/hooks"
 	"github.com/example/appservice-operator/test/harness"
 )
 
@@ -87,7 +87,7 @@ func TestPodsRollWhenWhatTheyReferToChanges(t *testing.T) {
 	cluster.Ready(t, app)
 	settings.Data["a"] = "3"
 	rolls("a ConfigMap changes and reloadOnChange is false", false, update(settings))
-	if got := deployment(t, app).Spec.Template.Annotations[postrender.AnnotationReferences]; got != "" {
+	if got := deployment(t, app).Spec.Template.Annotations[hooks.AnnotationReferences]; got != "" {
 		t.Errorf("the pods still carry a checksum: %s", got)
 	}
 }

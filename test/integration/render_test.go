@@ -19,7 +19,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/example/appservice-operator/internal/cli"
-	"github.com/example/appservice-operator/internal/release"
+	"github.com/example/appservice-operator/internal/controller/release"
 	"github.com/example/appservice-operator/test/files"
 	"github.com/example/appservice-operator/test/harness"
 )

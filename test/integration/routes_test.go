@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/gateway"
+	"github.com/example/appservice-operator/internal/kube/gateway"
 	"github.com/example/appservice-operator/internal/operator"
 	"github.com/example/appservice-operator/test/harness"
 )

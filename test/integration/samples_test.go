@@ -25,13 +25,13 @@ import (
 	appservice "github.com/example/appservice-operator"
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/chart"
-	"github.com/example/appservice-operator/internal/dependency"
+	"github.com/example/appservice-operator/internal/controller/release"
+	"github.com/example/appservice-operator/internal/controller/watch"
 	"github.com/example/appservice-operator/internal/kube"
-	"github.com/example/appservice-operator/internal/postrender"
-	"github.com/example/appservice-operator/internal/release"
+	"github.com/example/appservice-operator/internal/kube/reference"
 	"github.com/example/appservice-operator/internal/render"
-	translate "github.com/example/appservice-operator/internal/values"
-	"github.com/example/appservice-operator/internal/watch"
+	"github.com/example/appservice-operator/internal/render/hooks"
+	translate "github.com/example/appservice-operator/internal/render/values"
 	"github.com/example/appservice-operator/test/files"
 	"github.com/example/appservice-operator/test/harness"
 )
@@ -255,17 +255,17 @@ func missing(t *testing.T, app *v1.AppService, capabilities *watch.Discovered) *
 	cluster.Get(t, client.ObjectKeyFromObject(app), resource)
 	served, _, err := capabilities.Get(t.Context())
 	require.NoError(t, err)
-	renderer := &render.Renderer{Chart: loaded, Translator: translate.For(kind, loaded, nil), Hooks: postrender.Default()}
+	renderer := &render.Renderer{Chart: loaded, Translator: translate.For(kind, loaded, nil), Hooks: hooks.Default()}
 	draft, err := renderer.Draft(t.Context(), render.Input{Resource: resource, Capabilities: served})
 	require.NoError(t, err)
-	dependencies := dependency.NewDependencies(cluster.Client, cluster.Client)
-	facts := postrender.Facts{There: map[dependency.Object]dependency.State{}}
+	dependencies := reference.NewDependencies(cluster.Client, cluster.Client)
+	facts := hooks.Facts{There: map[reference.Object]reference.State{}}
 	for _, ref := range draft.References {
 		if facts.There[ref.Object], err = dependencies.Look(t.Context(), app.Namespace, ref.Object, false); err != nil {
 			t.Fatal(err)
 		}
 	}
-	facts.Content = dependency.ContentOf(draft.References, facts.There).Version
+	facts.Content = reference.ContentOf(draft.References, facts.There).Version
 	result, err := renderer.Finish(t.Context(), draft, facts)
 	require.NoError(t, err)
 	there := map[kube.Key]client.Object{}

@@ -11,7 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/extent"
+	"github.com/example/appservice-operator/internal/kube/limits"
 )
 
 // Shape makes an AppService large in one way, by so many items.
@@ -69,7 +69,7 @@ func eachSidecar(app *v1.AppService, items int, add func(sidecar *corev1.Contain
 
 // Fill makes an AppService as large as it may be, by a command that does not compress.
 func Fill(app *v1.AppService) {
-	if room := extent.Resource - SizeOf(app) - 2<<10; room > 0 { // the rest is for what the API server adds
+	if room := limits.Resource - SizeOf(app) - 2<<10; room > 0 { // the rest is for what the API server adds
 		app.Spec.Command = []string{noise(room)}
 	}
 }

@@ -20,12 +20,12 @@ type informers struct {
 	told  map[string]int
 }
 
-// AddIndex implements cluster.Index. The index is built on request.
+// AddIndex implements livestate.Index. The index is built on request.
 func (i *informers) AddIndex(schema.GroupVersionKind, string, func(client.Object) []string) error {
 	return nil
 }
 
-// ByIndex implements cluster.Index for the index of owners, of which there is one.
+// ByIndex implements livestate.Index for the index of owners, of which there is one.
 func (i *informers) ByIndex(kind schema.GroupVersionKind, index, value string) ([]client.Object, error) {
 	if index != "metadata.controller" {
 		return nil, fmt.Errorf("the operator asks for %s by %s", kind.Kind, index)

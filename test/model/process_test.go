@@ -16,19 +16,19 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/cluster"
 	"github.com/example/appservice-operator/internal/controller"
-	"github.com/example/appservice-operator/internal/dependency"
-	"github.com/example/appservice-operator/internal/fleet"
-	"github.com/example/appservice-operator/internal/gateway"
+	"github.com/example/appservice-operator/internal/controller/release"
+	"github.com/example/appservice-operator/internal/controller/rollout"
 	"github.com/example/appservice-operator/internal/hosts"
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/kube/gateway"
+	"github.com/example/appservice-operator/internal/kube/livestate"
+	"github.com/example/appservice-operator/internal/kube/reference"
 	"github.com/example/appservice-operator/internal/metrics"
-	"github.com/example/appservice-operator/internal/postrender"
-	"github.com/example/appservice-operator/internal/release"
 	"github.com/example/appservice-operator/internal/render"
+	"github.com/example/appservice-operator/internal/render/hooks"
+	"github.com/example/appservice-operator/internal/render/values"
 	"github.com/example/appservice-operator/internal/status"
-	"github.com/example/appservice-operator/internal/values"
 )
 
 var (
@@ -58,17 +58,17 @@ func newProcess(w *world) *process {
 	shown := &informers{store: map[kube.Key]*unstructuredObject{}, told: map[string]int{}}
 	direct := &connection{world: w, dead: &dead}
 	cached := &cachedReads{connection: direct, cached: &connection{world: w, informers: shown, dead: &dead}}
-	observer := cluster.New(nil, shown, direct)
+	observer := livestate.New(nil, shown, direct)
 	for _, kind := range append([]schema.GroupVersionKind{kube.SecretKind}, w.shape.renders...) {
 		observer.Include(kind, false, allShown)
 	}
 	p := &process{informers: shown, world: w, dead: &dead}
 	p.Reconciler = &controller.Reconciler{
 		Kind:         w.shape.kind,
-		Charts:       render.NewCurrent(&render.Renderer{Chart: w.shape.chart, Translator: values.For(w.shape.kind, w.shape.chart, nil), Hooks: postrender.Default()}),
+		Charts:       render.NewCurrent(&render.Renderer{Chart: w.shape.chart, Translator: values.For(w.shape.kind, w.shape.chart, nil), Hooks: hooks.Default()}),
 		Capabilities: capabilities{},
 		Observer:     observer,
-		Actor:        release.NewActor(&cluster.Writer{Client: cached, Secrets: direct, Observer: observer}, direct, keeps),
+		Actor:        release.NewActor(&livestate.Writer{Client: cached, Secrets: direct, Observer: observer}, direct, keeps),
 		Status:       &status.Writer{Client: cached, Clock: w.clock},
 		Client:       cached,
 		Live:         direct,
@@ -79,7 +79,7 @@ func newProcess(w *world) *process {
 		Metrics:      kindMetrics,
 		Clock:        w.clock,
 	}
-	p.Rollouts = &fleet.Rollouts{Limit: 1, Deadline: time.Hour, Chart: p.Chart, Clock: w.clock, Names: func() ([]types.NamespacedName, error) {
+	p.Rollouts = &rollout.Rollouts{Limit: 1, Deadline: time.Hour, Chart: p.Chart, Clock: w.clock, Names: func() ([]types.NamespacedName, error) {
 		return []types.NamespacedName{{Namespace: namespace, Name: name}}, nil
 	}}
 	return p
@@ -106,15 +106,15 @@ func (capabilities) Get(context.Context) (*chartutil.Capabilities, int64, error)
 type nothing struct{}
 
 func (nothing) Ensure(context.Context, schema.GroupVersionKind) error                             { return nil }
-func (nothing) Refer(types.NamespacedName, []dependency.Reference)                                {}
+func (nothing) Refer(types.NamespacedName, []reference.Reference)                                 {}
 func (nothing) Forget(types.NamespacedName)                                                       {}
 func (nothing) Event(runtime.Object, string, string, string)                                      {}
 func (nothing) Eventf(runtime.Object, string, string, string, ...any)                             {}
 func (nothing) AnnotatedEventf(runtime.Object, map[string]string, string, string, string, ...any) {}
 func (nothing) Gateways(context.Context, []types.NamespacedName) gateway.Gateways                 { return nil }
 
-func (nothing) Facts(context.Context, client.Object, []dependency.Reference) (postrender.Facts, error) {
-	return postrender.Facts{}, nil
+func (nothing) Facts(context.Context, client.Object, []reference.Reference) (hooks.Facts, error) {
+	return hooks.Facts{}, nil
 }
 
 // reconcile runs one requested reconcile.

@@ -12,9 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
-	"github.com/example/appservice-operator/internal/extent"
-	"github.com/example/appservice-operator/internal/lifetime"
-	"github.com/example/appservice-operator/internal/podtemplate"
+	"github.com/example/appservice-operator/internal/kube/limits"
+	"github.com/example/appservice-operator/internal/render/podtemplate"
+	"github.com/example/appservice-operator/internal/status"
 	"github.com/example/appservice-operator/test/files"
 )
 
@@ -28,8 +28,8 @@ func TestLimitsOfTheCRDAreThoseOfTheOperator(t *testing.T) {
 		rule, message string // expressions, with the limit as a group
 		limit         string
 	}{
-		"paths of an Ingress":     {spec.Properties["ingress"], atMost, `more than (\d+) paths`, fmt.Sprint(extent.Claims)},
-		"combinations of a route": {spec.Properties["route"], atMost, `more than (\d+) combinations`, fmt.Sprint(extent.Claims)},
+		"paths of an Ingress":     {spec.Properties["ingress"], atMost, `more than (\d+) paths`, fmt.Sprint(limits.Claims)},
+		"combinations of a route": {spec.Properties["route"], atMost, `more than (\d+) combinations`, fmt.Sprint(limits.Claims)},
 		"a time to live":          {spec.Properties["ttl"], `>= duration\('(\w+)'\)`, `at least (\w+) and`, "1m"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -47,8 +47,8 @@ func TestLimitsOfTheCRDAreThoseOfTheOperator(t *testing.T) {
 			assert.True(t, found, "the CRD has no such rule")
 		})
 	}
-	if least, err := time.ParseDuration("1m"); err != nil || least != lifetime.Least {
-		t.Errorf("the shortest time to live is %s for the operator", lifetime.Least)
+	if least, err := time.ParseDuration("1m"); err != nil || least != status.MinTTL {
+		t.Errorf("the shortest time to live is %s for the operator", status.MinTTL)
 	}
 	if size := regexp.MustCompile(`at most (\d+) KiB`).FindStringSubmatch(spec.Properties["podTemplate"].Description); size == nil || size[1] != strconv.Itoa(podtemplate.MaxSize>>10) {
 		t.Errorf("the CRD says of podTemplate %v, the operator takes %d bytes", size, podtemplate.MaxSize)
@@ -61,7 +61,7 @@ func TestLimitsOfTheCRDAreThoseOfTheOperator(t *testing.T) {
 			config = cmp.Or(config, limit)
 		}
 	}
-	if config == 0 || config > extent.Resource*3/4 {
-		t.Errorf("the CRD takes %d bytes of config, and the operator %d of everything", config, extent.Resource)
+	if config == 0 || config > limits.Resource*3/4 {
+		t.Errorf("the CRD takes %d bytes of config, and the operator %d of everything", config, limits.Resource)
 	}
 }

@@ -16,13 +16,13 @@ import (
 	"helm.sh/helm/v3/pkg/chartutil"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/example/appservice-operator/internal/rights"
+	"github.com/example/appservice-operator/internal/chart/rbac"
 )
 
 // options are the names of what installations may ask for.
 func options(t *testing.T) []string {
 	t.Helper()
-	folders, err := filepath.Glob(filepath.Join(root, rights.OptionFolder, "*"))
+	folders, err := filepath.Glob(filepath.Join(root, rbac.OptionFolder, "*"))
 	if err != nil || len(folders) == 0 {
 		t.Fatalf("there are no options (error %v)", err)
 	}

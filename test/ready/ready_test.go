@@ -23,11 +23,12 @@ import (
 	"sigs.k8s.io/yaml"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/cluster"
-	"github.com/example/appservice-operator/internal/dependency"
-	"github.com/example/appservice-operator/internal/diagnose"
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/kube/livestate"
+	"github.com/example/appservice-operator/internal/kube/reference"
 	"github.com/example/appservice-operator/internal/status"
+	"github.com/example/appservice-operator/internal/status/diagnose"
+	"github.com/example/appservice-operator/internal/status/reason"
 	"github.com/example/appservice-operator/test/argo"
 )
 
@@ -190,11 +191,11 @@ func (c *readyCase) input(t *testing.T) status.Input {
 	}
 	in := status.Input{
 		Resource: resource, Previous: &v1.AppServiceStatus{}, Digest: "digest", Rendered: []kube.Key{}, Now: metav1.NewTime(made.Add(age)),
-		Snapshot: &cluster.Snapshot{
+		Snapshot: &livestate.Snapshot{
 			Objects: map[kube.Key]client.Object{},
-			Record:  &cluster.Record{Revision: 1, Status: "deployed", Digest: "digest", Chart: "1.0.0", Made: made},
+			Record:  &livestate.Record{Revision: 1, Status: "deployed", Digest: "digest", Chart: "1.0.0", Made: made},
 		},
-		Others: map[dependency.Object][]string{}, Causes: map[kube.Key][]diagnose.Cause{},
+		Others: map[reference.Object][]string{}, Causes: map[kube.Key][]diagnose.Cause{},
 	}
 	for _, content := range c.Live {
 		object := &unstructured.Unstructured{Object: normal(t, content)}
@@ -209,17 +210,17 @@ func (c *readyCase) input(t *testing.T) status.Input {
 		in.Rendered = append(in.Rendered, keyOf(absent))
 	}
 	for object, cause := range c.Causes {
-		found := diagnose.Cause{Reason: cause[0], Source: "a container", Message: cause[1], Hint: diagnose.Hint(cause[0]), Effect: diagnose.Lasting}
+		found := diagnose.Cause{Reason: cause[0], Source: "a container", Message: cause[1], Hint: reason.Of(cause[0]).Hint, Effect: diagnose.Lasting}
 		in.Causes[keyOf(object)] = []diagnose.Cause{found}
 	}
 	for _, missing := range c.Missing {
 		kind, name, _ := strings.Cut(missing, "/")
-		object := dependency.Object{Kind: kind, Name: name}
-		reference := dependency.Reference{Object: object, Need: dependency.Advisory, By: "the Ingress"}
-		if kind == dependency.Secret {
-			reference.By = dependency.ByTLS
+		object := reference.Object{Kind: kind, Name: name}
+		ref := reference.Reference{Object: object, Need: reference.Advisory, By: "the Ingress"}
+		if kind == reference.Secret {
+			ref.By = reference.ByTLS
 		}
-		in.Missing = append(in.Missing, reference)
+		in.Missing = append(in.Missing, ref)
 		in.Others[object] = c.Others
 	}
 	return in

@@ -18,8 +18,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/rights"
-	"github.com/example/appservice-operator/internal/watches"
+	"github.com/example/appservice-operator/internal/chart"
+	"github.com/example/appservice-operator/internal/chart/rbac"
 	"github.com/example/appservice-operator/test/files"
 	"github.com/example/appservice-operator/test/harness"
 	"github.com/example/appservice-operator/tools/references"
@@ -132,12 +132,12 @@ func TestKindsThatEditDoesNotGive(t *testing.T) {
 	s.has("edit")
 	text, err := os.ReadFile(filepath.Join(files.Root(t), "watches.yaml"))
 	require.NoError(t, err)
-	served, err := watches.Load(text, os.DirFS(files.Root(t)))
+	served, err := chart.LoadWatches(text, os.DirFS(files.Root(t)))
 	require.NoError(t, err)
 	for _, entry := range served {
 		declared, err := references.Made(files.Root(t), entry.Kind)
 		require.NoError(t, err)
-		for _, need := range rights.OfChart(entry.Chart, nil) {
+		for _, need := range rbac.OfChart(entry.Chart, nil) {
 			if given := s.may(need); given == slices.Contains(declared, need.GroupResource) {
 				t.Errorf("%s renders %s, edit gives it: %t, declared in references.yaml: %v", entry.Kind, need.GroupResource, given, declared)
 			}
@@ -146,7 +146,7 @@ func TestKindsThatEditDoesNotGive(t *testing.T) {
 }
 
 // may reports whether the tenant may create something.
-func (s *scene) may(need rights.Need) bool {
+func (s *scene) may(need rbac.Need) bool {
 	s.Helper()
 	review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &authorizationv1.ResourceAttributes{
 		Namespace: s.namespace, Verb: "create", Group: need.Group, Resource: need.Resource,

@@ -9,10 +9,10 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/extent"
+	"github.com/example/appservice-operator/internal/kube/limits"
 )
 
-const bounded = "the bounds of internal/extent are part of the program; raised there, the tenant has what he wants"
+const bounded = "the bounds of internal/kube/limits are part of the program; raised there, the tenant has what he wants"
 
 // Resources that fill the memory of the operator.
 var _ = register(vectors{
@@ -47,7 +47,7 @@ var _ = register(vectors{
 		reason: v1.ReasonTooLarge, words: []string{"refer to 200", "more than 100", "spec.envFrom"},
 	},
 	"a spec that is large by what no rule bounds": {
-		does: applies(fmt.Sprintf(`command: [%s]`, strings.Repeat("x", extent.Resource))),
+		does: applies(fmt.Sprintf(`command: [%s]`, strings.Repeat("x", limits.Resource))),
 		harm: is("app", anything[*appsv1.Deployment]), guard: "the bound of resources", fixed: bounded,
 		reason: v1.ReasonTooLarge, words: []string{"more than 48 KiB", "ConfigMaps of your own"},
 	},

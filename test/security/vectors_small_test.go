@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/postrender"
+	"github.com/example/appservice-operator/internal/render/hooks"
 	"github.com/example/appservice-operator/test/harness"
 )
 
@@ -80,7 +80,7 @@ func reservedKey(spec string) vector {
 const firstVersion = "first-version"
 
 func version(d *appsv1.Deployment) string {
-	return d.Spec.Template.Annotations[postrender.AnnotationReferences]
+	return d.Spec.Template.Annotations[hooks.AnnotationReferences]
 }
 
 // restored changes the value of the Secret, then changes it back, and returns nil once the pods have rolled for both.

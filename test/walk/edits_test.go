@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/example/appservice-operator/internal/release"
+	"github.com/example/appservice-operator/internal/controller/release"
 	"github.com/example/appservice-operator/test/specs"
 )
 

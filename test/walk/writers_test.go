@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/postrender"
+	"github.com/example/appservice-operator/internal/render/hooks"
 	"github.com/example/appservice-operator/test/endstate"
 	"github.com/example/appservice-operator/test/try"
 )
@@ -45,7 +45,7 @@ var writers = []writer{
 	{name: "somebody adds labels and annotations", do: addNotes},
 	{name: "somebody takes off the owner reference", do: strip(`{"metadata":{"ownerReferences":null}}`), alone: true},
 	{name: "somebody takes off the label that the caches select by", do: strip(fmt.Sprintf(`{"metadata":{"labels":{%q:null}}}`, v1.LabelManaged)), alone: true},
-	{name: "somebody takes off the stamp", do: strip(fmt.Sprintf(`{"metadata":{"annotations":{%q:null}}}`, postrender.AnnotationStamp))},
+	{name: "somebody takes off the stamp", do: strip(fmt.Sprintf(`{"metadata":{"annotations":{%q:null}}}`, hooks.AnnotationStamp))},
 	{name: "kubectl delete --cascade=orphan, and it is made again", do: orphan, alone: true},
 	{name: "somebody overwrites the status", do: overwriteStatus},
 	{name: "somebody deletes the release record", do: deleteRecord},

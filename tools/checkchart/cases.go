@@ -1,4 +1,4 @@
-// Package checkchart has the golden cases of the repository, by which "make check-chart" checks the charts here with internal/lint.
+// Package checkchart has the golden cases of the repository, by which "make check-chart" checks the charts here with internal/cli/lint.
 package checkchart
 
 import (
@@ -12,7 +12,7 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/yaml"
 
-	"github.com/example/appservice-operator/internal/lint"
+	"github.com/example/appservice-operator/internal/cli/lint"
 	"github.com/example/appservice-operator/internal/render"
 )
 

@@ -28,7 +28,7 @@ const (
 	// DefaultNodes is the number of simulated nodes if the caller sets none.
 	DefaultNodes = 2
 	// patience is how long a cluster may take until it is ready, on a machine that is busy with other things as well.
-	patience = 2 * time.Minute
+	patience = 5 * time.Minute
 )
 
 // Options says which cluster to bring up. The zero value is the default cluster.

@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	appchart "github.com/example/appservice-operator/internal/chart"
-	"github.com/example/appservice-operator/internal/fields"
+	"github.com/example/appservice-operator/internal/chart/fields"
 )
 
 // base is what bundles for OLM are made of. Its entries of kinds with a Go type come from markers.

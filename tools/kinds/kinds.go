@@ -15,7 +15,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/yaml"
 
-	"github.com/example/appservice-operator/internal/fields"
+	"github.com/example/appservice-operator/internal/chart/fields"
 )
 
 const watchesFile = "watches.yaml"

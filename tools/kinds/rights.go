@@ -12,14 +12,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	appchart "github.com/example/appservice-operator/internal/chart"
-	"github.com/example/appservice-operator/internal/rights"
+	"github.com/example/appservice-operator/internal/chart/rbac"
 )
 
-const generated = "# By make generate, from watches.yaml, the charts that it names and internal/rights/code.go. Do not change it here.\n"
+const generated = "# By make generate, from watches.yaml, the charts that it names and internal/chart/rbac/code.go. Do not change it here.\n"
 
 // The heads of the files. The Role is for kustomizations of those who serve some namespaces only.
 var heads = map[string]string{
-	rights.RoleFile: generated + `# What the manager needs in each namespace that it serves: no wildcard, and neither escalate, bind nor impersonate.
+	rbac.RoleFile: generated + `# What the manager needs in each namespace that it serves: no wildcard, and neither escalate, bind nor impersonate.
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole
 metadata:
@@ -33,7 +33,7 @@ metadata:
   name: appservice-operator-manager-role
 rules:
 `,
-	rights.ClusterRoleFile: generated + `# What lives outside of namespaces, or in namespaces of others. A manager that serves some namespaces only also works without it.
+	rbac.ClusterRoleFile: generated + `# What lives outside of namespaces, or in namespaces of others. A manager that serves some namespaces only also works without it.
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole
 metadata:
@@ -53,9 +53,9 @@ func grants(root string, list []kind) error {
 	if err != nil {
 		return err
 	}
-	everywhere := func(need rights.Need) bool { return need.ClusterScoped }
-	options := map[string][]rights.Need{}
-	var all []rights.Need
+	everywhere := func(need rbac.Need) bool { return need.ClusterScoped }
+	options := map[string][]rbac.Need{}
+	var all []rbac.Need
 	for _, need := range needs {
 		if need.Option == "" {
 			all = append(all, need)
@@ -65,12 +65,12 @@ func grants(root string, list []kind) error {
 	}
 	inside, outside := apart(all, everywhere)
 	files := map[string]string{
-		rights.RoleFile:        heads[rights.RoleFile] + strings.Join(rulesOf(inside), ""),
-		namespacedFile:         heads[namespacedFile] + strings.Join(rulesOf(inside), ""),
-		rights.ClusterRoleFile: heads[rights.ClusterRoleFile] + strings.Join(rulesOf(outside), ""),
+		rbac.RoleFile:        heads[rbac.RoleFile] + strings.Join(rulesOf(inside), ""),
+		namespacedFile:       heads[namespacedFile] + strings.Join(rulesOf(inside), ""),
+		rbac.ClusterRoleFile: heads[rbac.ClusterRoleFile] + strings.Join(rulesOf(outside), ""),
 	}
 	for _, name := range slices.Sorted(maps.Keys(options)) {
-		file := filepath.Join(rights.OptionFolder, name, "kustomization.yaml")
+		file := filepath.Join(rbac.OptionFolder, name, "kustomization.yaml")
 		files[file] = component(name, options[name])
 		if err := link(root, filepath.Join("config/chart/files/rights", name+".yaml"), filepath.Join("../../../rights", name, "kustomization.yaml")); err != nil {
 			return err
@@ -88,8 +88,8 @@ func grants(root string, list []kind) error {
 }
 
 // forgotten deletes the files for options that no chart names any more.
-func forgotten(root string, options map[string][]rights.Need) error {
-	there, err := filepath.Glob(filepath.Join(root, rights.OptionFolder, "*", "kustomization.yaml"))
+func forgotten(root string, options map[string][]rbac.Need) error {
+	there, err := filepath.Glob(filepath.Join(root, rbac.OptionFolder, "*", "kustomization.yaml"))
 	if err != nil {
 		return err
 	}
@@ -109,8 +109,8 @@ func forgotten(root string, options map[string][]rights.Need) error {
 }
 
 // needed lists the rights that the operator needs, each resource once for each reason.
-func needed(root string, list []kind) ([]rights.Need, error) {
-	var served, rendered []rights.Need
+func needed(root string, list []kind) ([]rbac.Need, error) {
+	var served, rendered []rbac.Need
 	for _, k := range list {
 		c, err := appchart.Load(os.DirFS(root), k.Chart)
 		if err != nil {
@@ -130,37 +130,37 @@ func needed(root string, list []kind) ([]rights.Need, error) {
 			finalizer = finalizer || clusterScoped || said.ClusterScoped
 		}
 		outside := func(kind schema.GroupVersionKind) bool { _, clusterScoped := builtIn(kind); return clusterScoped }
-		rendered = append(rendered, rights.OfChart(c, outside)...)
-		own := rights.OfKind(schema.GroupVersionKind{Group: k.Group, Version: k.Version, Kind: k.Kind}, finalizer, k.expires())
+		rendered = append(rendered, rbac.OfChart(c, outside)...)
+		own := rbac.OfKind(schema.GroupVersionKind{Group: k.Group, Version: k.Version, Kind: k.Kind}, finalizer, k.expires())
 		for i := range own {
 			_, part, _ := strings.Cut(own[i].Resource, "/")
 			own[i].Resource = strings.TrimSuffix(k.plural()+"/"+part, "/")
 		}
 		served = append(served, own...)
 	}
-	slices.SortFunc(rendered, func(a, b rights.Need) int {
+	slices.SortFunc(rendered, func(a, b rbac.Need) int {
 		return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Resource, b.Resource))
 	})
-	return slices.Concat(served, merged(rendered, rights.OfCode())), nil
+	return slices.Concat(served, merged(rendered, rbac.OfCode())), nil
 }
 
 // merged drops what is listed twice, and of what the code needs all that charts need anyway; where it needs more, it says why.
-func merged(rendered, code []rights.Need) []rights.Need {
-	same := func(a, b rights.Need) bool {
+func merged(rendered, code []rbac.Need) []rbac.Need {
+	same := func(a, b rbac.Need) bool {
 		return a.GroupResource == b.GroupResource && a.ClusterScoped == b.ClusterScoped
 	}
 	rendered = slices.CompactFunc(rendered, same)
 	covers := func(all, some []string) bool {
 		return !slices.ContainsFunc(some, func(verb string) bool { return !slices.Contains(all, verb) })
 	}
-	var out, more []rights.Need
+	var out, more []rbac.Need
 	for _, need := range code {
-		if !slices.ContainsFunc(rendered, func(other rights.Need) bool { return same(need, other) && covers(other.Verbs, need.Verbs) }) {
+		if !slices.ContainsFunc(rendered, func(other rbac.Need) bool { return same(need, other) && covers(other.Verbs, need.Verbs) }) {
 			more = append(more, need)
 		}
 	}
 	for _, need := range rendered {
-		if !slices.ContainsFunc(more, func(other rights.Need) bool { return same(need, other) && covers(other.Verbs, need.Verbs) }) {
+		if !slices.ContainsFunc(more, func(other rbac.Need) bool { return same(need, other) && covers(other.Verbs, need.Verbs) }) {
 			out = append(out, need)
 		}
 	}
@@ -186,7 +186,7 @@ func (k kind) expires() bool {
 	return false
 }
 
-func apart(needs []rights.Need, second func(rights.Need) bool) (first, rest []rights.Need) {
+func apart(needs []rbac.Need, second func(rbac.Need) bool) (first, rest []rbac.Need) {
 	for _, need := range needs {
 		if second(need) {
 			rest = append(rest, need)
@@ -198,9 +198,9 @@ func apart(needs []rights.Need, second func(rights.Need) bool) (first, rest []ri
 }
 
 // rulesOf are the rules of a role, as text: those of one reason together, below it; those of one group with the same verbs in one.
-func rulesOf(needs []rights.Need) []string {
+func rulesOf(needs []rbac.Need) []string {
 	var reasons []string
-	of := map[string][]rights.Need{}
+	of := map[string][]rbac.Need{}
 	for _, need := range needs {
 		if of[need.Why] == nil {
 			reasons = append(reasons, need.Why)
@@ -213,7 +213,7 @@ func rulesOf(needs []rights.Need) []string {
 		for rest := of[why]; len(rest) > 0; {
 			first := rest[0]
 			var resources []string
-			rest = slices.DeleteFunc(slices.Clone(rest), func(need rights.Need) bool {
+			rest = slices.DeleteFunc(slices.Clone(rest), func(need rbac.Need) bool {
 				together := need.Group == first.Group && slices.Equal(need.Verbs, first.Verbs)
 				if together && !slices.Contains(resources, need.Resource) {
 					resources = append(resources, need.Resource)
@@ -232,8 +232,8 @@ func inOrder(list []string) []string {
 }
 
 // component is the kustomization that adds an option to the roles.
-func component(name string, needs []rights.Need) string {
-	inside, outside := apart(needs, func(need rights.Need) bool { return need.ClusterScoped })
+func component(name string, needs []rbac.Need) string {
+	inside, outside := apart(needs, func(need rbac.Need) bool { return need.ClusterScoped })
 	var out strings.Builder
 	fmt.Fprintf(&out, generated+`# The option %s: what only those installations may do that ask for it. make deploy RIGHTS=%s adds this component, and so does a
 # kustomization of your own; the chart that installs the operator has --set rights.%s=true.
@@ -243,7 +243,7 @@ patches:
 `, name, name, name)
 	for _, part := range []struct {
 		kind, role string
-		needs      []rights.Need
+		needs      []rbac.Need
 	}{{"(Cluster)?Role", "(appservice-operator-)?manager-role", inside}, {"ClusterRole", "(appservice-operator-)?manager-cluster-role", outside}} {
 		if len(part.needs) == 0 {
 			continue

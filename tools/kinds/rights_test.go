@@ -10,7 +10,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/example/appservice-operator/internal/rights"
+	"github.com/example/appservice-operator/internal/chart/rbac"
 )
 
 func TestBuiltIn(t *testing.T) {
@@ -58,13 +58,13 @@ func TestRightsFollowFromTemplates(t *testing.T) {
 	require.NoError(t, grants(root, list))
 	const verbs = "  verbs: [get, list, watch, create, patch, delete]\n"
 	for name, parts := range map[string][]string{
-		rights.RoleFile: {
+		rbac.RoleFile: {
 			"- apiGroups: [batch]\n  resources: [cronjobs]\n" + verbs,
 			"- apiGroups: [app.example.com]\n  resources: [probes]\n  verbs: [patch]\n", // it has a finalizer
 			"- apiGroups: [\"\"]\n  resources: [configmaps, persistentvolumeclaims, serviceaccounts]\n  verbs: [get, list, watch]\n",
 		},
-		namespacedFile:         {"kind: Role\n", "resources: [cronjobs]\n"},
-		rights.ClusterRoleFile: {"- apiGroups: [storage.k8s.io]\n  resources: [volumeattributesclasses]\n" + verbs},
+		namespacedFile:       {"kind: Role\n", "resources: [cronjobs]\n"},
+		rbac.ClusterRoleFile: {"- apiGroups: [storage.k8s.io]\n  resources: [volumeattributesclasses]\n" + verbs},
 		"config/rights/storage/kustomization.yaml": {
 			"      value:\n        apiGroups: [example.com]\n        resources: [pails]\n      " + verbs, "manager-cluster-role",
 		},

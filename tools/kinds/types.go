@@ -6,11 +6,11 @@ import (
 
 	"k8s.io/client-go/kubernetes/scheme"
 
-	"github.com/example/appservice-operator/internal/lint"
+	"github.com/example/appservice-operator/internal/cli/lint"
 )
 
-// TypesFile is where internal/lint has what the Go types do not say of built-in kinds.
-const TypesFile = "internal/lint/builtin.json"
+// TypesFile is where internal/cli/lint has what the Go types do not say of built-in kinds.
+const TypesFile = "internal/cli/lint/builtin.json"
 
 // Types returns the text of that file.
 func Types() ([]byte, error) {

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing/fstest"
 
-	"github.com/example/appservice-operator/internal/preview"
+	"github.com/example/appservice-operator/internal/cli/preview"
 )
 
 const watchesFile = "watches.yaml"

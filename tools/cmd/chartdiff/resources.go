@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/config"
 
-	"github.com/example/appservice-operator/internal/preview"
+	"github.com/example/appservice-operator/internal/cli/preview"
 	"github.com/example/appservice-operator/tools/checkchart"
 )
 

@@ -1,4 +1,4 @@
-// Command checkchart checks the charts that the operator serves against the rules of internal/lint, with all golden cases: "make check-chart", or
+// Command checkchart checks the charts that the operator serves against the rules of internal/cli/lint, with all golden cases: "make check-chart", or
 // with CHART=helm-charts/NAME those of one.
 package main
 
@@ -12,9 +12,9 @@ import (
 	"path"
 	"path/filepath"
 
-	"github.com/example/appservice-operator/internal/lint"
-	"github.com/example/appservice-operator/internal/rights"
-	"github.com/example/appservice-operator/internal/watches"
+	"github.com/example/appservice-operator/internal/chart"
+	"github.com/example/appservice-operator/internal/chart/rbac"
+	"github.com/example/appservice-operator/internal/cli/lint"
 	"github.com/example/appservice-operator/tools/checkchart"
 	"github.com/example/appservice-operator/tools/toolchain"
 )
@@ -41,11 +41,11 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		return err
 	}
 	files := os.DirFS(root)
-	list, _, err := watches.Read(text, files)
+	list, _, err := chart.ReadWatches(text, files)
 	if err != nil {
 		return err
 	}
-	granted, err := rights.ReadGranted(files)
+	granted, err := rbac.ReadGranted(files)
 	if err != nil {
 		return err
 	}

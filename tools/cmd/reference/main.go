@@ -14,8 +14,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/example/appservice-operator/internal/fields"
-	"github.com/example/appservice-operator/internal/watches"
+	"github.com/example/appservice-operator/internal/chart"
+	"github.com/example/appservice-operator/internal/chart/fields"
 	"github.com/example/appservice-operator/tools/toolchain"
 )
 
@@ -37,7 +37,7 @@ func run(root string) error {
 	if err != nil {
 		return err
 	}
-	list, err := watches.Load(text, os.DirFS(root))
+	list, err := chart.LoadWatches(text, os.DirFS(root))
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,90 @@
+package history
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/example/appservice-operator/internal/controller/release"
+	"github.com/example/appservice-operator/internal/kube/livestate"
+)
+
+// Revision is one release of a resource.
+type Revision struct {
+	Revision    int       `json:"revision"`
+	Released    time.Time `json:"released,omitzero"`
+	Status      string    `json:"status"`
+	Chart       string    `json:"chart"`
+	Description string    `json:"description,omitempty"`
+	// ChangedBy is what changed the spec: a field manager, or another cause of the release.
+	ChangedBy string    `json:"changedBy,omitempty"`
+	ChangedAt time.Time `json:"changedAt,omitzero"`
+	// Generation of the resource that it was made from; 0 in records of earlier operators.
+	Generation int64 `json:"generation,omitempty"`
+	// Changes against the previous release, and whether they restarted pods. There are none if that one is not recorded.
+	Changes  []string `json:"changes,omitempty"`
+	Restarts bool     `json:"restarts"`
+	// Spec that it was made from; nil in records of earlier operators.
+	Spec map[string]any `json:"spec,omitempty"`
+	// Unreadable is why the content of the record cannot be read.
+	Unreadable string `json:"unreadable,omitempty"`
+
+	recorded *release.Recorded
+}
+
+// Causes of releases without a change of the spec.
+const (
+	byChart    = "(another chart)"
+	byPlatform = "(operator or defaults)"
+)
+
+// List returns the recorded releases of a resource, the oldest first. A record that cannot be read is listed as such.
+func List(ctx context.Context, reader client.Reader, resource *unstructured.Unstructured) ([]Revision, error) {
+	secrets := &corev1.SecretList{}
+	err := reader.List(ctx, secrets, client.InNamespace(resource.GetNamespace()), client.MatchingLabels{"owner": "helm", "name": resource.GetName()})
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the release records of %s %s, which are Secrets: %w", resource.GetKind(), resource.GetName(), err)
+	}
+	var list []Revision
+	for i := range secrets.Items {
+		secret := &secrets.Items[i]
+		controller := metav1.GetControllerOfNoCopy(secret)
+		number, err := strconv.Atoi(secret.Labels["version"])
+		if secret.Type != livestate.RecordType || controller == nil || controller.UID != resource.GetUID() || err != nil {
+			continue // of another owner, or of an earlier resource of the name
+		}
+		list = append(list, decoded(secret, number))
+	}
+	slices.SortFunc(list, func(a, b Revision) int { return a.Revision - b.Revision })
+	for i := 1; i < len(list); i++ {
+		list[i].compare(&list[i-1])
+	}
+	return list, nil
+}
+
+// decoded returns the content of a record.
+func decoded(secret *corev1.Secret, number int) Revision {
+	out := Revision{Revision: number, Status: secret.Labels["status"]}
+	recorded, err := release.Decode(secret)
+	if err != nil {
+		out.Unreadable = err.Error()
+		return out
+	}
+	out.recorded = recorded
+	out.Released, out.Status, out.Description = recorded.Info.LastDeployed.Time.UTC(), string(recorded.Info.Status), recorded.Info.Description
+	if recorded.Chart != nil && recorded.Chart.Metadata != nil {
+		out.Chart = recorded.Chart.Metadata.Name + "-" + recorded.Chart.Metadata.Version
+	}
+	if source := recorded.Source; source != nil {
+		out.Generation, out.ChangedBy, out.ChangedAt = source.Generation, source.ChangedBy, source.ChangedAt
+		out.Spec, _ = source.Spec.(map[string]any)
+	}
+	return out
+}

@@ -1,0 +1,86 @@
+package importer
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+)
+
+// TestWorkloadReadsWhatIsAround: kinds that the cluster lacks have no objects, and those that the user may not see are named.
+func TestWorkloadReadsWhatIsAround(t *testing.T) {
+	t.Parallel()
+	objects := parsed(t, read(t, "testdata/manifests/odd-network.yaml"))
+	var known []client.Object
+	for _, object := range objects {
+		if clientgoscheme.Scheme.Recognizes(object.GroupVersionKind()) {
+			object.SetNamespace("shop")
+			known = append(known, object)
+		}
+	}
+	c := fake.NewClientBuilder().WithScheme(clientgoscheme.Scheme).WithObjects(known...).WithInterceptorFuncs(interceptor.Funcs{
+		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
+			kind := list.GetObjectKind().GroupVersionKind()
+			switch {
+			case kind.Kind == "NetworkPolicyList":
+				return apierrors.NewForbidden(schema.GroupResource{Resource: "networkpolicies"}, "", nil)
+			case !clientgoscheme.Scheme.Recognizes(kind):
+				return &meta.NoKindMatchError{GroupKind: kind.GroupKind()}
+			}
+			return c.List(ctx, list, options...)
+		},
+	}).Build()
+	found, unseen, err := Workload(t.Context(), c, "Deployment", client.ObjectKey{Namespace: "shop", Name: "web"})
+	require.NoError(t, err)
+	var kinds []string
+	for _, object := range found {
+		kinds = append(kinds, describe(object))
+	}
+	want := []string{"Deployment web", "Service web", "Ingress web", "Ingress web-internal", "HorizontalPodAutoscaler web"}
+	if !slices.Equal(kinds, want) {
+		t.Errorf("got %q, want %q", kinds, want)
+	}
+	if len(unseen) != 1 || unseen[0].Object != "NetworkPolicy" {
+		t.Errorf("got notes %v, want one of NetworkPolicies", unseen)
+	}
+	if _, _, err := Workload(t.Context(), c, "Deployment", client.ObjectKey{Namespace: "shop", Name: "none"}); !apierrors.IsNotFound(err) {
+		t.Errorf("got error %v, want that there is no such Deployment", err)
+	}
+}
+
+func TestReleaseReadsTheNewestRecord(t *testing.T) {
+	t.Parallel()
+	record := &corev1.Secret{}
+	for _, object := range parsed(t, read(t, "../../../test/cli/testdata/cluster/import.yaml")) {
+		if object.GetKind() == "Secret" {
+			payload, _, _ := unstructured.NestedString(object.Object, "stringData", "release")
+			record.ObjectMeta = metav1.ObjectMeta{Name: object.GetName(), Namespace: "shop", Labels: object.GetLabels()}
+			record.Type, record.Data = releaseKind, map[string][]byte{"release": []byte(payload)}
+		}
+	}
+	older := record.DeepCopy()
+	older.Name, older.Labels["version"], older.Data = "older", "0", nil
+	other := record.DeepCopy()
+	other.Name, other.Labels["version"], other.Type, other.Data = "other", "9", "Opaque", nil
+	c := fake.NewClientBuilder().WithScheme(clientgoscheme.Scheme).WithObjects(record, older, other).Build()
+	objects, err := Release(t.Context(), c, client.ObjectKey{Namespace: "shop", Name: "legacy"})
+	require.NoError(t, err)
+	if len(objects) != 2 || describe(objects[0]) != "Deployment legacy" || objects[0].GetNamespace() != "shop" {
+		t.Errorf("got %v, want the Deployment and the Service of the record, in their namespace", objects)
+	}
+	if _, err := Release(t.Context(), c, client.ObjectKey{Namespace: "shop", Name: "none"}); err == nil || !strings.Contains(err.Error(), "no record of a Helm release \"none\"") {
+		t.Errorf("got error %v, want that there is no record", err)
+	}
+}

@@ -1,0 +1,369 @@
+package importer
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/render/hooks"
+)
+
+// Roles of objects whose kind alone does not identify them.
+const (
+	roleWorkload = "workload"
+	roleHeadless = "Service that names replicas"
+	roleConfig   = "ConfigMap of the environment"
+	roleFiles    = "ConfigMap of files"
+)
+
+// role identifies an object among those of an AppService.
+func (s *subject) role(object *unstructured.Unstructured) string {
+	switch {
+	case isWorkload(object):
+		return roleWorkload
+	case s.headless != nil && object == s.headless.object, object.GetLabels()["app.example.com/headless"] != "":
+		return roleHeadless
+	case object.GetKind() == "ConfigMap" && strings.HasSuffix(object.GetName(), "-files"):
+		return roleFiles
+	case object.GetKind() == "ConfigMap":
+		return roleConfig
+	}
+	return object.GetKind()
+}
+
+// comparables are objects by role, normalized so that equivalent objects are equal: with the API server's defaults and ports by
+// number, without selectors of pods, and without labels and annotations of the operator, Helm and Kubernetes.
+func (s *subject) comparables(objects []*unstructured.Unstructured) map[string]*unstructured.Unstructured {
+	side := &side{s: s, name: s.name}
+	for _, object := range objects {
+		if isWorkload(object) {
+			side.template = s.templateOf(object)
+		}
+		if object.GetKind() == "Service" && s.role(object) != roleHeadless {
+			side.service, _ = as[corev1.Service](object)
+		}
+	}
+	out := map[string]*unstructured.Unstructured{}
+	for _, object := range objects {
+		out[s.role(object)] = side.comparable(object)
+	}
+	return out
+}
+
+// templateOf returns the pod template of a workload; that of the original is adapted first.
+func (s *subject) templateOf(object *unstructured.Unstructured) *corev1.PodTemplateSpec {
+	if object == s.workload {
+		return s.template
+	}
+	if object.GetKind() == "StatefulSet" {
+		if read := kube.As[appsv1.StatefulSet](object); read != nil {
+			return &read.Spec.Template
+		}
+	} else if read := kube.As[appsv1.Deployment](object); read != nil {
+		return &read.Spec.Template
+	}
+	return &corev1.PodTemplateSpec{}
+}
+
+// side is one side of the comparison: the original objects, or the rendered ones.
+type side struct {
+	s        *subject
+	name     string
+	template *corev1.PodTemplateSpec
+	service  *corev1.Service
+}
+
+func (side *side) comparable(object *unstructured.Unstructured) *unstructured.Unstructured {
+	out := &unstructured.Unstructured{Object: side.content(object)}
+	metadata := map[string]any{"name": object.GetName()}
+	if annotations := foreignAnnotations(object.GetAnnotations()); len(annotations) > 0 {
+		metadata["annotations"] = asAny(annotations)
+	}
+	if labels := side.s.ownLabels(object.GetLabels()); len(labels) > 0 {
+		metadata["labels"] = asAny(labels)
+	}
+	out.Object["metadata"] = metadata
+	out.Object["apiVersion"], out.Object["kind"] = object.GetAPIVersion(), object.GetKind()
+	delete(out.Object, "status")
+	return out
+}
+
+func asAny(set map[string]string) map[string]any {
+	out := make(map[string]any, len(set))
+	for key, value := range set {
+		out[key] = value
+	}
+	return out
+}
+
+func (side *side) content(object *unstructured.Unstructured) map[string]any {
+	switch object.GetKind() {
+	case "Deployment":
+		if read := side.deployment(object); read != nil {
+			defaultDeployment(read)
+			read.Spec.Selector = nil
+			if side.s.scaler != nil {
+				read.Spec.Replicas = nil
+			}
+			side.pods(&read.Spec.Template)
+			return side.pulled(content(read, object), object)
+		}
+	case "StatefulSet":
+		if read := side.statefulSet(object); read != nil {
+			defaultStatefulSet(read)
+			read.Spec.Selector = nil
+			if side.s.scaler != nil {
+				read.Spec.Replicas = nil
+			}
+			for n := range read.Spec.VolumeClaimTemplates {
+				template := &read.Spec.VolumeClaimTemplates[n]
+				template.ObjectMeta = metav1.ObjectMeta{Name: template.Name}
+			}
+			side.pods(&read.Spec.Template)
+			return side.pulled(content(read, object), object)
+		}
+	case "Service":
+		if read, err := as[corev1.Service](object); err == nil {
+			defaultService(read)
+			read.Spec.Selector = nil
+			for n := range read.Spec.Ports {
+				read.Spec.Ports[n].TargetPort = intstr.Parse(side.anyNumber(read.Spec.Ports[n].TargetPort))
+			}
+			return content(read, object)
+		}
+	case "Ingress":
+		if read, err := as[networkingv1.Ingress](object); err == nil {
+			defaultIngress(read)
+			side.ingress(read)
+			return content(read, object)
+		}
+	case "HorizontalPodAutoscaler":
+		if read, err := as[autoscalingv2.HorizontalPodAutoscaler](object); err == nil {
+			defaultScaler(read)
+			slices.SortFunc(read.Spec.Metrics, func(a, b autoscalingv2.MetricSpec) int { return strings.Compare(inJSON(a), inJSON(b)) })
+			return content(read, object)
+		}
+	case "PersistentVolumeClaim":
+		if read, err := as[corev1.PersistentVolumeClaim](object); err == nil {
+			defaultClaim(&read.Spec)
+			return content(read, object)
+		}
+	case "ServiceAccount":
+		if read, err := as[corev1.ServiceAccount](object); err == nil {
+			fillPointer(&read.AutomountServiceAccountToken, true)
+			read.Secrets = nil // made by earlier versions of Kubernetes
+			return content(read, object)
+		}
+	case "NetworkPolicy":
+		if read, err := as[networkingv1.NetworkPolicy](object); err == nil {
+			side.networkPolicy(read)
+			return content(read, object)
+		}
+	}
+	return side.other(object)
+}
+
+// pulled sets the default pull policy of each container.
+func (side *side) pulled(content map[string]any, object *unstructured.Unstructured) map[string]any {
+	content["apiVersion"], content["kind"] = object.GetAPIVersion(), object.GetKind()
+	_ = hooks.PullPolicy(context.Background(), nil, []*unstructured.Unstructured{{Object: content}}) // it returns no error
+	return content
+}
+
+func inJSON(value any) string {
+	data, _ := json.Marshal(value)
+	return string(data)
+}
+
+func (side *side) deployment(object *unstructured.Unstructured) *appsv1.Deployment {
+	if object == side.s.workload {
+		return side.s.deployment.DeepCopy()
+	}
+	return kube.As[appsv1.Deployment](object)
+}
+
+func (side *side) statefulSet(object *unstructured.Unstructured) *appsv1.StatefulSet {
+	if object == side.s.workload {
+		return side.s.stateful.DeepCopy()
+	}
+	return kube.As[appsv1.StatefulSet](object)
+}
+
+func (side *side) pods(template *corev1.PodTemplateSpec) {
+	template.ObjectMeta = metav1.ObjectMeta{Labels: template.Labels, Annotations: foreignAnnotations(template.Annotations)}
+	delete(template.Labels, "pod-template-hash")
+	for key := range template.Labels {
+		if strings.HasPrefix(key, "app.example.com/") {
+			delete(template.Labels, key)
+		}
+	}
+	pod := &template.Spec
+	for n := range pod.Containers {
+		for _, probe := range []*corev1.Probe{pod.Containers[n].LivenessProbe, pod.Containers[n].ReadinessProbe, pod.Containers[n].StartupProbe} {
+			switch {
+			case probe == nil:
+			case probe.HTTPGet != nil:
+				probe.HTTPGet.Port = resolve(&pod.Containers[n], probe.HTTPGet.Port)
+			case probe.TCPSocket != nil:
+				probe.TCPSocket.Port = resolve(&pod.Containers[n], probe.TCPSocket.Port)
+			}
+		}
+	}
+	for n := range pod.TopologySpreadConstraints {
+		if side.s.ownPods(pod.TopologySpreadConstraints[n].LabelSelector) {
+			pod.TopologySpreadConstraints[n].LabelSelector = nil
+		}
+	}
+	if account := side.s.account; account != nil && side.s.template.Spec.AutomountServiceAccountToken == nil && account.read.AutomountServiceAccountToken != nil &&
+		!*account.read.AutomountServiceAccountToken && *pod.AutomountServiceAccountToken {
+		*pod.AutomountServiceAccountToken = false // the account decides
+	}
+}
+
+// anyNumber returns the number of a port of the pods, as text; the name if the port is not found.
+func (side *side) anyNumber(port intstr.IntOrString) string {
+	if side.template == nil {
+		return port.String()
+	}
+	return numberIn(side.template, port)
+}
+
+// numberIn returns the number of a port of any container, as text; the name if the port is not found.
+func numberIn(template *corev1.PodTemplateSpec, port intstr.IntOrString) string {
+	for _, list := range [][]corev1.Container{template.Spec.Containers, template.Spec.InitContainers} {
+		for n := range list {
+			if resolved := resolve(&list[n], port); resolved.Type == intstr.Int {
+				return resolved.String()
+			}
+		}
+	}
+	return port.String()
+}
+
+func (side *side) ingress(i *networkingv1.Ingress) {
+	for _, rule := range i.Spec.Rules {
+		if rule.HTTP == nil {
+			continue
+		}
+		for n := range rule.HTTP.Paths {
+			service := rule.HTTP.Paths[n].Backend.Service
+			if service == nil || side.service == nil || service.Name != side.service.Name {
+				continue
+			}
+			for _, port := range side.service.Spec.Ports {
+				if service.Port.Name != "" && port.Name == service.Port.Name {
+					service.Port = networkingv1.ServiceBackendPort{Number: port.Port}
+				}
+			}
+		}
+	}
+}
+
+func (side *side) networkPolicy(p *networkingv1.NetworkPolicy) {
+	p.Spec.PodSelector = metav1.LabelSelector{}
+	if len(p.Spec.PolicyTypes) == 0 {
+		p.Spec.PolicyTypes = []networkingv1.PolicyType{networkingv1.PolicyTypeIngress}
+		if len(p.Spec.Egress) > 0 {
+			p.Spec.PolicyTypes = append(p.Spec.PolicyTypes, networkingv1.PolicyTypeEgress)
+		}
+	}
+	for n := range p.Spec.Ingress {
+		ports := p.Spec.Ingress[n].Ports
+		for m := range ports {
+			if ports[m].Port != nil {
+				number := intstr.Parse(side.anyNumber(*ports[m].Port))
+				ports[m].Port = &number
+			}
+			fillPointer(&ports[m].Protocol, corev1.ProtocolTCP)
+		}
+		slices.SortFunc(ports, func(a, b networkingv1.NetworkPolicyPort) int { return strings.Compare(inJSON(a), inJSON(b)) })
+		p.Spec.Ingress[n].Ports = slices.CompactFunc(ports, func(a, b networkingv1.NetworkPolicyPort) bool { return inJSON(a) == inJSON(b) })
+	}
+}
+
+// other are kinds without a Go type here.
+func (side *side) other(object *unstructured.Unstructured) map[string]any {
+	out := object.DeepCopy().Object
+	spec, _ := out["spec"].(map[string]any)
+	switch object.GetKind() {
+	case "PodDisruptionBudget":
+		delete(spec, "selector")
+	case "ServiceMonitor":
+		delete(spec, "selector")
+		if names, _, _ := unstructured.NestedStringSlice(spec, "namespaceSelector", "matchNames"); slices.Equal(names, []string{object.GetNamespace()}) {
+			delete(spec, "namespaceSelector")
+		}
+		for _, endpoint := range list(spec["endpoints"]) {
+			side.endpoint(endpoint)
+		}
+	case "HTTPRoute":
+		for _, parent := range list(spec["parentRefs"]) {
+			unless(parent, "group", "gateway.networking.k8s.io")
+			unless(parent, "kind", "Gateway")
+		}
+		for _, rule := range list(spec["rules"]) {
+			side.rule(rule)
+		}
+	}
+	return out
+}
+
+func (side *side) endpoint(endpoint map[string]any) {
+	unless(endpoint, "path", "/metrics")
+	unless(endpoint, "scheme", "http")
+	unless(endpoint, "honorLabels", false)
+	name, _ := endpoint["port"].(string)
+	target := endpoint["targetPort"]
+	delete(endpoint, "port")
+	delete(endpoint, "targetPort")
+	if side.service == nil {
+		return
+	}
+	for _, port := range side.service.Spec.Ports {
+		if name != "" && port.Name == name || target != nil && port.TargetPort.String() == numberless(target) ||
+			target != nil && side.anyNumber(port.TargetPort) == numberless(target) {
+			endpoint["port"] = int64(port.Port)
+		}
+	}
+}
+
+func numberless(target any) string {
+	if text, is := target.(string); is {
+		return text
+	}
+	return inJSON(target)
+}
+
+func (side *side) rule(rule map[string]any) {
+	for _, backend := range list(rule["backendRefs"]) {
+		unless(backend, "group", "")
+		unless(backend, "kind", "Service")
+		unless(backend, "weight", int64(1))
+	}
+	if len(list(rule["matches"])) == 0 {
+		rule["matches"] = []any{map[string]any{}}
+	}
+	for _, match := range list(rule["matches"]) {
+		unless(match, "path", map[string]any{"type": "PathPrefix", "value": "/"})
+		for _, header := range list(match["headers"]) {
+			unless(header, "type", "Exact")
+		}
+	}
+}
+
+// unless sets a field if it is missing.
+func unless(content map[string]any, field string, value any) {
+	if _, there := content[field]; !there {
+		content[field] = value
+	}
+}

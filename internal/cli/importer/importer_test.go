@@ -1,0 +1,111 @@
+package importer
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"helm.sh/helm/v3/pkg/chartutil"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/yaml"
+
+	appservice "github.com/example/appservice-operator"
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/chart"
+	"github.com/example/appservice-operator/internal/render"
+	"github.com/example/appservice-operator/test/specs"
+)
+
+// importer renders with the chart that is shipped, and checks as the API server does.
+func importer(t testing.TB) *Importer {
+	t.Helper()
+	text, err := fs.ReadFile(appservice.Files, "watches.yaml")
+	require.NoError(t, err)
+	served, err := chart.LoadWatches(text, appservice.Files)
+	require.NoError(t, err)
+	at := slices.IndexFunc(served, func(w chart.Watch) bool { return w.GroupVersionKind == v1.GroupVersion.WithKind(v1.Kind) })
+	renderer := render.For(served[at], served[at].Chart)
+	checker, err := specs.NewChecker("../../../config/crd/bases/app.example.com_appservices.yaml")
+	require.NoError(t, err)
+	capabilities := chartutil.DefaultCapabilities.Copy()
+	capabilities.APIVersions = slices.Concat(capabilities.APIVersions, []string{
+		"gateway.networking.k8s.io/v1/HTTPRoute", "monitoring.coreos.com/v1/ServiceMonitor", "keda.sh/v1alpha1/ScaledObject",
+	})
+	return &Importer{
+		Render: func(ctx context.Context, app *unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
+			result, err := renderer.Render(ctx, app, capabilities)
+			if err != nil {
+				return nil, err
+			}
+			return result.Objects, nil
+		},
+		Check: func(app *unstructured.Unstructured) error { return checker.Check(app.Object) },
+	}
+}
+
+// parsed reads the objects of a manifest.
+func parsed(t testing.TB, text []byte) []*unstructured.Unstructured {
+	t.Helper()
+	decoder := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(text), 4096)
+	var list []*unstructured.Unstructured
+	for {
+		object := &unstructured.Unstructured{}
+		err := decoder.Decode(object)
+		if errors.Is(err, io.EOF) {
+			return list
+		}
+		require.NoError(t, err)
+		if len(object.Object) > 0 {
+			list = append(list, object)
+		}
+	}
+}
+
+func read(t testing.TB, file string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	return text
+}
+
+// appServices are all that the project has: samples and golden cases.
+func appServices(t testing.TB) map[string]*unstructured.Unstructured {
+	t.Helper()
+	all := map[string]*unstructured.Unstructured{}
+	for _, pattern := range []string{"../../../config/samples/*.yaml", "../../../test/testdata/cases/*/cr.yaml"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s: no files (error %v)", pattern, err)
+		}
+		for _, file := range files {
+			for _, object := range parsed(t, read(t, file)) {
+				if object.GetKind() != v1.Kind {
+					continue
+				}
+				name := filepath.Base(file)
+				if name == "cr.yaml" {
+					name = filepath.Base(filepath.Dir(file))
+				}
+				all[name] = object
+			}
+		}
+	}
+	return all
+}
+
+// explained fails for notes that are mistakes.
+func explained(t testing.TB, notes []Note) {
+	t.Helper()
+	for _, note := range notes {
+		if note.Unexplained {
+			t.Errorf("it is not explained: %s", note)
+		}
+	}
+}

@@ -1,0 +1,65 @@
+package importer
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"sigs.k8s.io/yaml"
+)
+
+func TestWhatCannotBeImportedSaysWhy(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct{ text, want string }{
+		"no object":               {"a: 1", "document 1: apiVersion and kind are missing"},
+		"no YAML":                 {"a: [", "yaml"},
+		"no workload":             {"{apiVersion: v1, kind: Service, metadata: {name: a}}", "no Deployment or StatefulSet among 1 objects"},
+		"no container":            {"{apiVersion: apps/v1, kind: Deployment, metadata: {name: a}}", "Deployment a has no container"},
+		"a field of another type": {"{apiVersion: apps/v1, kind: Deployment, metadata: {name: a, labels: {b: 1}}}", "labels of type string"},
+		"a name that is too long": {"{apiVersion: apps/v1, kind: Deployment, metadata: {name: " + strings.Repeat("a", 54) + "}, spec: {template: {spec: {containers: [{name: a, image: b}]}}}}",
+			"at most 53 characters"},
+		"a list in a list": {"{apiVersion: v1, kind: List, items: [{apiVersion: v1}]}", "kind"},
+		"a Score file":     {"{apiVersion: score.dev/v1b1}", "Score file, not a manifest: convert it by score-k8s init"},
+		"a Compose file":   {"{services: {a: {image: b}}}", "Compose file, not a manifest: convert it by kompose"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			i := importer(t)
+			objects, err := Manifest([]byte(test.text), "")
+			if err == nil {
+				_, _, err = i.Objects(t.Context(), objects, "")
+			}
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got error %v, want in it %q", err, test.want)
+			}
+		})
+	}
+}
+
+// apps/v1beta1 had a default for it: that manifests of today lack it is no reason to refuse them, or to end.
+func TestAWorkloadWithoutSelectorSelectsTheLabelsOfItsPods(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []string{"Deployment", "StatefulSet"} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			workload := "{apiVersion: apps/v1, kind: " + kind + ", metadata: {name: a}, spec: {%stemplate: {metadata: {labels: {app: a}}, " +
+				"spec: {containers: [{name: a, image: b, ports: [{containerPort: 80}]}]}}}}\n---\n" +
+				"{apiVersion: v1, kind: Service, metadata: {name: a}, spec: {selector: {app: a}, ports: [{port: 80}]}}"
+			var texts []string
+			for _, selector := range []string{"", "selector: {matchLabels: {app: a}}, "} {
+				i := importer(t)
+				objects, err := Manifest([]byte(fmt.Sprintf(workload, selector)), "")
+				require.NoError(t, err)
+				apps, _, err := i.Objects(t.Context(), objects, "")
+				require.NoError(t, err)
+				text, err := yaml.Marshal(apps)
+				require.NoError(t, err)
+				texts = append(texts, string(text))
+			}
+			if texts[0] != texts[1] {
+				t.Errorf("got\n%s\nwant\n%s", texts[0], texts[1])
+			}
+		})
+	}
+}

@@ -1,0 +1,320 @@
+package importer
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// mainContainer is the name of an AppService's main container.
+const mainContainer = "app"
+
+// subject is one workload with the objects that its AppService is made of, at most one of each role. The pods are adapted
+// already: parts with another name or place in an AppService were renamed or moved, with a note.
+type subject struct {
+	world    *world
+	name     string
+	workload *unstructured.Unstructured
+	// One of the two is set.
+	deployment *appsv1.Deployment
+	stateful   *appsv1.StatefulSet
+	template   *corev1.PodTemplateSpec
+	selector   *metav1.LabelSelector
+	// main is the original name of the main container.
+	main string
+
+	service  *pair[corev1.Service]
+	headless *pair[corev1.Service]
+	ingress  *pair[networkingv1.Ingress]
+	scaler   *pair[autoscalingv2.HorizontalPodAutoscaler]
+	budget   *pair[policyv1.PodDisruptionBudget]
+	policy   *pair[networkingv1.NetworkPolicy]
+	account  *pair[corev1.ServiceAccount]
+	claim    *pair[corev1.PersistentVolumeClaim]
+	config   *pair[corev1.ConfigMap]
+	files    *pair[corev1.ConfigMap]
+	monitor  *unstructured.Unstructured
+	route    *unstructured.Unstructured
+
+	given   []*unstructured.Unstructured
+	notes   []Note
+	refused []refusal
+}
+
+// sourceOf returns the objects that belong to a workload.
+func (w *world) sourceOf(of *unstructured.Unstructured) (*subject, error) {
+	s := &subject{world: w, name: of.GetName(), workload: of}
+	var err error
+	if of.GetKind() == "StatefulSet" {
+		s.stateful, err = as[appsv1.StatefulSet](of)
+		if err == nil {
+			s.template, s.selector = &s.stateful.Spec.Template, orLabels(s.stateful.Spec.Selector, s.stateful.Spec.Template)
+		}
+	} else {
+		s.deployment, err = as[appsv1.Deployment](of)
+		if err == nil {
+			s.template, s.selector = &s.deployment.Spec.Template, orLabels(s.deployment.Spec.Selector, s.deployment.Spec.Template)
+		}
+	}
+	if err != nil {
+		return nil, &unreadable{of, err}
+	}
+	if len(s.template.Spec.Containers) == 0 {
+		return nil, fmt.Errorf("%s has no container", describe(of))
+	}
+	n, err := w.around(of, s.template)
+	if err != nil {
+		return nil, err
+	}
+	s.take(s.workload)
+	s.takeServices(n.services)
+	s.takeRest(n)
+	if err := s.takeConfig(); err != nil {
+		return nil, err
+	}
+	s.adaptPods()
+	return s, nil
+}
+
+func (s *subject) take(object *unstructured.Unstructured) {
+	s.given = append(s.given, object)
+	s.world.taken[object] = true
+}
+
+// aside adds a note on an object that cannot be part of the AppService, because another one has its role or no field expresses
+// it.
+func (s *subject) aside(object *unstructured.Unstructured, reason, remedy string) {
+	s.world.taken[object] = true
+	s.note(describe(object), "", reason, remedy)
+}
+
+func (s *subject) note(object, field, reason, remedy string) {
+	s.notes = append(s.notes, Note{Object: object, Field: field, Reason: reason, Remedy: remedy})
+}
+
+// rank orders notes by their objects.
+func (s *subject) rank(object string) int {
+	if at := slices.IndexFunc(s.given, func(o *unstructured.Unstructured) bool { return describe(o) == object }); at >= 0 {
+		return at
+	}
+	return len(s.given)
+}
+
+// takeServices chooses the Service of the workload's name, else the first that is not headless, else any. A StatefulSet has one
+// more.
+func (s *subject) takeServices(services []pair[corev1.Service]) {
+	headlessName := s.name + "-headless"
+	if s.stateful != nil {
+		headlessName = s.stateful.Spec.ServiceName
+	}
+	best := -1
+	rate := func(p pair[corev1.Service]) int {
+		switch {
+		case s.stateful != nil && p.read.Name == headlessName && p.read.Spec.ClusterIP == corev1.ClusterIPNone && len(services) > 1:
+			return 0
+		case p.read.Name == s.name && p.read.Spec.ClusterIP != corev1.ClusterIPNone:
+			return 4
+		case p.read.Spec.ClusterIP != corev1.ClusterIPNone:
+			return 3
+		case p.read.Name == s.name:
+			return 2
+		}
+		return 1
+	}
+	for n, p := range services {
+		if rate(p) > 0 && (best < 0 || rate(p) > rate(services[best])) {
+			best = n
+		}
+	}
+	for n, p := range services {
+		switch {
+		case n == best && (s.stateful == nil || p.read.Name != headlessName || p.read.Name != s.name+"-headless"):
+			s.service = &p
+			s.take(p.object)
+		case s.stateful != nil && p.read.Name == headlessName:
+			s.headless = &p
+			s.take(p.object)
+		default:
+			s.aside(p.object, "an AppService has one Service, which is made of another one", "keep this one beside it: it finds the pods as long as their labels stay")
+		}
+	}
+}
+
+// first chooses the object of the workload's name, else the first, for a role, and puts the others aside.
+func first[T any](s *subject, list []pair[T], reason string) *pair[T] {
+	if len(list) == 0 {
+		return nil
+	}
+	at := max(0, slices.IndexFunc(list, func(p pair[T]) bool { return p.object.GetName() == s.name }))
+	for n, p := range list {
+		if n != at {
+			s.aside(p.object, reason, "keep this one beside the AppService")
+		}
+	}
+	s.take(list[at].object)
+	return &list[at]
+}
+
+func (s *subject) takeRest(n neighbors) {
+	s.ingress = first(s, n.ingresses, "an AppService has one Ingress, which is made of another one")
+	s.scaler = first(s, n.scalers, "an AppService has one autoscaler, which is made of another one")
+	s.budget = first(s, n.budgets, "an AppService has one PodDisruptionBudget, which is made of another one")
+	s.takePolicy(n.policies)
+	s.takeAccount(n.accounts)
+	s.takeClaim(n.claims)
+	s.takeMonitor(n.monitors)
+	s.takeRoute(n.routes)
+}
+
+// takeAccount chooses the service account of the workload: that of its name, or of its release.
+func (s *subject) takeAccount(list []pair[corev1.ServiceAccount]) {
+	for _, p := range list {
+		if s.world.taken[p.object] {
+			continue // another AppService makes it
+		}
+		if p.read.Name == s.name || sameRelease(p.object, s.workload) {
+			s.account = &p
+			s.take(p.object)
+		}
+	}
+}
+
+// sameRelease reports whether two objects belong to the same Helm release, by annotations or labels.
+func sameRelease(a, b *unstructured.Unstructured) bool {
+	const annotation, label = "meta.helm.sh/release-name", "app.kubernetes.io/instance"
+	x, y := a.GetAnnotations()[annotation], b.GetAnnotations()[annotation]
+	if x != "" || y != "" {
+		return x == y
+	}
+	x, y = a.GetLabels()[label], b.GetLabels()[label]
+	return x != "" && x == y
+}
+
+// takeConfig chooses the ConfigMaps with the names of those that spec.config renders.
+func (s *subject) takeConfig() error {
+	choose := func(suffix string, used bool, into **pair[corev1.ConfigMap]) error {
+		object := s.world.find("", "ConfigMap", s.name+suffix)
+		if object == nil || !used {
+			return nil
+		}
+		read, err := as[corev1.ConfigMap](object)
+		if err != nil {
+			return &unreadable{object, err}
+		}
+		if len(read.BinaryData) == 0 && len(read.Data) > 0 {
+			*into = &pair[corev1.ConfigMap]{object, read}
+			s.take(object)
+		}
+		return nil
+	}
+	if err := choose("-config", s.configFrom() == 0, &s.config); err != nil {
+		return err
+	}
+	return choose("-files", s.filesMount() != nil, &s.files)
+}
+
+// container returns the main container.
+func (s *subject) container() *corev1.Container {
+	return &s.template.Spec.Containers[s.mainIndex()]
+}
+
+// mainIndex returns the index of the main container: the default of kubectl, else the one that the Service targets, else the one
+// of the workload's name, else the first.
+func (s *subject) mainIndex() int {
+	list := s.template.Spec.Containers
+	byName := func(name string) int {
+		return slices.IndexFunc(list, func(c corev1.Container) bool { return name != "" && c.Name == name })
+	}
+	for _, name := range []string{mainContainer, s.template.Annotations[containerAnnotation], s.name} {
+		if at := byName(name); at >= 0 {
+			return at
+		}
+	}
+	if s.service != nil {
+		for _, port := range s.service.read.Spec.Ports {
+			for at := range list {
+				if _, found := portOf(&list[at], port); found {
+					return at
+				}
+			}
+		}
+	}
+	return 0
+}
+
+// configFrom returns the index in envFrom of the main container of the ConfigMap NAME-config; -1 if it is not there, or not as an
+// AppService renders it.
+func (s *subject) configFrom() int {
+	return slices.IndexFunc(s.container().EnvFrom, func(from corev1.EnvFromSource) bool {
+		return from.Prefix == "" && from.ConfigMapRef != nil && from.ConfigMapRef.Name == s.name+"-config"
+	})
+}
+
+const (
+	filesVolume = "config-files"
+	dataVolume  = "data"
+)
+
+// filesMount returns the mount of the ConfigMap NAME-files in the main container; nil if there is none, or not as an AppService
+// renders it.
+func (s *subject) filesMount() *corev1.VolumeMount {
+	for _, volume := range s.template.Spec.Volumes {
+		if volume.Name != filesVolume || volume.ConfigMap == nil || volume.ConfigMap.Name != s.name+"-files" || len(volume.ConfigMap.Items) > 0 {
+			continue
+		}
+		mounts := s.mountsOf(filesVolume)
+		if len(mounts) == 1 && mounts[0].SubPath == "" && mounts[0].ReadOnly {
+			return mounts[0]
+		}
+	}
+	return nil
+}
+
+// mountsOf returns the mounts of a volume in the main container; nil if another container mounts it, too.
+func (s *subject) mountsOf(volume string) []*corev1.VolumeMount {
+	var mounts []*corev1.VolumeMount
+	main := s.container()
+	for _, list := range [][]corev1.Container{s.template.Spec.Containers, s.template.Spec.InitContainers} {
+		for n := range list {
+			for m := range list[n].VolumeMounts {
+				if list[n].VolumeMounts[m].Name != volume {
+					continue
+				}
+				if &list[n] != main {
+					return nil
+				}
+				mounts = append(mounts, &list[n].VolumeMounts[m])
+			}
+		}
+	}
+	return mounts
+}
+
+// content returns an object of a Go type as unstructured content.
+func content(object runtime.Object, from *unstructured.Unstructured) map[string]any {
+	out, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
+	if err != nil {
+		return from.DeepCopy().Object
+	}
+	out["apiVersion"], out["kind"] = from.GetAPIVersion(), from.GetKind()
+	return out
+}
+
+// selecting returns the labels by which an AppService selects its pods.
+func selecting(name string) map[string]string {
+	return map[string]string{"app.kubernetes.io/name": "appservice", "app.kubernetes.io/instance": name}
+}
+
+// orLabels returns a selector, by default the labels of the pods, as in manifests of apps/v1beta1.
+func orLabels(selector *metav1.LabelSelector, template corev1.PodTemplateSpec) *metav1.LabelSelector {
+	return cmp.Or(selector, &metav1.LabelSelector{MatchLabels: template.Labels})
+}

@@ -1,0 +1,182 @@
+// Package preview predicts what the operator would make of a resource: the objects that it would render, where their
+// values come from, what a change does to them, and what would be refused. It renders with the operator's own code, for
+// a cluster that it reads, or one that it assumes. The operator has caches; here, each read is a request, and what may
+// not be read is reported and left out. It writes nothing, and returns lines instead of printing them.
+package preview
+
+import (
+	"context"
+	"fmt"
+
+	"helm.sh/helm/v3/pkg/chartutil"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/example/appservice-operator/internal/controller/release"
+	"github.com/example/appservice-operator/internal/controller/watch"
+	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/kube/jobs"
+	"github.com/example/appservice-operator/internal/kube/reference"
+	"github.com/example/appservice-operator/internal/policy"
+	"github.com/example/appservice-operator/internal/render"
+	"github.com/example/appservice-operator/internal/render/defaults"
+	"github.com/example/appservice-operator/internal/render/hooks"
+	"github.com/example/appservice-operator/internal/status"
+)
+
+// Cluster is what resources are rendered for: a real one, which Open returns, or an assumed one, which is all in its
+// fields. It is for one command, and not safe for concurrent use.
+type Cluster struct {
+	// Capabilities describe what the cluster serves.
+	Capabilities *chartutil.Capabilities
+	// Policy is the platform's; everything is allowed without one. Only the operator knows its location.
+	Policy *policy.Policy
+	// Defaults has the defaults of all namespaces; nil for those of the real cluster, if it is one.
+	Defaults *corev1.ConfigMap
+	// Labels are those of all namespaces of an assumed cluster.
+	Labels map[string]string
+
+	reader       client.Client // nil for an assumed cluster
+	dependencies *reference.Dependencies
+	missed       func(string)
+	said         map[string]bool
+}
+
+// Open returns the cluster of a client configuration. What may not be read is reported to missed, once for each thing.
+func Open(ctx context.Context, reader client.Client, config *rest.Config, missed func(string)) (*Cluster, error) {
+	discoverer, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	served := &watch.Discovered{Discovery: discoverer, Clock: clock.RealClock{}}
+	capabilities, _, err := served.Get(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &Cluster{
+		Capabilities: capabilities, reader: reader, dependencies: reference.NewDependencies(reader, reader), missed: missed, said: map[string]bool{},
+	}, nil
+}
+
+// Assumed reports whether the cluster is not read.
+func (c *Cluster) Assumed() bool { return c.reader == nil }
+
+// Render returns what the operator would render a resource to, or the error with which it would refuse it. Last is its
+// last release; nil if that is not known.
+func (c *Cluster) Render(
+	ctx context.Context, renderer *render.Renderer, resource *unstructured.Unstructured, last *Release,
+) (*render.Result, error) {
+	in, err := c.Input(ctx, resource)
+	if err != nil {
+		return nil, err
+	}
+	c.scope(renderer)
+	return renderer.Predict(ctx, in, func(ctx context.Context, draft *render.Draft) (hooks.Facts, error) {
+		return c.facts(ctx, resource, draft, last)
+	})
+}
+
+// Input returns what a resource is rendered from.
+func (c *Cluster) Input(ctx context.Context, resource *unstructured.Unstructured) (render.Input, error) {
+	in, config := render.Input{Resource: resource, Capabilities: c.Capabilities}, c.Defaults
+	if config == nil && !c.Assumed() {
+		config = &corev1.ConfigMap{}
+		err := c.reader.Get(ctx, client.ObjectKey{Namespace: resource.GetNamespace(), Name: defaults.Name}, config)
+		if _, err := c.unless(client.IgnoreNotFound(err), "the defaults of the namespace are not considered"); err != nil {
+			return in, err
+		}
+	}
+	if config != nil {
+		in.Defaults = defaults.Of(config, resource.GetKind())
+	}
+	return in, nil
+}
+
+// facts returns what hooks may know about the cluster.
+func (c *Cluster) facts(
+	ctx context.Context, resource *unstructured.Unstructured, draft *render.Draft, last *Release,
+) (hooks.Facts, error) {
+	namespace := resource.GetNamespace()
+	if c.Assumed() {
+		return hooks.FactsOf(namespace, c.Labels, c.Policy), nil
+	}
+	labels, err := c.dependencies.Labels(ctx, namespace)
+	if _, err = c.unless(client.IgnoreNotFound(err), "the Pod Security levels of namespaces are not considered"); err != nil {
+		return hooks.Facts{}, err
+	}
+	facts := hooks.FactsOf(namespace, labels, c.Policy)
+	whole, recorded := true, reference.Content{}
+	if last != nil {
+		recorded = last.Content // its version is kept for as long as the content is the same
+	}
+	err = facts.Find(draft.References, func(mention reference.Reference) (reference.State, bool, error) {
+		state, err := c.dependencies.Look(ctx, namespace, mention.Object, false)
+		forbidden, err := c.unless(err, "what pods refer to is not considered as far as it may not be read")
+		whole = whole && (!forbidden || !mention.Content)
+		return state, !forbidden, err
+	})
+	if err != nil {
+		return facts, err
+	}
+	facts.Content = recorded.Version
+	if whole {
+		facts.Content = reference.ContentOf(draft.References, facts.There).After(recorded).Version
+	}
+	if noted, err := status.Of(resource); err == nil {
+		facts.Jobs = jobs.Names(draft.Runs, noted.Runs)
+	}
+	facts.Selectors, err = c.selectors(ctx, resource, draft.Selectors())
+	return facts, err
+}
+
+// selectors returns those of live workloads that are the resource's, or about to become that: they cannot change.
+func (c *Cluster) selectors(ctx context.Context, resource *unstructured.Unstructured, rendered map[kube.Key]map[string]string) (map[kube.Key]map[string]string, error) {
+	kept := map[kube.Key]map[string]string{}
+	for key := range rendered {
+		live := &unstructured.Unstructured{}
+		live.SetGroupVersionKind(key.WithVersion(appsv1.SchemeGroupVersion.Version)) // workloads have no other
+		err := c.reader.Get(ctx, client.ObjectKey{Namespace: resource.GetNamespace(), Name: key.Name}, live)
+		if apierrors.IsNotFound(err) {
+			continue
+		}
+		forbidden, err := c.unless(err, "selectors of workloads that were adopted are not considered")
+		if err != nil {
+			return nil, err
+		}
+		if selector := hooks.SelectorOf(live); !forbidden && selector != nil && release.Keeps(resource, live) {
+			kept[key] = selector
+		}
+	}
+	return kept, nil
+}
+
+// scope sets on a renderer which kinds are cluster-scoped.
+func (c *Cluster) scope(renderer *render.Renderer) {
+	if c.Assumed() {
+		return
+	}
+	renderer.ClusterScoped = func(kind schema.GroupVersionKind) bool {
+		mapping, err := c.reader.RESTMapper().RESTMapping(kind.GroupKind(), kind.Version)
+		return err == nil && mapping.Scope.Name() == meta.RESTScopeNameRoot
+	}
+}
+
+// unless reports whether an error means that something may not be read, and reports the consequence. Any other error is returned.
+func (c *Cluster) unless(err error, meaning string) (forbidden bool, _ error) {
+	if !apierrors.IsForbidden(err) {
+		return false, err
+	}
+	if !c.said[meaning] {
+		c.said[meaning] = true
+		c.missed(fmt.Sprintf("%s: %v", meaning, err))
+	}
+	return true, nil
+}

@@ -1,0 +1,128 @@
+package tree
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/duration"
+)
+
+// Type is the type of what a node is about.
+type Type string
+
+// The types of nodes.
+const (
+	TypeResource  Type = "resource"
+	TypeCondition Type = "condition"
+	TypeObject    Type = "object"
+	TypeCause     Type = "cause"
+	TypePod       Type = "pod"
+	TypeWords     Type = "words"
+	TypeHint      Type = "hint"
+	TypeHeld      Type = "held"
+	TypeValue     Type = "value"
+	TypeGap       Type = "gap"
+	TypeGroup     Type = "group"
+)
+
+// State is the state of what a node is about; empty if it has none.
+type State string
+
+// The states of nodes.
+const (
+	StateReady   State = "Ready"
+	StateWaiting State = "Waiting"
+	StateFailed  State = "Failed"
+	StateWarning State = "Warning"
+)
+
+// Node is one line of a tree.
+type Node struct {
+	Type Type `json:"type"`
+	// Name of what it is about, as in "Deployment web" or "ImageNotFound".
+	Name  string `json:"name"`
+	State State  `json:"state,omitempty"`
+	// Ready is how many of how many are ready, for example 1/2.
+	Ready   string `json:"ready,omitempty"`
+	Message string `json:"message,omitempty"`
+	// Since is when it was created.
+	Since *metav1.Time `json:"since,omitempty"`
+	// Until is when it ends, or changes at the latest.
+	Until    *metav1.Time `json:"until,omitempty"`
+	Children []*Node      `json:"children,omitempty"`
+}
+
+// add appends children, except for nil ones.
+func (n *Node) add(children ...*Node) *Node {
+	for _, child := range children {
+		if child != nil {
+			n.Children = append(n.Children, child)
+		}
+	}
+	return n
+}
+
+// group is a heading over nodes; nil if there are none.
+func group(name string, children []*Node) *Node {
+	if len(children) == 0 {
+		return nil
+	}
+	return &Node{Type: TypeGroup, Name: name, Children: children}
+}
+
+// Print writes a node and all below it, a line each. Paint colors text by its state; times are shown relative to now.
+func (n *Node) Print(out io.Writer, paint func(State, string) string, now time.Time) error {
+	var failed error
+	n.walk("", "", func(lead string, n *Node) {
+		if failed == nil {
+			_, failed = fmt.Fprintln(out, lead+n.line(paint, now))
+		}
+	})
+	return failed
+}
+
+// walk visits a node and all below it, with the lines that lead to each.
+func (n *Node) walk(lead, below string, visit func(lead string, n *Node)) {
+	visit(lead, n)
+	for i, child := range n.Children {
+		if i == len(n.Children)-1 {
+			child.walk(below+"└─ ", below+"   ", visit)
+		} else {
+			child.walk(below+"├─ ", below+"│  ", visit)
+		}
+	}
+}
+
+func (n *Node) line(paint func(State, string) string, now time.Time) string {
+	text := paint(n.State, n.Name)
+	for _, more := range []string{n.Ready, n.Message} {
+		switch {
+		case more == "":
+		case n.Type == TypeHint, n.Type == TypeWords, n.Type == TypeCause, n.Type == TypeGap:
+			text += ": " + more
+		default:
+			text += "  " + more
+		}
+	}
+	if n.Since != nil && !n.Since.IsZero() {
+		text += "  " + duration.HumanDuration(now.Sub(n.Since.Time)) + " old"
+	}
+	if n.Until != nil {
+		text += " (" + untils[n.Type] + when(n.Until.Time, now) + ")"
+	}
+	return text
+}
+
+// untils describe what happens at the Until time of a node.
+var untils = map[Type]string{TypeObject: "counts as stalled at ", TypeCause: "counts as lasting at "}
+
+// when formats a time and the distance to it.
+func when(at, now time.Time) string {
+	clock := at.UTC().Format(time.RFC3339)
+	if at.After(now) {
+		return fmt.Sprintf("%s, in %s", clock, duration.HumanDuration(at.Sub(now)))
+	}
+	return fmt.Sprintf("%s, %s ago", clock, duration.HumanDuration(now.Sub(at)))
+}

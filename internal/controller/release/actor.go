@@ -1,0 +1,187 @@
+package release
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"helm.sh/helm/v3/pkg/chart"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/kube/livestate"
+	"github.com/example/appservice-operator/internal/render"
+)
+
+// Actor carries out the actions for the resources of one kind. It is safe for concurrent use on different resources.
+type Actor struct {
+	writer *livestate.Writer
+	live   client.Reader
+	keep   int
+}
+
+// NewActor returns an actor. Live reads past the caches; keep is the number of release records kept of each resource, the newest included.
+func NewActor(writer *livestate.Writer, live client.Reader, keep int) *Actor {
+	return &Actor{writer: writer, live: live, keep: keep}
+}
+
+// Task is one resource, its desired objects, and the input of Decide about it.
+type Task struct {
+	Owner *unstructured.Unstructured
+	// Chart rendered the desired objects.
+	Chart    *chart.Chart
+	Desired  *render.Result
+	Snapshot *livestate.Snapshot
+	Plan     *Plan
+	State    State
+	// Labels of the record, besides those that it always has.
+	Labels map[string]string
+	// Runs are what is noted of Jobs that run once; nil if none is rendered.
+	Runs []v1.RunStatus
+	// Again says that an earlier attempt failed: obstacles are looked for before anything is written.
+	Again bool
+	// First says that nothing of the resource was ever released: if it is refused, all that it created is deleted.
+	First bool
+}
+
+// Write carries out the plan of a task, and returns the objects that it created. The error is a NotOursError, a PreviousError, a
+// RefusedError, a StaleError or the API server's.
+func (a *Actor) Write(ctx context.Context, task Task) (created []client.Object, err error) {
+	if ActionOf(task.State).Records {
+		if err := fits(task.Desired); err != nil {
+			return nil, err
+		}
+	}
+	session := a.writer.Begin(task.Owner.GetUID())
+	defer session.End()
+	writes := a.applier(session, task.Owner, task.Desired)
+	created, err = a.attempt(ctx, session, writes, task)
+	if err != nil && task.First {
+		err = writes.takeBack(ctx, task, created, err)
+	}
+	return created, blame(task, err)
+}
+
+// attempt carries out the plan of a task until a write fails.
+func (a *Actor) attempt(ctx context.Context, session *livestate.Session, writes *applier, task Task) (created []client.Object, err error) {
+	if task.Again {
+		plan, err := writes.check(ctx, task.Plan)
+		if err != nil {
+			return nil, writes.allLeft(ctx, task.Plan, err)
+		}
+		task.Plan = plan
+		if task.First {
+			if err := a.records(session, task.Owner).free(ctx, next(task.Snapshot.Records)); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if ActionOf(task.State).DryRun || task.Again && task.First {
+		if err := writes.dryRun(ctx, task.Plan); err != nil {
+			return nil, err
+		}
+	}
+	created, err = writes.execute(ctx, task.Plan)
+	return created, writes.allLeft(ctx, task.Plan, err)
+}
+
+// blame names the template of a malformed object: the chart must not render one, whatever the spec is.
+func blame(task Task, err error) error {
+	var malformed *MalformedError
+	if !errors.As(err, &malformed) {
+		return err
+	}
+	at := ""
+	if i := slices.Index(task.Desired.Keys, malformed.Key); i >= 0 && i < len(task.Desired.Sources) {
+		at = task.Desired.Sources[i]
+	}
+	return render.Mistake(task.Chart, at, err)
+}
+
+// Mark sets labels of the newest record of a resource. The error is a StaleError if the record is gone or has changed.
+func (a *Actor) Mark(ctx context.Context, owner *unstructured.Unstructured, record *livestate.Record, labels map[string]string) error {
+	session := a.writer.Begin(owner.GetUID())
+	defer session.End()
+	return a.records(session, owner).mark(ctx, record, labels)
+}
+
+// Record records the release of a task whose objects are as rendered. Created are the objects that the action created: they are deleted
+// again if the name of an installed release turns out to belong to another owner. The error is a NotOursError, a PreviousError, a
+// StaleError or the API server's. Records of earlier releases are left to Retire.
+func (a *Actor) Record(ctx context.Context, task Task, created []client.Object) error {
+	session := a.writer.Begin(task.Owner.GetUID())
+	defer session.End()
+	records, newest := a.records(session, task.Owner), task.Snapshot.Record
+	switch {
+	case newest == nil:
+		err := records.add(ctx, task, task.Snapshot.Records)
+		if notOurs := (*NotOursError)(nil); errors.As(err, &notOurs) {
+			err = errors.Join(err, a.applier(session, task.Owner, nil).undo(ctx, created))
+		}
+		return err
+	case newest.Digest != task.Desired.Digest:
+		return records.add(ctx, task, task.Snapshot.Records)
+	case newest.Status != statusDeployed:
+		return records.replace(ctx, task, newest)
+	}
+	return nil
+}
+
+// LastGood returns the release that is recorded. The error is a DamagedError if it cannot be read, a StaleError if the record is gone, or
+// the API server's.
+func (a *Actor) LastGood(ctx context.Context, owner *unstructured.Unstructured, record *livestate.Record) (*Recorded, error) {
+	session := a.writer.Begin(owner.GetUID())
+	defer session.End()
+	return a.records(session, owner).recorded(ctx, record)
+}
+
+// OtherWriter returns the field manager that changed a live object last, besides the operator; empty if that is not known.
+func (a *Actor) OtherWriter(ctx context.Context, object client.Object) string {
+	live := kube.Metadata(object.GetObjectKind().GroupVersionKind())
+	if a.live.Get(ctx, client.ObjectKeyFromObject(object), live) != nil {
+		return ""
+	}
+	return kube.OtherWriter(live)
+}
+
+// KeepAlive carries out a plan of CompareLastGood.
+func (a *Actor) KeepAlive(ctx context.Context, owner *unstructured.Unstructured, plan *Plan) error {
+	session := a.writer.Begin(owner.GetUID())
+	defer session.End()
+	_, err := a.applier(session, owner, nil).execute(ctx, plan)
+	return err
+}
+
+// Delete carries out the deletions of a plan for a resource that is being deleted itself. It writes no record.
+func (a *Actor) Delete(ctx context.Context, owner *unstructured.Unstructured, plan *Plan) error {
+	session := a.writer.Begin(owner.GetUID())
+	defer session.End()
+	_, err := a.applier(session, owner, nil).execute(ctx, &Plan{Delete: plan.Delete})
+	return err
+}
+
+// applier returns the applier for a resource. The objects of desired, which may be nil, are encoded already.
+func (a *Actor) applier(session *livestate.Session, owner *unstructured.Unstructured, desired *render.Result) *applier {
+	bodies := func(object *unstructured.Unstructured) (render.Body, error) {
+		if desired != nil {
+			if at := slices.Index(desired.Objects, object); at >= 0 {
+				return desired.Bodies[at], nil
+			}
+		}
+		return render.BodyOf(object)
+	}
+	return &applier{session: session, live: a.live, owner: owner, bodies: bodies}
+}
+
+func (a *Actor) records(session *livestate.Session, owner *unstructured.Unstructured) *records {
+	return &records{session: session, live: a.live, owner: owner}
+}
+
+// skeleton returns the chart without its templates: their output is known already, and the record stays small.
+func skeleton(c *chart.Chart) *chart.Chart {
+	metadata := *c.Metadata
+	metadata.Dependencies, metadata.KubeVersion = nil, ""
+	return &chart.Chart{Metadata: &metadata, Values: c.Values}
+}

@@ -1,0 +1,288 @@
+package release
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/kube/livestate"
+	"github.com/example/appservice-operator/internal/render"
+)
+
+// FieldManager owns the fields that the operator writes.
+const FieldManager = kube.FieldManager
+
+// applier carries out plans for one resource with server-side apply: one request per object, exact removal of fields that are no longer
+// rendered no matter how many writes were lost before, and a refusal by the API server if the object is not the one, in the version,
+// that was compared.
+type applier struct {
+	session *livestate.Session
+	live    client.Reader
+	owner   *unstructured.Unstructured
+	// bodies returns the JSON of rendered objects.
+	bodies func(*unstructured.Unstructured) (render.Body, error)
+}
+
+// check looks for obstacles to creating objects, before anything is written. Objects that exist and are controlled by the owner, although
+// the caches do not show them, move from Create to Apply.
+func (a *applier) check(ctx context.Context, plan *Plan) (*Plan, error) {
+	checked := &Plan{Apply: plan.Apply, Delete: plan.Delete, Terminating: plan.Terminating}
+	for _, desired := range plan.Create {
+		live, err := a.ours(ctx, desired)
+		switch {
+		case err != nil:
+			return nil, err
+		case live == nil:
+			checked.Create = append(checked.Create, desired)
+		default:
+			change, err := a.found(ctx, desired, live)
+			if err != nil {
+				return nil, err
+			}
+			checked.Apply = append(checked.Apply, change)
+		}
+	}
+	return checked, nil
+}
+
+// ours returns the object that has the name of a rendered one; nil if there is none. The error is a NotOursError or a
+// PreviousError if it does not belong to the owner, a StaleError if it is being deleted.
+func (a *applier) ours(ctx context.Context, desired *unstructured.Unstructured) (client.Object, error) {
+	live := kube.Metadata(desired.GroupVersionKind())
+	err := a.live.Get(ctx, client.ObjectKeyFromObject(desired), live)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("cannot look for %s: %w", kube.KeyOf(desired), err)
+	case !controls(a.owner, live) && !disowned(desired, live) && !left(a.owner, live):
+		return nil, inTheWay(a.owner, kube.KeyOf(desired), live)
+	case live.DeletionTimestamp != nil:
+		return nil, &StaleError{fmt.Errorf("%s is being deleted", kube.KeyOf(desired))}
+	}
+	return live, nil
+}
+
+// found returns the change of an object that the caches do not show, of which only the metadata were read. Claim templates stay as they are.
+func (a *applier) found(ctx context.Context, desired *unstructured.Unstructured, live client.Object) (Change, error) {
+	if kube.TraitsOf(desired.GroupVersionKind().GroupKind()).Claims == nil {
+		return Change{Desired: desired, Live: live}, nil
+	}
+	whole := identity(live)
+	if err := a.live.Get(ctx, client.ObjectKeyFromObject(live), whole); err != nil {
+		return Change{}, fmt.Errorf("cannot read %s: %w", kube.KeyOf(live), err)
+	}
+	if whole.GetUID() != live.GetUID() {
+		return Change{}, &StaleError{fmt.Errorf("%s has changed", kube.KeyOf(live))}
+	}
+	return Change{Desired: asFarAsMutable(desired, whole), Live: whole}, nil
+}
+
+// allLeft extends a PreviousError to all objects that are in the way of a plan, not only the first one found.
+func (a *applier) allLeft(ctx context.Context, plan *Plan, err error) error {
+	var previous *PreviousError
+	if !errors.As(err, &previous) {
+		return err
+	}
+	all := &PreviousError{}
+	for _, desired := range plan.Create {
+		_, err := a.ours(ctx, desired)
+		if errors.As(err, &previous) {
+			all.Left = append(all.Left, previous.Left...)
+		}
+	}
+	if len(all.Left) == 0 {
+		return err // they were deleted meanwhile
+	}
+	return all
+}
+
+// dryRun checks by a dry run that the API server accepts a plan of several writes. Nothing is written. The write of a single object is
+// its own dry run.
+func (a *applier) dryRun(ctx context.Context, plan *Plan) error {
+	for _, change := range plan.Apply {
+		if refused := staysHeadless(change); refused != nil {
+			return refused
+		}
+	}
+	if len(plan.Create)+len(plan.Apply) < 2 {
+		return nil
+	}
+	return a.wouldTake(ctx, plan)
+}
+
+// wouldTake returns an error if the API server would refuse a plan.
+func (a *applier) wouldTake(ctx context.Context, plan *Plan) error {
+	for _, desired := range plan.Create {
+		_, live, err := a.create(ctx, desired, client.DryRunAll)
+		if err == nil && live != nil {
+			var change Change
+			if change, err = a.found(ctx, desired, live); err == nil {
+				_, err = a.apply(ctx, change, client.DryRunAll)
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for _, change := range plan.Apply {
+		if _, err := a.apply(ctx, change, client.DryRunAll); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// execute writes the plan, stops at the first object that is refused, and returns what it created.
+func (a *applier) execute(ctx context.Context, plan *Plan) (created []client.Object, err error) {
+	for _, desired := range plan.Create {
+		written, live, err := a.create(ctx, desired)
+		switch {
+		case err != nil:
+		case live != nil:
+			var change Change
+			if change, err = a.found(ctx, desired, live); err == nil {
+				err = a.change(ctx, change)
+			}
+		default:
+			created = append(created, written)
+			err = a.handOver(ctx, desired, written)
+		}
+		if err != nil {
+			return created, err
+		}
+	}
+	for _, change := range plan.Apply {
+		if err := a.change(ctx, change); err != nil {
+			return created, err
+		}
+	}
+	for _, object := range plan.Delete {
+		if err := a.versioned(ctx, object, func(version string) error { return a.delete(ctx, object, version) }); err != nil {
+			return created, err
+		}
+	}
+	return created, nil
+}
+
+// change brings an existing object to its rendered state.
+func (a *applier) change(ctx context.Context, change Change) error {
+	held, err := a.takeOver(ctx, change)
+	if err != nil {
+		return err
+	}
+	if held != nil {
+		change.Live = held
+	}
+	written, err := a.apply(ctx, change)
+	if err == nil {
+		written, err = a.evict(ctx, change, written)
+	} else {
+		written, err = a.evictFirst(ctx, change, err)
+	}
+	if err != nil {
+		return err
+	}
+	return a.forgetStart(ctx, change.Desired, written)
+}
+
+// neverAVersion is a resource version that no object has: with it, an apply succeeds only if the object does not exist.
+const neverAVersion = "1"
+
+// create writes an object that does not exist. If it exists after all, and is the owner's, nothing is written and its metadata are returned.
+func (a *applier) create(ctx context.Context, desired *unstructured.Unstructured, options ...client.PatchOption) (written *unstructured.Unstructured, live client.Object, err error) {
+	written, err = a.apply(ctx, Change{Desired: started(desired)}, options...)
+	if !apierrors.IsConflict(err) {
+		return written, nil, err
+	}
+	if live, lookErr := a.ours(ctx, desired); live != nil || lookErr != nil {
+		return nil, live, lookErr
+	}
+	return nil, nil, err
+}
+
+// apply writes one object. The API server refuses with a conflict unless the object exists in the version that was compared, or does not
+// exist if it did not then: a decision based on an older state, by this process or another one, never overwrites a newer one.
+func (a *applier) apply(ctx context.Context, change Change, options ...client.PatchOption) (*unstructured.Unstructured, error) {
+	body, err := a.bodies(change.Desired)
+	if err != nil {
+		return nil, err
+	}
+	written, err := a.send(ctx, change.Desired, body, change.Live, append(options, client.FieldOwner(FieldManager))...)
+	if err != nil {
+		return nil, a.explain(ctx, change, fmt.Errorf("%s: %w", kube.KeyOf(change.Desired), err))
+	}
+	return written, nil
+}
+
+// statusRaces is how often a write is sent again that failed only because the status had changed.
+const statusRaces = 5
+
+// send applies fields to a live object, or creates it if that is nil, and returns it as written.
+func (a *applier) send(ctx context.Context, desired client.Object, body render.Body, live client.Object, options ...client.PatchOption) (*unstructured.Unstructured, error) {
+	written := identity(desired)
+	if live == nil {
+		return written, a.session.Apply(ctx, written, body.With(map[string]string{"resourceVersion": neverAVersion}), options...)
+	}
+	options = append(options, client.ForceOwnership)
+	return written, a.versioned(ctx, live, func(version string) error {
+		return a.session.Apply(ctx, written, body.With(map[string]string{"uid": string(live.GetUID()), "resourceVersion": version}), options...)
+	})
+}
+
+// versioned writes with the version in which a live object was compared as a precondition, and again if only its status has changed since.
+func (a *applier) versioned(ctx context.Context, live client.Object, write func(version string) error) error {
+	for version, attempt := live.GetResourceVersion(), 1; ; attempt++ {
+		err := write(version)
+		if !apierrors.IsConflict(err) || attempt == statusRaces {
+			return err
+		}
+		if version = a.newStatus(ctx, live); version == "" {
+			return err
+		}
+	}
+}
+
+// identity returns an object with nothing but what identifies it.
+func identity(object client.Object) *unstructured.Unstructured {
+	out := kube.Object(object.GetObjectKind().GroupVersionKind())
+	out.SetNamespace(object.GetNamespace())
+	out.SetName(object.GetName())
+	return out
+}
+
+// newStatus returns the version of an object of which only the status has changed since it was compared; "" if more has changed, or if its
+// kind does not show that. What others may have changed of the other metadata makes no difference.
+func (a *applier) newStatus(ctx context.Context, seen client.Object) string {
+	now := kube.Metadata(seen.GetObjectKind().GroupVersionKind())
+	if err := a.live.Get(ctx, client.ObjectKeyFromObject(seen), now); err != nil || now.DeletionTimestamp != nil {
+		return ""
+	}
+	was, is := metav1.GetControllerOfNoCopy(seen), metav1.GetControllerOfNoCopy(now)
+	if !kube.SameGeneration(seen, now) || stampOf(seen) != stampOf(now) || (was == nil) != (is == nil) || was != nil && was.UID != is.UID ||
+		seen.GetLabels()[v1.LabelManaged] != now.Labels[v1.LabelManaged] {
+		return ""
+	}
+	return now.ResourceVersion
+}
+
+// delete deletes an object, in the given version if it is not empty.
+func (a *applier) delete(ctx context.Context, object client.Object, version string) error {
+	only := client.Preconditions{UID: ptr.To(object.GetUID())}
+	if version != "" {
+		only.ResourceVersion = &version
+	}
+	err := a.session.Delete(ctx, object, only, client.PropagationPolicy(metav1.DeletePropagationBackground))
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("%s: %w", kube.KeyOf(object), err)
+	}
+	return nil
+}

@@ -1,0 +1,163 @@
+package release
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/kube/livestate"
+)
+
+// Inherit deletes the release records that the record of a task replaces, the oldest first: those left by an earlier resource of its kind and
+// name, which are not read, and Helm's records of the adopted release, so that helm uninstall does not find it. It runs after the objects and
+// before the record are written: while the record is missing, the release is unfinished, and this is repeated. It returns the objects of the
+// adopted release that are not rendered: they stay.
+func (a *Actor) Inherit(ctx context.Context, task Task) (unrendered []string, err error) {
+	session := a.writer.Begin(task.Owner.GetUID())
+	defer session.End()
+	records := a.records(session, task.Owner)
+	orphans, err := records.others(ctx, task.Owner.GetName(), records.orphaned)
+	if err != nil {
+		return nil, err
+	}
+	if err := records.remove(ctx, orphans); err != nil {
+		return nil, err
+	}
+	theirs, unrendered, err := records.inheritance(ctx, AdoptionOf(task.Owner), task.Desired.Keys)
+	if err != nil || len(theirs) == 0 {
+		return nil, err
+	}
+	return unrendered, records.remove(ctx, theirs)
+}
+
+// inheritance returns Helm's records of the adopted release, and those of its objects that are not rendered; nothing if none of them is rendered.
+func (r *records) inheritance(ctx context.Context, adoption *Adoption, rendered []kube.Key) (theirs []*metav1.PartialObjectMetadata, unrendered []string, err error) {
+	if adoption == nil || adoption.Release == "" {
+		return nil, nil, nil
+	}
+	theirs, err = r.others(ctx, adoption.Release, r.helms)
+	if err != nil || len(theirs) == 0 {
+		return nil, nil, err
+	}
+	taken, unrendered, err := r.partsOf(ctx, theirs[len(theirs)-1], rendered)
+	if err != nil || !taken {
+		return nil, nil, err
+	}
+	return theirs, unrendered, nil
+}
+
+// inherits reports whether a record of the owner's name is deleted before its own is written.
+func (r *records) inherits(record *metav1.PartialObjectMetadata) bool {
+	adoption := AdoptionOf(r.owner)
+	adopted := adoption != nil && adoption.Release == record.Labels["name"]
+	return metav1.GetControllerOfNoCopy(record) == nil && (r.orphaned(record) || adopted && r.helms(record))
+}
+
+// against returns the objections of records to an adoption: Helm is working on the release, or the owner's record would have the name of a
+// release that is not adopted.
+func (r *records) against(ctx context.Context, adoption *Adoption) ([]string, error) {
+	var list []string
+	if adoption.Release != "" {
+		theirs, err := r.others(ctx, adoption.Release, r.helms)
+		if err != nil {
+			return nil, err
+		}
+		if len(theirs) > 0 {
+			status := theirs[len(theirs)-1].Labels["status"]
+			if strings.HasPrefix(status, "pending-") || status == "uninstalling" {
+				list = append(list, fmt.Sprintf("Helm release %q is %s: wait until Helm is done, or roll it back", adoption.Release, status))
+			}
+		}
+	}
+	_, err := r.strangers(ctx)
+	if notOurs := (*NotOursError)(nil); errors.As(err, &notOurs) {
+		return append(list, fmt.Sprintf("Helm release %q has the name of the %s: name it by annotation %s, or choose another name", notOurs.Key.Name, r.owner.GetKind(), v1.AnnotationAdoptRelease)), nil
+	}
+	return list, err
+}
+
+// orphaned reports whether a record belongs to an earlier resource of the owner's kind and name.
+func (r *records) orphaned(record *metav1.PartialObjectMetadata) bool {
+	return record.Labels[v1.LabelManaged] != "" && record.Labels["name"] == r.owner.GetName()
+}
+
+// helms reports whether a record is Helm's own.
+func (r *records) helms(record *metav1.PartialObjectMetadata) bool {
+	return record.Labels[v1.LabelManaged] == "" && record.Labels[v1.LabelDigest] == ""
+}
+
+// others returns the records of a release that have no controller and match a predicate, the oldest first.
+func (r *records) others(ctx context.Context, release string, sort func(*metav1.PartialObjectMetadata) bool) ([]*metav1.PartialObjectMetadata, error) {
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(kube.SecretKind.GroupVersion().WithKind("SecretList"))
+	err := r.live.List(ctx, list, client.InNamespace(r.owner.GetNamespace()), client.MatchingLabels{"owner": "helm", "name": release})
+	if err != nil {
+		return nil, fmt.Errorf("cannot look for release records: %w", err)
+	}
+	var found []*metav1.PartialObjectMetadata
+	for i := range list.Items {
+		record := &list.Items[i]
+		record.SetGroupVersionKind(kube.SecretKind)
+		if livestate.IsRecord(record) && metav1.GetControllerOfNoCopy(record) == nil && sort(record) {
+			found = append(found, record)
+		}
+	}
+	slices.SortFunc(found, func(a, b *metav1.PartialObjectMetadata) int { return revisionOf(a) - revisionOf(b) })
+	return found, nil
+}
+
+func revisionOf(record client.Object) int {
+	revision, _ := strconv.Atoi(record.GetLabels()["version"]) // a record without a version comes first
+	return revision
+}
+
+// partsOf reports whether any object of a recorded release is among rendered ones, and names those that are not.
+func (r *records) partsOf(ctx context.Context, record *metav1.PartialObjectMetadata, rendered []kube.Key) (taken bool, others []string, err error) {
+	damaged := func(err error) error {
+		return &DamagedError{Revision: revisionOf(record), Secret: record.Name, Err: err}
+	}
+	secret, err := r.read(ctx, record.Name, record.UID)
+	if err != nil {
+		return false, nil, err
+	}
+	manifest, err := Manifest(secret.Data["release"])
+	if err != nil {
+		return false, nil, damaged(err)
+	}
+	for documents := yaml.NewYAMLOrJSONDecoder(strings.NewReader(manifest), 4096); ; {
+		object := &metav1.PartialObjectMetadata{}
+		if err := documents.Decode(object); errors.Is(err, io.EOF) {
+			return taken, others, nil
+		} else if err != nil {
+			return false, nil, damaged(errors.New("its manifest is not YAML"))
+		}
+		if object.Kind == "" {
+			continue // a document of comments
+		}
+		here := object.GetNamespace() == "" || object.GetNamespace() == r.owner.GetNamespace()
+		if here && slices.Contains(rendered, kube.KeyOf(object)) {
+			taken = true
+			continue
+		}
+		others = append(others, kube.KeyOf(object).String())
+	}
+}
+
+func (r *records) remove(ctx context.Context, list []*metav1.PartialObjectMetadata) error {
+	for _, record := range list {
+		if err := r.session.DeleteRecord(ctx, record.Namespace, record.Name, record.UID); client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("cannot delete the release record %s: %w", record.Name, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,244 @@
+package release
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"strings"
+
+	helmrelease "helm.sh/helm/v3/pkg/release"
+	helmtime "helm.sh/helm/v3/pkg/time"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/kube/livestate"
+)
+
+// Annotations of a resource that describe its releases, as in helm-operator-plugins.
+const (
+	installDescription = "helm.sdk.operatorframework.io/install-description"
+	upgradeDescription = "helm.sdk.operatorframework.io/upgrade-description"
+)
+
+// records stores what Helm stores of a release of one resource: a Secret, in Helm's own encoding. It is written once, when the objects match
+// it (until then, the objects themselves show what is still to be written), marked when the next one exists, and deleted when
+// enough others do.
+type records struct {
+	session *livestate.Session
+	live    client.Reader
+	owner   *unstructured.Unstructured
+}
+
+// add records the revision after former ones, the newest first, as deployed. The error is a NotOursError or a PreviousError if the release
+// of another owner has the name, a StaleError if the record exists already.
+func (r *records) add(ctx context.Context, task Task, former []*livestate.Record) error {
+	revision := next(former)
+	secret, err := r.secret(task, revision)
+	if err != nil {
+		return err
+	}
+	err = r.session.CreateRecord(ctx, secret)
+	if apierrors.IsAlreadyExists(err) {
+		return r.explainTakenName(ctx, revision)
+	}
+	if err != nil {
+		return r.makeRoom(ctx, former, fmt.Errorf("cannot record release %d: %w", revision, err))
+	}
+	return nil
+}
+
+// next returns the revision that follows former ones, the newest first.
+func next(former []*livestate.Record) int {
+	if len(former) == 0 {
+		return 1
+	}
+	return former[0].Revision + 1
+}
+
+// replace records the revision of a record that is not deployed as deployed, replacing its content. The error is a StaleError if the
+// record is gone or has changed.
+func (r *records) replace(ctx context.Context, task Task, record *livestate.Record) error {
+	secret, err := r.secret(task, record.Revision)
+	if err != nil {
+		return err
+	}
+	secret.Name, secret.UID, secret.ResourceVersion = record.Name, record.UID, record.Version
+	return recordError(record, r.session.UpdateRecord(ctx, secret))
+}
+
+// recordError explains the result of changing a record.
+func recordError(record *livestate.Record, err error) error {
+	switch {
+	case apierrors.IsNotFound(err), apierrors.IsConflict(err):
+		return &StaleError{fmt.Errorf("the record of release %d is gone or has changed", record.Revision)}
+	case err != nil:
+		return fmt.Errorf("cannot write the record of release %d: %w", record.Revision, err)
+	}
+	return nil
+}
+
+// read returns the Secret of a record. The error is a StaleError if the record is gone, or is another one by now.
+func (r *records) read(ctx context.Context, name string, uid types.UID) (*corev1.Secret, error) {
+	secret, err := r.session.Record(ctx, r.owner.GetNamespace(), name)
+	switch {
+	case apierrors.IsNotFound(err), err == nil && secret.UID != uid:
+		return nil, &StaleError{fmt.Errorf("release record %s is gone", name)}
+	case err != nil:
+		return nil, fmt.Errorf("cannot read release record %s: %w", name, err)
+	}
+	return secret, nil
+}
+
+// secret returns the record of a revision.
+func (r *records) secret(task Task, revision int) (*corev1.Secret, error) {
+	description, annotated := "Install complete", installDescription
+	if revision > 1 {
+		description, annotated = "Upgrade complete", upgradeDescription
+	}
+	labels := map[string]string{
+		v1.LabelManaged:      "true",
+		v1.LabelDigest:       task.Desired.Digest,
+		v1.LabelChartVersion: labelValue(task.Chart.Metadata.Version),
+	}
+	maps.Copy(labels, task.Labels)
+	author, changed := kube.ChangedBy(r.owner)
+	secret, err := encode(&helmrelease.Release{
+		Name:      r.owner.GetName(),
+		Namespace: r.owner.GetNamespace(),
+		Version:   revision,
+		Chart:     skeleton(task.Chart),
+		Config:    task.Desired.Values,
+		Manifest:  task.Desired.Manifest(),
+		Labels:    labels,
+		Info: &helmrelease.Info{
+			FirstDeployed: helmtime.Time{Time: r.owner.GetCreationTimestamp().Time},
+			LastDeployed:  helmtime.Now(),
+			Status:        helmrelease.StatusDeployed,
+			Description:   cmp.Or(r.owner.GetAnnotations()[annotated], description),
+		},
+	}, Source{
+		APIVersion: r.owner.GetAPIVersion(),
+		Kind:       r.owner.GetKind(),
+		Generation: r.owner.GetGeneration(),
+		ChangedBy:  author,
+		ChangedAt:  changed,
+		Spec:       r.owner.Object["spec"],
+		Runs:       task.Runs,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("cannot encode release %d: %w", revision, err)
+	}
+	secret.Namespace, secret.Name = r.owner.GetNamespace(), nameOf(r.owner, revision)
+	secret.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(r.owner, r.owner.GroupVersionKind())}
+	return secret, nil
+}
+
+// mark sets labels of a record.
+func (r *records) mark(ctx context.Context, record *livestate.Record, labels map[string]string) error {
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": record.UID, "resourceVersion": record.Version, "labels": labels}})
+	if err != nil {
+		return err
+	}
+	secret := kube.Metadata(kube.SecretKind)
+	secret.Namespace, secret.Name = r.owner.GetNamespace(), record.Name
+	return recordError(record, r.session.Patch(ctx, secret, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(FieldManager)))
+}
+
+// recorded returns the content of a record. The error is a DamagedError if it cannot be read, a StaleError if the record is gone.
+func (r *records) recorded(ctx context.Context, record *livestate.Record) (*Recorded, error) {
+	name := record.Name
+	secret, err := r.read(ctx, name, record.UID)
+	if err != nil {
+		return nil, err
+	}
+	content, err := Decode(secret)
+	if err != nil {
+		return nil, &DamagedError{Revision: record.Revision, Secret: name, Err: err}
+	}
+	for _, object := range content.Objects {
+		if !rendered(r.owner, object) {
+			return nil, &DamagedError{Revision: record.Revision, Secret: name, Err: fmt.Errorf("%s in it was not rendered for this resource", kube.KeyOf(object))}
+		}
+	}
+	return content, nil
+}
+
+func nameOf(owner client.Object, revision int) string {
+	return fmt.Sprintf("%s%s.v%d", livestate.RecordPrefix, owner.GetName(), revision)
+}
+
+// explainTakenName looks up which release has the name: the caches show only records that carry our label.
+func (r *records) explainTakenName(ctx context.Context, revision int) error {
+	if err := r.free(ctx, revision); err != nil {
+		return err
+	}
+	return &StaleError{fmt.Errorf("a release of the name is there, the caches do not show it")}
+}
+
+// free returns a NotOursError or a PreviousError if a release has the name that is not the resource's own, or if any other Secret has the name of
+// the record of a revision. A record of the resource that lost the label by which records are found gets it back.
+func (r *records) free(ctx context.Context, revision int) error {
+	unlabeled, err := r.strangers(ctx)
+	if err != nil {
+		return err
+	}
+	for _, record := range unlabeled {
+		patch := fmt.Appendf(nil, `{"metadata":{"labels":{%q:"true"}}}`, v1.LabelManaged)
+		if err := r.session.Patch(ctx, record, client.RawPatch("application/merge-patch+json", patch), client.FieldOwner(FieldManager)); err != nil {
+			return fmt.Errorf("cannot label the release record %s: %w", record.Name, err)
+		}
+	}
+	return r.squatted(ctx, nameOf(r.owner, revision))
+}
+
+// strangers returns a NotOursError or a PreviousError if a release has the name that is not the resource's own, else its records without the
+// label by which records are found.
+func (r *records) strangers(ctx context.Context) (unlabeled []*metav1.PartialObjectMetadata, err error) {
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(kube.SecretKind.GroupVersion().WithKind("SecretList"))
+	err = r.live.List(ctx, list, client.InNamespace(r.owner.GetNamespace()),
+		client.MatchingLabels{"owner": "helm", "name": r.owner.GetName()})
+	if err != nil {
+		return nil, fmt.Errorf("cannot look for release records: %w", err)
+	}
+	for i := range list.Items {
+		record := &list.Items[i]
+		record.SetGroupVersionKind(kube.SecretKind)
+		switch {
+		case !livestate.IsRecord(record), r.inherits(record):
+		case !controls(r.owner, record):
+			return nil, inTheWay(r.owner, kube.Key{GroupKind: schema.GroupKind{Kind: "Helm release"}, Name: r.owner.GetName()}, record)
+		case record.GetLabels()[v1.LabelManaged] == "":
+			unlabeled = append(unlabeled, record)
+		}
+	}
+	return unlabeled, nil
+}
+
+// squatted returns a NotOursError if a Secret that has no labels of a release record has the name of one.
+func (r *records) squatted(ctx context.Context, name string) error {
+	secret := kube.Metadata(kube.SecretKind)
+	err := r.live.Get(ctx, client.ObjectKey{Namespace: r.owner.GetNamespace(), Name: name}, secret)
+	switch {
+	case apierrors.IsNotFound(err), err == nil && livestate.IsRecord(secret) && secret.Labels["name"] == r.owner.GetName():
+		return nil
+	case err != nil:
+		return fmt.Errorf("cannot look for release record %s: %w", name, err)
+	}
+	return &NotOursError{Key: kube.KeyOf(secret), Owner: "no release record of this resource, though it has the name of one"}
+}
+
+// labelValue converts a chart version to a label value: build metadata comes after a plus, and a label has 63 characters at most.
+func labelValue(version string) string {
+	value := strings.ReplaceAll(version, "+", "_")
+	return strings.TrimRight(value[:min(len(value), 63)], "-_.")
+}

@@ -1,0 +1,149 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/controller/release"
+	"github.com/example/appservice-operator/internal/controller/rollout"
+	"github.com/example/appservice-operator/internal/kube/livestate"
+	"github.com/example/appservice-operator/internal/render"
+	"github.com/example/appservice-operator/internal/render/defaults"
+	"github.com/example/appservice-operator/internal/status"
+	"github.com/example/appservice-operator/internal/status/health"
+	build "github.com/example/appservice-operator/internal/version"
+)
+
+// chartOf returns the chart of a renderer.
+func chartOf(renderer *render.Renderer) rollout.Chart {
+	return rollout.Chart{Identity: renderer.Identity(), Operator: build.Version}
+}
+
+// Chart returns the chart in use.
+func (r *Reconciler) Chart() rollout.Chart { return chartOf(r.Charts.Get()) }
+
+// begun returns the rollout that has begun for the resource although its user did not ask for it; false if there is none.
+func (s *scope) begun(record *livestate.Record) (rollout.Rollout, bool) {
+	return s.asked.Begun(record, s.resource.GetGeneration())
+}
+
+// spare leaves the recorded release to a resource for which something new, and nothing that its user changed, cannot be rendered.
+func (s *scope) spare(done attempt) attempt {
+	_, begun := s.begun(done.there.Record)
+	if s.paused || begun || done.there.Record == nil || !deployed(s) || !s.asked.New(done.there.Record).Any() || !isUnrenderable(done.err) {
+		return done
+	}
+	done.unfit, done.err = done.err, nil
+	return done
+}
+
+// begin reports whether an attempt may change objects, and returns the rollout that it belongs to; nil for none. It takes a place in the
+// line of rollouts if it restarts pods that are available, and nobody asked for that but the platform. The newest record says so before
+// anything else is written.
+func (r *Reconciler) begin(ctx context.Context, s *scope, a attempt) (running *rollout.Rollout, may bool, err error) {
+	if begun, yes := s.begun(a.there.Record); yes {
+		r.Rollouts.Resume(s.name(), begun.Since)
+		return &begun, true, nil
+	}
+	there := health.ReplicasOf(a.there.Objects)
+	if a.state != release.OutOfDate || !deployed(s) || there.Available == 0 || !a.plan.RollsPods() || a.plan.OnlyRestarts() {
+		return nil, true, nil
+	}
+	if !r.Rollouts.Begin(s.name()) {
+		return nil, false, nil
+	}
+	begun := s.asked.Begin(s.resource.GetGeneration(), r.Clock.Now(), there)
+	return &begun, true, r.Actor.Mark(ctx, s.resource, a.there.Record, map[string]string{v1.LabelRollout: begun.String()})
+}
+
+// judge reports to the line of rollouts how the resource fares, and updates what its record says of a rollout that has begun. It
+// returns when the rollout has to be judged again although nothing changes; the zero time if there is no such time.
+func (r *Reconciler) judge(ctx context.Context, s *scope, done attempt) (again time.Time, err error) {
+	defer r.Rollouts.Looked(s.name())
+	record := done.there.Record
+	running, begun := s.begun(record)
+	switch {
+	case done.unfit != nil:
+		r.Rollouts.Fail(s.name())
+		return again, nil
+	case done.queued:
+		return again, nil
+	case !begun:
+		r.Rollouts.End(s.name())
+		return again, nil
+	}
+	judged, state := running.Judge(!s.asked.New(record).Any(), health.ReplicasOf(done.there.Objects), r.Clock.Now(), r.Rollouts.Deadline)
+	switch state {
+	case rollout.Over:
+		r.Rollouts.End(s.name())
+		return again, r.Actor.Mark(ctx, s.resource, record, map[string]string{v1.LabelRollout: ""})
+	case rollout.Failed:
+		r.Rollouts.Fail(s.name())
+		return again, nil
+	}
+	if again = judged.Since.Add(r.Rollouts.Deadline); judged == running {
+		r.Rollouts.Resume(s.name(), running.Since)
+		return again, nil
+	}
+	r.Rollouts.End(s.name()) // its place was for one deadline
+	return again, r.Actor.Mark(ctx, s.resource, record, map[string]string{v1.LabelRollout: judged.String()})
+}
+
+// waits reports whether the resource keeps the recorded release for now, though its user did not ask for that.
+func (a attempt) waits() bool { return a.queued || a.unfit != nil }
+
+// why returns what a resource waits for, and what its user can do about it, if anything.
+func (r *Reconciler) why(s *scope, a attempt) (waits status.Waits) {
+	if !a.waits() {
+		return waits
+	}
+	news := s.asked.New(a.there.Record)
+	what, comes, named := "a new chart", "a new chart or operator", s.asked.String(news)
+	switch {
+	case news.Defaults && !news.Chart:
+		what, comes = "a change of defaults", "a change of defaults"
+		waits.Hint = "correct ConfigMap " + defaults.Name + " in this namespace, or take the change back; what runs is kept as it is until then"
+	case !news.Any():
+		what, comes, named = "a change of the cluster", "a change of the cluster", "a change of the cluster"
+	}
+	halted := r.Rollouts.Halted(s.resource.GetNamespace())
+	switch {
+	case a.unfit != nil:
+		waits.Short = what + " is held back"
+		waits.Message = fmt.Sprintf("%s is held back, because it cannot be rendered for this resource: %v", named, unnamed(news, a.unfit))
+	case halted != "":
+		waits.Short, waits.Message = what+" is held back", named+" "+halted
+	default:
+		waits.Short = comes + " waits for its turn"
+		waits.Message, waits.Hint = waits.Short+": it changes a few resources at a time", ""
+	}
+	return waits
+}
+
+// recordUnfit emits an event and logs that something new cannot be rendered for a resource, unless the status before said so.
+func (r *Reconciler) recordUnfit(ctx context.Context, s *scope, done attempt, why status.Waits) {
+	known := slices.ContainsFunc(s.previous.Problems, func(p v1.Problem) bool { return p.Message == status.OneLine(why.Message) })
+	if done.unfit == nil || known {
+		return
+	}
+	news, reason := s.asked.New(done.there.Record), problemOf(done.unfit, nil, "").Reason
+	what, message := s.asked.String(news), unnamed(news, done.unfit).Error()
+	log.FromContext(ctx).Info("what is new cannot be rendered for a resource, which keeps its release", "new", what, "reason", reason, "message", message)
+	r.event(s, corev1.EventTypeWarning, reason, fmt.Sprintf("%s cannot be rendered, the release before stays: %s", what, message))
+}
+
+// unnamed returns an error without the name of the defaults that it comes from, if nothing but defaults is new.
+func unnamed(news rollout.Parts, err error) error {
+	var culprit *defaults.Error
+	if !news.Chart && errors.As(err, &culprit) && culprit.Source == defaults.ByNamespace {
+		return culprit.Err
+	}
+	return err
+}

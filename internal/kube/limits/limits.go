@@ -1,0 +1,78 @@
+// Package limits owns the size limits of a resource: of itself, its references, the claims of its routes and its rendered objects. With
+// these limits, a thousand of the largest resources fit into the default memory of the operator. The CRD of AppService refuses most larger
+// resources before they are stored; the limits here apply to all others: other kinds, an older CRD, what spec.podTemplate or a chart makes
+// of little.
+package limits
+
+import (
+	"errors"
+	"fmt"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+)
+
+const (
+	// Resource is the maximum size of a resource in bytes of JSON, without its status, managed fields and what kubectl last applied.
+	Resource = 48 << 10
+	// References is the maximum number of objects, and keys of objects, that the workloads and routes of a resource may refer to.
+	References = 100
+	// Claims is the maximum number of combinations of host, path and other matches in the routes of a resource, for each listener that serves
+	// them.
+	Claims = 128
+	// Rendered is the maximum size of a resource's rendered objects in bytes of JSON, besides the contents of its chart.
+	Rendered = 2 * Resource
+)
+
+// Error reports that a resource exceeds a limit.
+type Error struct{ message string }
+
+func (e *Error) Error() string { return e.message }
+
+// Reason returns the reason of Ready.
+func (e *Error) Reason() string { return v1.ReasonTooLarge }
+
+// Is reports whether an error says that a resource is too large: only its user, or another chart, can fix that.
+func Is(err error) bool {
+	var known *Error
+	return errors.As(err, &known)
+}
+
+const smaller = "keep large files in ConfigMaps of your own, mount them with spec.volumes and take variables from them with spec.envFrom"
+
+// OfResource returns an error if a resource has too many bytes.
+func OfResource(bytes int) error {
+	if bytes <= Resource {
+		return nil
+	}
+	return &Error{fmt.Sprintf("spec and metadata have %d KiB as JSON, more than %d KiB: %s", kibibytes(bytes), Resource>>10, smaller)}
+}
+
+// OfReferences returns an error if there are too many references.
+func OfReferences(count int) error {
+	if count <= References {
+		return nil
+	}
+	return &Error{fmt.Sprintf("the pods refer to %d ConfigMaps, Secrets, keys of them and other objects, more than %d: "+
+		"take all keys of an object together with spec.envFrom, or mount it with spec.volumes", count, References)}
+}
+
+// OfClaims returns an error if routes have too many claims.
+func OfClaims(count int) error {
+	if count <= Claims {
+		return nil
+	}
+	return &Error{fmt.Sprintf("the routes have %d combinations of listener, host and path, more than %d: "+
+		"give them fewer hosts and paths, or spread them over several resources", count, Claims)}
+}
+
+// OfRendered returns an error if objects have too many bytes for a chart of the given size.
+func OfRendered(bytes, chart int) error {
+	if bytes <= Rendered+chart {
+		return nil
+	}
+	return &Error{fmt.Sprintf("what is rendered has %d KiB as JSON, more than %d KiB: make the spec smaller; %s",
+		kibibytes(bytes), kibibytes(Rendered+chart), smaller)}
+}
+
+// kibibytes rounds up, so that a size just above a limit differs from the limit.
+func kibibytes(bytes int) int { return (bytes + 1<<10 - 1) >> 10 }

@@ -1,0 +1,34 @@
+package livestate
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/example/appservice-operator/internal/kube"
+)
+
+// payloads fetches the content of the wanted objects of which the informers hold an outline.
+func (o *Observer) payloads(ctx context.Context, objects map[kube.Key]client.Object, wanted func(client.Object) bool) error {
+	for key, object := range objects {
+		if !kube.IsOutline(object) || !wanted(object) {
+			continue
+		}
+		whole := kube.Object(object.GetObjectKind().GroupVersionKind())
+		err := o.live.Get(ctx, client.ObjectKeyFromObject(object), whole)
+		switch {
+		case apierrors.IsNotFound(err):
+			delete(objects, key)
+		case err != nil:
+			return fmt.Errorf("cannot read %s: %w", key, err)
+		case ownerOf(whole) != ownerOf(object):
+			delete(objects, key) // it has another owner by now
+		default:
+			kube.StripManagedFields(whole)
+			objects[key] = whole
+		}
+	}
+	return nil
+}

@@ -1,0 +1,41 @@
+package hooks
+
+import (
+	"context"
+	"encoding/json"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/digest"
+	"github.com/example/appservice-operator/internal/kube"
+)
+
+// Claims marks the objects created from claim templates: the caches select a claim by its label, the owner's name identifies its resource, and
+// the stamp the version of its template. Controllers, not this operator, create the claims.
+func Claims(_ context.Context, in *Input, objects []*unstructured.Unstructured) error {
+	for _, object := range objects {
+		path := kube.TraitsOf(object.GroupVersionKind().GroupKind()).Claims
+		if path == nil {
+			continue
+		}
+		templates, _, _ := unstructured.NestedFieldNoCopy(object.Object, path...)
+		list, _ := templates.([]any)
+		for _, item := range list {
+			content, _ := item.(map[string]any)
+			if content == nil {
+				continue // Canonical has refused it
+			}
+			template := &unstructured.Unstructured{Object: content}
+			template.SetLabels(labels.Merge(template.GetLabels(), map[string]string{v1.LabelManaged: "true"}))
+			template.SetAnnotations(labels.Merge(template.GetAnnotations(), map[string]string{v1.AnnotationRetainedFor: in.Owner.GetName()}))
+			data, err := json.Marshal(content)
+			if err != nil {
+				return notValid(object, err)
+			}
+			template.SetAnnotations(labels.Merge(template.GetAnnotations(), map[string]string{AnnotationStamp: digest.Of(data)[:32]}))
+		}
+	}
+	return nil
+}

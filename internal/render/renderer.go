@@ -1,0 +1,42 @@
+package render
+
+import (
+	"slices"
+
+	"helm.sh/helm/v3/pkg/chart"
+	"helm.sh/helm/v3/pkg/chartutil"
+	"k8s.io/client-go/kubernetes/scheme"
+
+	appchart "github.com/example/appservice-operator/internal/chart"
+	"github.com/example/appservice-operator/internal/render/hooks"
+	"github.com/example/appservice-operator/internal/render/values"
+)
+
+// For returns the renderer of an entry of watches.yaml with a chart, which may differ from the one that it names.
+func For(entry appchart.Watch, c *chart.Chart) *Renderer {
+	return &Renderer{
+		Chart:      c,
+		Translator: values.For(entry.GroupVersionKind, c, entry.OverrideValues),
+		Platform: Platform{
+			Kind: entry.GroupVersionKind, Defaults: entry.DefaultValues, Namespaces: entry.NamespaceDefaults, Overrides: entry.OverrideValues,
+		},
+		Hooks: hooks.Default(),
+	}
+}
+
+// PlaceholderUID is the UID of resources that do not exist in a cluster.
+const PlaceholderUID = "00000000-0000-4000-8000-000000000000"
+
+// Serving returns the capabilities to assume of an unknown cluster: it serves all kinds in the templates of the charts.
+func Serving(charts ...*chart.Chart) *chartutil.Capabilities {
+	capabilities := chartutil.DefaultCapabilities.Copy()
+	for _, c := range charts {
+		for _, kind := range appchart.Kinds(c) {
+			name := kind.GroupVersion().String() + "/" + kind.Kind
+			if !scheme.Scheme.Recognizes(kind) && !capabilities.APIVersions.Has(name) {
+				capabilities.APIVersions = append(slices.Clone(capabilities.APIVersions), name)
+			}
+		}
+	}
+	return capabilities
+}

@@ -1,0 +1,129 @@
+// Package health returns the state of a live object of any kind: whether it does what it is for. It is pure: it reads no cluster, and the
+// same object with the same facts is always in the same state. Built-in kinds have rules of their own; all others are read as kstatus reads
+// them.
+package health
+
+import (
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/kube/gateway"
+	"github.com/example/appservice-operator/internal/kube/reference"
+)
+
+// Verdict is the readiness of an object.
+type Verdict int
+
+const (
+	// Ready objects do what they are for, or do not report whether they do.
+	Ready Verdict = iota
+	// Warned objects are ready, with a warning.
+	Warned
+	// Waiting objects may become ready by themselves.
+	Waiting
+	// Stuck objects become ready only with help.
+	Stuck
+)
+
+// State is the readiness of an object, and the reason.
+type State struct {
+	Verdict Verdict
+	// Reason is one of the constants of the API; empty if there is nothing special to say.
+	Reason string
+	// Message is one line: what is wrong, in the words of the best source, or the progress of a workload.
+	Message string
+	// Hint says what to do; often empty.
+	Hint string
+	// Until is when the state has to be judged again although nothing changes; zero if there is no such time.
+	Until time.Time
+}
+
+// Facts are what an object does not contain itself.
+type Facts struct {
+	Now time.Time
+	// Since is when the newest release was recorded; zero if there is none: new objects have some time to become ready.
+	Since time.Time
+	// Missing are the objects that something rendered refers to and that do not exist, with the names of those that do.
+	Missing map[reference.Object][]string
+	// Gateways are the Gateways that routes attach to, as far as they are known.
+	Gateways gateway.Gateways
+	// Live are the objects that were rendered together, as far as they exist.
+	Live map[kube.Key]client.Object
+}
+
+// Of returns the state of a live object; nil stands for one that does not exist.
+func Of(object client.Object, facts Facts) State {
+	if object == nil {
+		return State{Verdict: Waiting, Reason: v1.ReasonPending, Message: "it does not exist"}
+	}
+	if object.GetDeletionTimestamp() != nil {
+		return State{Verdict: Waiting, Reason: v1.ReasonPending, Message: "it is being deleted"}
+	}
+	if state, found := annotated(object); found {
+		return state
+	}
+	if kube.IsOutline(object) {
+		return State{}
+	}
+	switch object := kube.Typed(object).(type) {
+	case *appsv1.Deployment:
+		return Deployment(object)
+	case *appsv1.StatefulSet:
+		return statefulSet(object, facts)
+	case *appsv1.DaemonSet:
+		return daemonSet(object)
+	case *appsv1.ReplicaSet:
+		return replicaSet(object)
+	case *batchv1.Job:
+		return job(object)
+	case *batchv1.CronJob:
+		return cronJob(object)
+	case *corev1.Service:
+		return service(object, facts)
+	case *networkingv1.Ingress:
+		return ingress(object, facts)
+	case *corev1.PersistentVolumeClaim:
+		return claim(object, facts)
+	case *autoscalingv2.HorizontalPodAutoscaler:
+		return autoscaler(object, facts)
+	case *policyv1.PodDisruptionBudget:
+		return budget(object)
+	case *corev1.ConfigMap, *corev1.ServiceAccount, *networkingv1.NetworkPolicy, *rbacv1.Role, *rbacv1.RoleBinding: // they have no status
+		return State{}
+	}
+	if gateway.RouteOf(object) != nil {
+		return Route(object, facts.Gateways, facts.Now)
+	}
+	if object.GetObjectKind().GroupVersionKind().GroupKind() == ScaledObject {
+		return scaledObject(object, facts)
+	}
+	return computed(object)
+}
+
+// Holds reports whether an object keeps its resource from being ready.
+func (s State) Holds() bool { return s.Verdict >= Waiting }
+
+// overdue makes a state stuck that should have passed by itself after some time. The time begins when the object was last created or
+// released.
+func (s State) overdue(object client.Object, facts Facts, patience time.Duration) State {
+	since := object.GetCreationTimestamp().Time
+	if facts.Since.After(since) {
+		since = facts.Since
+	}
+	if until := since.Add(patience); facts.Now.Before(until) {
+		s.Verdict, s.Until = Waiting, until
+	} else {
+		s.Verdict = Stuck
+	}
+	return s
+}

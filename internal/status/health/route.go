@@ -1,0 +1,115 @@
+package health
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/kube/gateway"
+)
+
+// noticeTime is how long a controller may take to report on a new route.
+const noticeTime = 30 * time.Second
+
+// Route returns the state of a Gateway API route of any kind: ready when each of its parents accepts it and has resolved all that it
+// refers to. The messages are those of the gateways. A route that no controller reports on is stuck some time after its creation: it does not
+// show how long a parent has been in the spec, so if a parent is added to an old route, that is stuck as soon as the reports on
+// the other parents are up to date. A route without parents attaches to nothing, and is ready.
+func Route(object client.Object, gateways gateway.Gateways, now time.Time) State {
+	route := gateway.RouteOf(object)
+	if route == nil {
+		return State{}
+	}
+	var worst State
+	var words []string
+	var until time.Time
+	for _, parent := range route.Parents() {
+		state := parentState(route, parent, gateways, now)
+		if state.Verdict > worst.Verdict {
+			worst, words = state, nil
+		}
+		if until.IsZero() { // the same for all parents
+			until = state.Until
+		}
+		if state.Verdict == worst.Verdict && state.Message != "" && !slices.Contains(words, state.Message) {
+			words = append(words, state.Message)
+		}
+	}
+	worst.Message, worst.Until = strings.Join(words, "; "), until
+	return worst
+}
+
+// parentState returns the state of one parent. Several controllers may report on it, including a former one: a controller that
+// serves the route takes precedence, then one that refuses it, then one that has not evaluated it yet.
+func parentState(route *gateway.Route, parent gateway.Parent, gateways gateway.Gateways, now time.Time) State {
+	name := parent.In(route.Metadata.Namespace)
+	missing := gateways.Missing(parent.Ref)
+	if len(parent.Entries) == 0 || missing { // reports on a Gateway that is gone no longer count
+		return unseen(route, parent, gateways, now)
+	}
+	states := make([]State, 0, len(parent.Entries))
+	for _, entry := range parent.Entries {
+		states = append(states, entryState(name, entry))
+	}
+	believed := []Verdict{Ready, Stuck, Waiting}
+	return slices.MinFunc(states, func(a, b State) int {
+		return cmp.Compare(slices.Index(believed, a.Verdict), slices.Index(believed, b.Verdict))
+	})
+}
+
+// unseen returns the state of a parent that no controller reports on.
+func unseen(route *gateway.Route, parent gateway.Parent, gateways gateway.Gateways, now time.Time) State {
+	name := parent.In(route.Metadata.Namespace)
+	until := route.Metadata.CreationTimestamp.Add(noticeTime)
+	_, known := gateways[parent.NamespacedName]
+	why, hint := name+" does not exist, or is not one that a controller serves", "see kubectl describe gateway; name one in spec.route.parentRefs that has an address"
+	switch {
+	case gateways.Missing(parent.Ref):
+		why, hint = name+" does not exist", "name a Gateway in spec.route.parentRefs that there is (kubectl get gateways --all-namespaces), or create it"
+	case parent.IsGateway() && known:
+		why = name + " exists, but no controller serves its class"
+	}
+	switch {
+	case now.Before(until):
+		return State{Verdict: Waiting, Message: "waiting for a controller to look at it: " + name, Until: until}
+	case route.Behind():
+		return State{Verdict: Waiting, Message: "waiting for a controller to look at it: " + name}
+	}
+	return State{Verdict: Stuck, Reason: v1.ReasonRouteNotAccepted, Message: "no controller has looked at it: " + why, Hint: hint}
+}
+
+// entryState returns the state of a parent according to one controller.
+func entryState(name string, entry gateway.Entry) State {
+	if entry.Behind() {
+		return State{Verdict: Waiting, Message: fmt.Sprintf("%s: waiting for %s to look at the newest version of it", name, entry.Controller)}
+	}
+	for _, bad := range []struct {
+		kind   string
+		status metav1.ConditionStatus
+	}{{gateway.Accepted, metav1.ConditionFalse}, {gateway.ResolvedRefs, metav1.ConditionFalse}, {gateway.PartiallyInvalid, metav1.ConditionTrue}} {
+		if condition := entry.Find(bad.kind); condition != nil && condition.Status == bad.status {
+			return State{
+				Verdict: Stuck, Reason: v1.ReasonRouteNotAccepted, Hint: refusals[condition.Reason],
+				Message: fmt.Sprintf("%s: %s (%s of %s)", name, cmp.Or(condition.Message, bad.kind+" is "+string(bad.status)), condition.Reason, entry.Controller),
+			}
+		}
+	}
+	if accepted := entry.Find(gateway.Accepted); accepted == nil || accepted.Status != metav1.ConditionTrue {
+		return State{Verdict: Waiting, Message: fmt.Sprintf("%s: %s has not said whether it accepts it", name, entry.Controller)}
+	}
+	return State{}
+}
+
+// refusals are hints for refusals of gateways, by the reasons of the Gateway API.
+var refusals = map[string]string{
+	"NoMatchingParent":           "name a listener and a port in spec.route.parentRefs that the Gateway has (kubectl describe gateway)",
+	"NotAllowedByListeners":      "ask the owner of the Gateway for allowedRoutes of this namespace and kind",
+	"NoMatchingListenerHostname": "take hosts in spec.route.hostnames that a listener serves (kubectl describe gateway)",
+	"RefNotPermitted":            "ask for a ReferenceGrant in the namespace that the route refers to",
+}
