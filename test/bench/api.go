@@ -25,6 +25,7 @@ import (
 
 	"github.com/example/appservice-operator/test/connect"
 	"github.com/example/appservice-operator/test/files"
+	"github.com/example/appservice-operator/test/try"
 	"github.com/example/appservice-operator/tools/poll"
 )
 
@@ -47,51 +48,34 @@ type account struct {
 
 func (a account) user() string { return "system:serviceaccount:" + a.namespace + ":" + a.name }
 
-func newAPI(root, kubeconfig string) (*api, error) {
-	config, direct, err := connect.To(kubeconfig)
-	return &api{root: root, config: config, client: direct}, err
+func newAPI(root, kubeconfig string) *api {
+	config, direct := try.Get2(connect.To(kubeconfig))
+	return &api{root: root, config: config, client: direct}
 }
 
 // prepare installs the operator's kinds, that of the stock peers, and all rights: the operator's as config/default has them, admin for the
 // others. With guards, it installs the policies of config/admission as well.
-func (a *api) prepare(ctx context.Context, guards bool) error {
-	bases, err := filepath.Glob(filepath.Join(a.root, "config/crd/bases/*.yaml"))
-	if err != nil {
-		return err
-	}
+func (a *api) prepare(ctx context.Context, guards bool) {
+	bases := try.Get(filepath.Glob(filepath.Join(a.root, "config/crd/bases/*.yaml")))
 	crds := slices.Clone(stockCRD)
 	for _, file := range bases {
-		crd, err := os.ReadFile(file)
-		if err != nil {
-			return err
-		}
+		crd := try.Get(os.ReadFile(file))
 		crds = append(append(crds, "\n"...), crd...)
 	}
-	if a.shipped, err = a.build(ctx, "config/default"); err != nil {
-		return err
-	}
+	a.shipped = try.Get(a.build(ctx, "config/default"))
 	var policies []*unstructured.Unstructured
 	if guards {
-		if policies, err = a.build(ctx, "config/admission"); err != nil {
-			return err
-		}
+		policies = try.Get(a.build(ctx, "config/admission"))
 	}
-	kinds, err := files.Decode(crds)
-	if err != nil {
-		return err
-	}
+	kinds := try.Get(files.Decode(crds))
 	for _, object := range slices.Concat(kinds, a.shipped, policies) {
 		if object.GetKind() == "Deployment" {
 			continue // the manager runs here, as a process that can be measured
 		}
-		if err := a.client.Create(ctx, object.DeepCopy()); err != nil {
-			return err
-		}
+		try.Do(a.client.Create(ctx, object.DeepCopy()))
 	}
-	if _, err := a.namespace(ctx, system); err != nil {
-		return err
-	}
-	return poll.PacedWithin(ctx, time.Minute, poll.Every(100*time.Millisecond), func(context.Context) error {
+	a.namespace(ctx, system)
+	try.Do(poll.PacedWithin(ctx, time.Minute, poll.Every(100*time.Millisecond), func(context.Context) error {
 		for _, kind := range kinds {
 			group, _, _ := unstructured.NestedString(kind.Object, "spec", "group")
 			list := &unstructured.UnstructuredList{}
@@ -103,7 +87,7 @@ func (a *api) prepare(ctx context.Context, guards bool) error {
 			}
 		}
 		return nil
-	})
+	}))
 }
 
 // build returns the objects of a kustomization.
@@ -134,7 +118,7 @@ func (a *api) productionArgs() ([]string, error) {
 }
 
 // identity returns a client configuration with the account's credentials, and writes a kubeconfig for programs.
-func (a *api) identity(ctx context.Context, account account, kubeconfig string) (*rest.Config, error) {
+func (a *api) identity(ctx context.Context, account account, kubeconfig string) *rest.Config {
 	object := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: account.namespace, Name: account.name}}
 	if account.admin {
 		binding := &rbacv1.ClusterRoleBinding{
@@ -142,14 +126,12 @@ func (a *api) identity(ctx context.Context, account account, kubeconfig string) 
 			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "cluster-admin"},
 			Subjects:   []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: account.namespace, Name: account.name}},
 		}
-		if err := errors.Join(a.client.Create(ctx, object), a.client.Create(ctx, binding)); err != nil {
-			return nil, err
-		}
+		try.Do(errors.Join(a.client.Create(ctx, object), a.client.Create(ctx, binding)))
 	}
 	seconds := int64((24 * time.Hour).Seconds())
 	token := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: &seconds}}
 	if err := a.client.SubResource("token").Create(ctx, object, token); err != nil {
-		return nil, fmt.Errorf("cannot get a token for %s: %w", account.name, err)
+		try.Fail("cannot get a token for %s: %w", account.name, err)
 	}
 	config := rest.AnonymousClientConfig(a.config)
 	config.BearerToken, config.QPS = token.Status.Token, -1
@@ -158,24 +140,24 @@ func (a *api) identity(ctx context.Context, account account, kubeconfig string) 
 	file.AuthInfos["bench"] = &clientcmdapi.AuthInfo{Token: config.BearerToken}
 	file.Contexts["bench"] = &clientcmdapi.Context{Cluster: "bench", AuthInfo: "bench"}
 	file.CurrentContext = "bench"
-	return config, clientcmd.WriteToFile(*file, kubeconfig)
+	try.Do(clientcmd.WriteToFile(*file, kubeconfig))
+	return config
 }
 
-func (a *api) namespace(ctx context.Context, name string) (string, error) {
-	return name, a.client.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
+func (a *api) namespace(ctx context.Context, name string) string {
+	try.Do(a.client.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}))
+	return name
 }
 
 // removeNamespace deletes a namespace and returns when it is gone, so that nothing of it disturbs the next contender.
-func (a *api) removeNamespace(ctx context.Context, name string) error {
+func (a *api) removeNamespace(ctx context.Context, name string) {
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
-	if err := a.client.Delete(ctx, namespace); err != nil {
-		return err
-	}
-	return poll.PacedWithin(ctx, 5*time.Minute, poll.Every(200*time.Millisecond), func(context.Context) error {
+	try.Do(a.client.Delete(ctx, namespace))
+	try.Do(poll.PacedWithin(ctx, 5*time.Minute, poll.Every(200*time.Millisecond), func(context.Context) error {
 		err := a.client.Get(ctx, client.ObjectKeyFromObject(namespace), namespace)
 		if apierrors.IsNotFound(err) {
 			return nil
 		}
 		return errors.Join(err, fmt.Errorf("namespace %s is still there", name))
-	})
+	}))
 }

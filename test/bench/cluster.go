@@ -14,6 +14,7 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/test/bench/load"
+	"github.com/example/appservice-operator/test/try"
 	"github.com/example/appservice-operator/tools/controlplane"
 	"github.com/example/appservice-operator/tools/poll"
 )
@@ -27,29 +28,18 @@ const system = "bench-system"
 var auditPolicy string
 
 // up starts a fresh control plane with everything that the contenders need, and warms it up.
-func (b *bench) up(ctx context.Context) error {
-	if err := controlplane.Down(ctx, b.settings.cluster); err != nil {
-		return err
-	}
+func (b *bench) up(ctx context.Context) {
+	try.Do(controlplane.Down(ctx, b.settings.cluster))
 	// One node, so that the cluster is whole. Nothing runs on it.
-	cluster, err := controlplane.Up(ctx, controlplane.Options{
+	cluster := try.Get(controlplane.Up(ctx, controlplane.Options{
 		Name: b.settings.cluster, Nodes: 1, Progress: b.out, AuditPolicy: auditPolicy,
-	})
-	if err != nil {
-		return err
-	}
+	}))
 	b.cluster = cluster
-	if b.audit, err = openAudit(cluster.AuditLog); err != nil {
-		return err
-	}
-	if b.api, err = newAPI(b.root, cluster.Kubeconfig); err != nil {
-		return err
-	}
+	b.audit = try.Get(openAudit(cluster.AuditLog))
+	b.api = newAPI(b.root, cluster.Kubeconfig)
 	b.say("installing kinds and rights")
-	if err := b.api.prepare(ctx, b.guards); err != nil {
-		return err
-	}
-	return b.warmUp(ctx)
+	b.api.prepare(ctx, b.guards)
+	b.warmUp(ctx)
 }
 
 func (b *bench) down(ctx context.Context) {
@@ -59,59 +49,47 @@ func (b *bench) down(ctx context.Context) {
 }
 
 // warmUp returns when the garbage collector watches the kinds, which it discovers every 30 s, and the API server has written some of each object.
-func (b *bench) warmUp(ctx context.Context) error {
+func (b *bench) warmUp(ctx context.Context) {
 	b.say("warming up: up to 60 s until the garbage collector knows AppServices")
-	namespace, err := b.api.namespace(ctx, "warm-up")
-	if err != nil {
-		return err
-	}
+	namespace := b.api.namespace(ctx, "warm-up")
 	for _, version := range []schema.GroupVersion{v1.GroupVersion, stockVersion} {
-		if err := b.collects(ctx, version, namespace); err != nil {
-			return err
-		}
+		b.collects(ctx, version, namespace)
 	}
 	w := &bareWriter{resourceWriter{client: b.api.client, version: v1.GroupVersion, namespace: namespace}}
 	names := load.Names("warm", 50)
 	for _, do := range []func(context.Context, string) error{w.Create, w.Delete} {
-		if err := load.Each(ctx, names, do); err != nil {
-			return err
-		}
+		try.Do(load.Each(ctx, names, do))
 	}
-	return b.api.removeNamespace(ctx, namespace)
+	b.api.removeNamespace(ctx, namespace)
 }
 
-func (b *bench) collects(ctx context.Context, version schema.GroupVersion, namespace string) error {
+func (b *bench) collects(ctx context.Context, version schema.GroupVersion, namespace string) {
 	owner := load.AppService(version, namespace, "owner")
-	if err := b.api.client.Create(ctx, owner); err != nil {
-		return err
-	}
+	try.Do(b.api.client.Create(ctx, owner))
 	dependent := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
 		Namespace: namespace, GenerateName: "dependent-",
 		OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(owner, owner.GroupVersionKind())},
 	}}
-	if err := b.api.client.Create(ctx, dependent); err != nil {
-		return err
-	}
+	try.Do(b.api.client.Create(ctx, dependent))
 	// In the foreground: the collector would otherwise retry at growing intervals.
 	foreground := &client.DeleteOptions{PropagationPolicy: ptr.To(metav1.DeletePropagationForeground)}
-	if err := b.api.client.Delete(ctx, owner, foreground); err != nil {
-		return err
-	}
-	return poll.PacedWithin(ctx, 2*time.Minute, poll.Every(100*time.Millisecond), func(context.Context) error {
+	try.Do(b.api.client.Delete(ctx, owner, foreground))
+	try.Do(poll.PacedWithin(ctx, 2*time.Minute, poll.Every(100*time.Millisecond), func(context.Context) error {
 		err := b.api.client.Get(ctx, client.ObjectKeyFromObject(dependent), dependent)
 		if err == nil {
 			return errors.New("the garbage collector has not noticed AppServices")
 		}
 		return client.IgnoreNotFound(err)
-	})
+	}))
 }
 
 // pause waits, unless the run is over.
-func pause(ctx context.Context, duration time.Duration) error {
+func pause(ctx context.Context, duration time.Duration) {
 	select {
 	case <-ctx.Done():
-		return context.Cause(ctx)
+		try.Do(context.Cause(ctx))
+		return
 	case <-time.After(duration):
-		return nil
+		return
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/example/appservice-operator/test/bench/load"
+	"github.com/example/appservice-operator/test/try"
 )
 
 // match is one contender's turn.
@@ -25,44 +26,31 @@ type match struct {
 }
 
 // contend measures one contender in a fresh namespace, and leaves nothing behind.
-func (b *bench) contend(ctx context.Context, c *contender) (*Result, error) {
+func (b *bench) contend(ctx context.Context, c *contender) *Result {
 	m := &match{
 		bench: b, contender: c, namespace: "bench-" + c.letter, names: load.Names("app", b.n),
 		result: &Result{Letter: c.letter, Title: c.title}, kubeconfig: b.program(c.letter + ".kubeconfig"),
 	}
-	config, err := b.api.identity(ctx, c.account, m.kubeconfig)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := b.api.namespace(ctx, m.namespace); err != nil {
-		return nil, err
-	}
+	config := b.api.identity(ctx, c.account, m.kubeconfig)
+	b.api.namespace(ctx, m.namespace)
 	watching, unwatch := context.WithCancel(ctx)
 	defer unwatch()
-	if m.scene, err = b.watchScene(watching, m.namespace, c.version); err != nil {
-		return nil, err
-	}
+	m.scene = b.watchScene(watching, m.namespace, c.version)
 	if c.command == nil {
-		own, err := client.New(config, client.Options{Scheme: b.api.client.Scheme()})
-		if err != nil {
-			return nil, err
-		}
+		own := try.Get(client.New(config, client.Options{Scheme: b.api.client.Scheme()}))
 		m.writer = &bareWriter{resourceWriter{client: own, version: c.version, namespace: m.namespace}}
 	} else {
 		m.writer = m.resources()
-		if m.process, err = b.start(c, m.kubeconfig); err != nil {
-			return nil, err
-		}
+		m.process = b.start(c, m.kubeconfig)
 		defer func() { m.process.stop() }() // the one that is running by then
 	}
-	if err := m.play(ctx); err != nil {
-		return nil, err
-	}
+	m.play(ctx)
 	if m.process != nil {
 		m.process.stop()
 	}
 	unwatch()
-	return m.result, b.api.removeNamespace(ctx, m.namespace)
+	b.api.removeNamespace(ctx, m.namespace)
+	return m.result
 }
 
 // resources writes AppServices as the administrator: the requests are not the contender's.
@@ -71,11 +59,11 @@ func (m *match) resources() *resourceWriter {
 }
 
 // play goes through the phases.
-func (m *match) play(ctx context.Context) error {
+func (m *match) play(ctx context.Context) {
 	steps := []struct {
 		name string
 		bare bool // bare writes included
-		do   func(context.Context) error
+		do   func(context.Context)
 	}{
 		{"ready", false, m.ready},
 		{"alone", false, m.alone},
@@ -92,32 +80,26 @@ func (m *match) play(ctx context.Context) error {
 		if m.skip[step.name] || m.process == nil && !step.bare {
 			continue
 		}
-		if err := step.do(ctx); err != nil {
-			return err
-		}
-		if err := m.notePeak(); err != nil {
-			return err
-		}
+		step.do(ctx)
+		m.notePeak()
 	}
-	return nil
 }
 
-func (m *match) notePeak() error {
+func (m *match) notePeak() {
 	if m.process == nil {
-		return nil
+		return
 	}
-	_, peak, err := m.process.memory()
+	_, peak := try.Get2(m.process.memory())
 	m.result.PeakMiB = max(m.result.PeakMiB, peak)
-	return err
 }
 
-func (m *match) install(ctx context.Context) error {
-	return m.throughput(ctx, "install", m.writer.Create, func() int { return m.scene.count(m.names, load.OldImage, true) })
+func (m *match) install(ctx context.Context) {
+	m.throughput(ctx, "install", m.writer.Create, func() int { return m.scene.count(m.names, load.OldImage, true) })
 }
 
-func (m *match) image(ctx context.Context) error {
+func (m *match) image(ctx context.Context) {
 	change := func(ctx context.Context, name string) error { return m.writer.SetImage(ctx, name, load.NewImage) }
-	return m.throughput(ctx, "image", change, func() int { return m.scene.count(m.names, load.NewImage, true) })
+	m.throughput(ctx, "image", change, func() int { return m.scene.count(m.names, load.NewImage, true) })
 }
 
 // present is the present image of the AppServices.
@@ -129,50 +111,35 @@ func (m *match) present() string {
 }
 
 // toggle removes the Ingress, and adds it again.
-func (m *match) toggle(ctx context.Context) error {
+func (m *match) toggle(ctx context.Context) {
 	for _, there := range []bool{false, true} {
 		name := map[bool]string{false: "feature off", true: "feature on"}[there]
 		change := func(ctx context.Context, name string) error { return m.writer.SetIngress(ctx, name, there) }
-		if err := m.throughput(ctx, name, change, func() int { return m.scene.count(m.names, m.present(), there) }); err != nil {
-			return err
-		}
+		m.throughput(ctx, name, change, func() int { return m.scene.count(m.names, m.present(), there) })
 	}
-	return nil
 }
 
-func (m *match) remove(ctx context.Context) error {
-	return m.throughput(ctx, "delete", m.writer.Delete, func() int { return m.scene.gone(m.names) })
+func (m *match) remove(ctx context.Context) {
+	m.throughput(ctx, "delete", m.writer.Delete, func() int { return m.scene.gone(m.names) })
 }
 
 // throughput does something to all AppServices and waits until all are as desired, then until the contender is quiet.
-func (m *match) throughput(ctx context.Context, name string, do func(context.Context, string) error, count func() int) error {
-	phase, finish, err := m.begin(ctx, name)
-	if err != nil {
-		return err
-	}
+func (m *match) throughput(ctx context.Context, name string, do func(context.Context, string) error, count func() int) {
+	phase, finish := m.begin(ctx, name)
 	phase.Wanted = len(m.names)
 	start := time.Now()
 	written := make(chan error, 1)
 	go func() { written <- load.Each(ctx, m.names, do) }()
-	if err := m.follow(ctx, phase, start, count); err != nil {
-		return err
-	}
-	if err := <-written; err != nil {
-		return err
-	}
-	if err := m.quiet(ctx); err != nil {
-		return err
-	}
-	if err := finish(); err != nil {
-		return err
-	}
+	m.follow(ctx, phase, start, count)
+	try.Do(<-written)
+	m.quiet(ctx)
+	finish()
 	m.say("%-12s %4d of %d in %6.2f s, %6.1f per second, %5.1f requests and %.1f reconciles each, CPU %.2f s", name, phase.Converged, phase.Wanted,
 		phase.Seconds, phase.PerSecond, float64(phase.Total)/float64(phase.Wanted), float64(phase.Reconciles)/float64(phase.Wanted), phase.CPU)
-	return nil
 }
 
 // follow records the count until it is complete, or for as long as a phase may take.
-func (m *match) follow(ctx context.Context, phase *Phase, start time.Time, count func() int) error {
+func (m *match) follow(ctx context.Context, phase *Phase, start time.Time, count func() int) {
 	told := start
 	for {
 		now := time.Now()
@@ -185,15 +152,13 @@ func (m *match) follow(ctx context.Context, phase *Phase, start time.Time, count
 		if converged == phase.Wanted || elapsed > m.patience() {
 			phase.PerSecond = float64(converged) / elapsed.Seconds()
 			phase.Curve = thinned(phase.Curve, 60)
-			return nil
+			return
 		}
 		if now.Sub(told) > 5*time.Second {
 			told = now
 			m.say("%-12s %4d of %d so far ...", phase.Name, converged, phase.Wanted)
 		}
-		if err := pause(ctx, 10*time.Millisecond); err != nil {
-			return err
-		}
+		pause(ctx, 10*time.Millisecond)
 	}
 }
 

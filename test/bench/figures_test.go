@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/assert"
 )
 
 func TestVerdict(t *testing.T) {
@@ -24,9 +26,7 @@ func TestVerdict(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if got := tc.figure.Verdict(); got != tc.want {
-				t.Errorf("got %q, want %q", got, tc.want)
-			}
+			assert.EqualValues(t, tc.want, tc.figure.Verdict())
 		})
 	}
 }
@@ -38,9 +38,7 @@ func TestRunIsVoidWithoutAYardstick(t *testing.T) {
 			{Letter: "b", Phases: []*Phase{{Name: "install", Seconds: seconds}}},
 		}}
 		r.judge()
-		if (r.Void != "") != void {
-			t.Errorf("%v × bare writes: got %q, want void: %t", seconds, r.Void, void)
-		}
+		assert.Equal(t, void, r.Void != "", "%v × bare writes: got %q, want void: %t", seconds, r.Void, void)
 	}
 }
 
@@ -61,9 +59,7 @@ func TestLastLine(t *testing.T) {
 	r.judge()
 	want := "BENCH install_vs_native=0.80 upgrade_vs_native=0.50 install_vs_stock=unknown upgrade_vs_stock=unknown " +
 		"idle_requests=0 noop_ms=0.50 noop_vs_native=2 upgrade_cpu_vs_native=4 restart_vs_native=2.50 rss_vs_native=1.50 install_requests=7 objects=3"
-	if got := r.last(); got != want {
-		t.Errorf("got  %s\nwant %s", got, want)
-	}
+	assert.EqualValues(t, want, r.last())
 	page, err := r.page()
 	for _, line := range []string{
 		"| install, against (b) | ≥ 0.75 × | ≥ 0.90 × | 0.80 × | met |",
@@ -82,9 +78,7 @@ func TestAFigureIsUnknownWhereTheOtherCostNothing(t *testing.T) {
 		{Letter: "e", NoOp: &NoOp{Reconciles: 1, CPUMillis: 1}, Phases: []*Phase{{Name: "image", CPU: 1}}},
 	}}
 	r.judge()
-	if line := r.last(); !strings.Contains(line, "noop_vs_native=unknown upgrade_cpu_vs_native=unknown") {
-		t.Errorf("got %s", line)
-	}
+	assert.Contains(t, r.last(), "noop_vs_native=unknown upgrade_cpu_vs_native=unknown")
 	if _, err := json.Marshal(r); err != nil {
 		t.Error(err)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/go-logr/logr"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
+	"github.com/example/appservice-operator/test/try"
 	"github.com/example/appservice-operator/tools/controlplane"
 	"github.com/example/appservice-operator/tools/toolchain"
 )
@@ -26,7 +27,7 @@ func main() {
 	log.SetLogger(logr.Discard()) // that of our own watches
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
-	if err := run(ctx); err != nil {
+	if err := try.Catch(func() { run(ctx) }); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
@@ -44,59 +45,38 @@ type bench struct {
 	audit   *audit
 }
 
-func run(ctx context.Context) error {
-	settings, err := fromEnvironment()
-	if err != nil {
-		return err
-	}
-	root, err := toolchain.Root()
-	if err != nil {
-		return err
-	}
-	cache, err := toolchain.Cache()
-	if err != nil {
-		return err
-	}
+func run(ctx context.Context) {
+	settings := try.Get(fromEnvironment())
+	root, cache := try.Get(toolchain.Root()), try.Get(toolchain.Cache())
 	b := &bench{settings: settings, out: os.Stdout, begun: time.Now(), root: root, folder: cache + "/bench/" + settings.cluster}
-	if err := os.MkdirAll(b.folder, 0o755); err != nil {
-		return err
-	}
-	results, err := b.measure(ctx)
-	if err != nil {
-		return err
-	}
+	try.Do(os.MkdirAll(b.folder, 0o755))
+	results := b.measure(ctx)
 	if b.profile {
-		return b.summarize(ctx)
+		b.summarize(ctx)
+		return
 	}
-	return b.report(results)
+	b.report(results)
 }
 
 // measure builds everything, brings up the control plane, and lets the contenders work in turn.
-func (b *bench) measure(ctx context.Context) (*Results, error) {
+func (b *bench) measure(ctx context.Context) *Results {
 	here := machine()
-	earlier, err := b.earlier(here)
-	if err != nil {
-		return nil, err
-	}
+	earlier := try.Get(b.earlier(here))
 	contenders := b.contenders()
 	for _, c := range contenders {
 		if earlier[c.letter] != nil {
 			continue
 		}
-		if err := b.profileAs(c); err != nil {
-			return nil, err
-		}
+		b.profileAs(c)
 		if c.build == nil {
 			continue
 		}
 		b.say("building what %s needs", c)
 		if err := c.build(ctx); err != nil {
-			return nil, fmt.Errorf("cannot build %s: %w", c, err)
+			try.Fail("cannot build %s: %w", c, err)
 		}
 	}
-	if err := b.up(ctx); err != nil {
-		return nil, err
-	}
+	b.up(ctx)
 	defer b.down(ctx)
 	results := &Results{
 		Date: b.begun.UTC().Format("2006-01-02 15:04 MST"), Machine: here, Command: b.command(), N: b.n, Objects: objectsEach,
@@ -108,16 +88,17 @@ func (b *bench) measure(ctx context.Context) (*Results, error) {
 			continue
 		}
 		b.say("\n==> %s", c)
-		result, err := b.contend(ctx, c)
+		var result *Result
+		err := try.Catch(func() { result = b.contend(ctx, c) })
 		if err != nil {
 			if ctx.Err() != nil {
 				err = context.Cause(ctx)
 			}
-			return nil, fmt.Errorf("%s: %w", c, err)
+			try.Fail("%s: %w", c, err)
 		}
 		results.Contenders = append(results.Contenders, result)
 	}
-	return results, nil
+	return results
 }
 
 // say prints progress, with the time since the start.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/example/appservice-operator/test/bench/load"
+	"github.com/example/appservice-operator/test/try"
 )
 
 const (
@@ -13,19 +14,10 @@ const (
 )
 
 // noop causes reconciles without changes, by changes of an annotation.
-func (m *match) noop(ctx context.Context) error {
-	reading, err := m.costOfReading(ctx)
-	if err != nil {
-		return err
-	}
-	phase, finish, err := m.begin(ctx, "noop")
-	if err != nil {
-		return err
-	}
-	before, err := m.process.gauges(ctx)
-	if err != nil {
-		return err
-	}
+func (m *match) noop(ctx context.Context) {
+	reading := m.costOfReading(ctx)
+	phase, finish := m.begin(ctx, "noop")
+	before := try.Get(m.process.gauges(ctx))
 	start, now, readings := time.Now(), before, 1.0
 	for round := range noopRounds {
 		if time.Since(start) > noopFor {
@@ -33,16 +25,10 @@ func (m *match) noop(ctx context.Context) error {
 		}
 		target := now.reconciles + float64(m.n)
 		touch := func(ctx context.Context, name string) error { return m.resources().Touch(ctx, name, round) }
-		if err := load.Each(ctx, m.names, touch); err != nil {
-			return err
-		}
+		try.Do(load.Each(ctx, m.names, touch))
 		for now.reconciles < target || now.waiting > 0 {
-			if err := pause(ctx, time.Second); err != nil { // reading disturbs: seldom
-				return err
-			}
-			if now, err = m.process.gauges(ctx); err != nil {
-				return err
-			}
+			pause(ctx, time.Second)
+			now = try.Get(m.process.gauges(ctx))
 			readings++
 			if time.Since(start) > 3*noopFor {
 				break
@@ -50,9 +36,7 @@ func (m *match) noop(ctx context.Context) error {
 		}
 	}
 	phase.Seconds = time.Since(start).Seconds()
-	if err := finish(); err != nil {
-		return err
-	}
+	finish()
 	reconciles := now.reconciles - before.reconciles
 	m.result.NoOp = &NoOp{Reconciles: int(reconciles)}
 	if reconciles > 0 {
@@ -62,21 +46,15 @@ func (m *match) noop(ctx context.Context) error {
 	}
 	m.say("%-12s %d reconciles, each %.2f requests, CPU %.2f ms, %.0f KiB allocated", "noop", m.result.NoOp.Reconciles,
 		m.result.NoOp.Requests, m.result.NoOp.CPUMillis, m.result.NoOp.KiB)
-	return nil
 }
 
 // costOfReading returns how many bytes are allocated each time that the metrics are read.
-func (m *match) costOfReading(ctx context.Context) (float64, error) {
+func (m *match) costOfReading(ctx context.Context) float64 {
 	const times = 5
-	before, err := m.process.gauges(ctx)
-	if err != nil {
-		return 0, err
-	}
+	before := try.Get(m.process.gauges(ctx))
 	after := before
 	for range times {
-		if after, err = m.process.gauges(ctx); err != nil {
-			return 0, err
-		}
+		after = try.Get(m.process.gauges(ctx))
 	}
-	return (after.allocated - before.allocated) / times, nil
+	return (after.allocated - before.allocated) / times
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -9,15 +8,15 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
-	"strconv"
-	"strings"
 	"time"
 
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+	"github.com/prometheus/procfs"
+
+	"github.com/example/appservice-operator/test/try"
 	"github.com/example/appservice-operator/tools/processes"
 )
-
-// tick is the unit of /proc/PID/stat.
-const tick = 10 * time.Millisecond
 
 // process is a running contender.
 type process struct {
@@ -28,27 +27,18 @@ type process struct {
 }
 
 // start runs a contender's program. Whoever starts it stops it.
-func (b *bench) start(c *contender, kubeconfig string) (*process, error) {
-	free, err := processes.FreeAddresses(1)
-	if err != nil {
-		return nil, err
-	}
-	program, args, err := c.command(free[0])
-	if err != nil {
-		return nil, err
-	}
+func (b *bench) start(c *contender, kubeconfig string) *process {
+	free := try.Get(processes.FreeAddresses(1))
+	program, args := try.Get2(c.command(free[0]))
 	p := &process{metrics: "http://" + free[0] + "/metrics", log: b.program(c.letter + ".log")}
-	log, err := os.OpenFile(p.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
-	if err != nil {
-		return nil, err
-	}
+	log := try.Get(os.OpenFile(p.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644))
 	defer log.Close()
 	command := exec.Command(program, args...)
 	command.Env = append(append(os.Environ(), "KUBECONFIG="+kubeconfig, "WATCH_NAMESPACE="), c.env...)
 	command.Stdout, command.Stderr = log, log
 	p.started = time.Now()
-	p.Child, err = processes.Start(command)
-	return p, err
+	p.Child = try.Get(processes.Start(command))
+	return p
 }
 
 // stop sends SIGTERM to the process, and kills it after a while.
@@ -66,40 +56,22 @@ func (p *process) alive() error {
 
 // cpu is the CPU time of the process so far.
 func (p *process) cpu() (time.Duration, error) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.Pid()))
+	kernel, err := procfs.NewProc(p.Pid())
 	if err != nil {
 		return 0, errors.Join(p.alive(), err)
 	}
-	_, rest, _ := strings.Cut(string(text), ") ") // past the name
-	fields := strings.Fields(rest)
-	if len(fields) < 13 {
-		return 0, errors.New("cannot read /proc/PID/stat")
-	}
-	user, err1 := strconv.Atoi(fields[11])
-	kernel, err2 := strconv.Atoi(fields[12])
-	return time.Duration(user+kernel) * tick, errors.Join(err1, err2)
+	stat, err := kernel.Stat()
+	return time.Duration(stat.CPUTime() * float64(time.Second)), err
 }
 
 // memory returns the resident memory now and at most, in MiB.
 func (p *process) memory() (now, peak float64, err error) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.Pid()))
+	kernel, err := procfs.NewProc(p.Pid())
 	if err != nil {
 		return 0, 0, errors.Join(p.alive(), err)
 	}
-	for line := range strings.Lines(string(text)) {
-		fields := strings.Fields(line)
-		if len(fields) < 2 {
-			continue
-		}
-		kib, _ := strconv.ParseFloat(fields[1], 64)
-		switch fields[0] {
-		case "VmRSS:":
-			now = kib / 1024
-		case "VmHWM:":
-			peak = kib / 1024
-		}
-	}
-	return now, peak, nil
+	status, err := kernel.NewStatus()
+	return float64(status.VmRSS) / (1 << 20), float64(status.VmHWM) / (1 << 20), err
 }
 
 // gauges are values of a controller's metrics.
@@ -127,26 +99,17 @@ func (p *process) gauges(ctx context.Context) (gauges, error) {
 		return gauges{}, errors.Join(p.alive(), err)
 	}
 	defer response.Body.Close()
-	var out gauges
-	scanner := bufio.NewScanner(response.Body)
-	for scanner.Scan() {
-		line := scanner.Text()
-		end := strings.LastIndexByte(line, ' ')
-		if end < 0 || line[0] == '#' {
-			continue
+	parser := expfmt.NewTextParser(model.UTF8Validation)
+	families, err := parser.TextToMetricFamilies(response.Body)
+	sum := func(name string) (total float64) {
+		for _, series := range families[name].GetMetric() {
+			total += series.GetCounter().GetValue() + series.GetGauge().GetValue()
 		}
-		value, err := strconv.ParseFloat(line[end+1:], 64)
-		if err != nil {
-			continue
-		}
-		switch name := line[:strings.IndexAny(line, "{ ")]; name {
-		case "controller_runtime_reconcile_total":
-			out.reconciles += value
-		case "workqueue_depth", "controller_runtime_active_workers":
-			out.waiting += value
-		case "go_memstats_alloc_bytes_total":
-			out.allocated = value
-		}
+		return total
 	}
-	return out, scanner.Err()
+	return gauges{
+		reconciles: sum("controller_runtime_reconcile_total"),
+		waiting:    sum("workqueue_depth") + sum("controller_runtime_active_workers"),
+		allocated:  sum("go_memstats_alloc_bytes_total"),
+	}, err
 }

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/example/appservice-operator/test/try"
 	"github.com/example/appservice-operator/tools/poll"
 )
 
@@ -18,17 +19,13 @@ import (
 var profiledPhases = []string{"install", "noop", "image"}
 
 // profileAs replaces the operator's program by one that writes profiles, if that is wanted.
-func (b *bench) profileAs(c *contender) error {
+func (b *bench) profileAs(c *contender) {
 	if !b.profile || c.letter != "e" {
-		return nil
+		return
 	}
 	folder := b.profileFolder()
-	if err := os.RemoveAll(folder); err != nil { // its files show that a profile has begun or ended
-		return err
-	}
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return err
-	}
+	try.Do(os.RemoveAll(folder))
+	try.Do(os.MkdirAll(folder, 0o755))
 	c.build = func(ctx context.Context) error { return b.compile(ctx, "manager-profiled", "./test/bench/profiled") }
 	plain := c.command
 	c.command = func(metrics string) (string, []string, error) {
@@ -36,24 +33,23 @@ func (b *bench) profileAs(c *contender) error {
 		return b.program("manager-profiled"), args, err
 	}
 	c.env = []string{"PROFILES=" + strings.Join(profiledPhases, ","), "PROFILE_DIR=" + folder}
-	return nil
 }
 
 func (b *bench) profileFolder() string { return filepath.Join(b.root, "bin", "profiles") }
 
 // mark begins or ends the profile of a phase and returns when that is done: signals that come at the same time are one. The file is the
 // last that the process makes of it.
-func (m *match) mark(phase, file string) error {
+func (m *match) mark(phase, file string) {
 	if !m.profile || !slices.Contains(profiledPhases, phase) {
-		return nil
+		return
 	}
 	m.process.Signal(syscall.SIGUSR1)
 	path := filepath.Join(m.profileFolder(), phase+file)
-	return poll.PacedWithin(context.Background(), time.Minute, poll.Every(10*time.Millisecond), func(context.Context) error { _, err := os.Stat(path); return err })
+	try.Do(poll.PacedWithin(context.Background(), time.Minute, poll.Every(10*time.Millisecond), func(context.Context) error { _, err := os.Stat(path); return err }))
 }
 
 // summarize prints what took most of CPU and allocations.
-func (b *bench) summarize(ctx context.Context) error {
+func (b *bench) summarize(ctx context.Context) {
 	folder := b.profileFolder()
 	for _, phase := range profiledPhases {
 		path := filepath.Join(folder, phase)
@@ -65,10 +61,7 @@ func (b *bench) summarize(ctx context.Context) error {
 			_, _ = fmt.Fprintf(b.out, "\n$ go tool pprof %s\n", strings.Join(args, " "))
 			command := exec.CommandContext(ctx, "go", append([]string{"tool", "pprof"}, args...)...)
 			command.Stdout, command.Stderr = b.out, b.out
-			if err := command.Run(); err != nil {
-				return err
-			}
+			try.Do(command.Run())
 		}
 	}
-	return nil
 }

@@ -8,38 +8,28 @@ import (
 	"path/filepath"
 	"strings"
 	"text/template"
+
+	"github.com/example/appservice-operator/test/try"
 )
 
 //go:embed benchmarks.md.tmpl
 var page string
 
 // report judges the results and writes them: a page, plots and JSON. What it prints ends with the line BENCH.
-func (b *bench) report(results *Results) error {
+func (b *bench) report(results *Results) {
 	results.judge()
 	folder := b.outFolder()
 	plots := filepath.Join(folder, "benchmarks")
-	if err := os.MkdirAll(plots, 0o755); err != nil {
-		return err
-	}
+	try.Do(os.MkdirAll(plots, 0o755))
 	files := results.plots()
-	data, err := json.MarshalIndent(results, "", "  ")
-	if err != nil {
-		return err
-	}
+	data := try.Get(json.MarshalIndent(results, "", "  "))
 	files["results.json"] = string(data) + "\n"
 	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(plots, name), []byte(text), 0o644); err != nil {
-			return err
-		}
+		try.Do(os.WriteFile(filepath.Join(plots, name), []byte(text), 0o644))
 	}
-	text, err := results.page()
-	if err != nil {
-		return err
-	}
+	text := try.Get(results.page())
 	path := filepath.Join(folder, "benchmarks.md")
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		return err
-	}
+	try.Do(os.WriteFile(path, []byte(text), 0o644))
 	b.say("\nwrote %s, and plots and JSON beside it\n", path)
 	fmt.Fprintln(b.out, results.figureTable())
 	if results.Void != "" {
@@ -47,9 +37,8 @@ func (b *bench) report(results *Results) error {
 	}
 	fmt.Fprintln(b.out, results.last())
 	if results.Void != "" {
-		return fmt.Errorf("the run is void: %s", results.Void)
+		try.Fail("the run is void: %s", results.Void)
 	}
-	return nil
 }
 
 func (r *Results) page() (string, error) {

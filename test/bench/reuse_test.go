@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/example/appservice-operator/test/files"
@@ -54,15 +55,11 @@ func TestOnlyResultsOfTheSameMachineAreReused(t *testing.T) {
 			b := &bench{settings: settings{n: 10, letters: tc.letters, reuse: written(t, results)}}
 			found, err := b.earlier(here)
 			if tc.fails != "" {
-				if err == nil || !strings.Contains(err.Error(), tc.fails) {
-					t.Errorf("got error %v, want %q", err, tc.fails)
-				}
+				assert.ErrorContains(t, err, tc.fails)
 				return
 			}
 			require.NoError(t, err)
-			if got := strings.Join(slices.Sorted(maps.Keys(found)), ""); got != tc.reused {
-				t.Errorf("got %s, want %s", got, tc.reused)
-			}
+			assert.EqualValues(t, tc.reused, strings.Join(slices.Sorted(maps.Keys(found)), ""))
 			want := "yesterday"
 			if results.Contenders[2].Reused != "" {
 				want = results.Contenders[2].Reused

@@ -11,6 +11,8 @@ import (
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/example/appservice-operator/test/try"
 )
 
 // scene is the content of a contender's namespace, seen through watches.
@@ -27,16 +29,13 @@ type sight struct {
 }
 
 // watchScene watches until the context ends.
-func (b *bench) watchScene(ctx context.Context, namespace string, version schema.GroupVersion) (*scene, error) {
+func (b *bench) watchScene(ctx context.Context, namespace string, version schema.GroupVersion) *scene {
 	s := &scene{deployments: map[string]sight{}, others: map[string]map[string]bool{}}
-	watches, err := cache.New(b.api.config, cache.Options{
+	watches := try.Get(cache.New(b.api.config, cache.Options{
 		Scheme:            b.api.client.Scheme(),
 		DefaultNamespaces: map[string]cache.Config{namespace: {}},
 		DefaultTransform:  cache.TransformStripManagedFields(),
-	})
-	if err != nil {
-		return nil, err
-	}
+	}))
 	sources := map[string]client.Object{
 		"Deployment": &appsv1.Deployment{},
 		"Service":    metadata(schema.GroupVersionKind{Version: "v1", Kind: "Service"}),
@@ -44,19 +43,15 @@ func (b *bench) watchScene(ctx context.Context, namespace string, version schema
 		"AppService": metadata(version.WithKind("AppService")),
 	}
 	for kind, object := range sources {
-		informer, err := watches.GetInformer(ctx, object, cache.BlockUntilSynced(false))
-		if err != nil {
-			return nil, err
-		}
-		if _, err := informer.AddEventHandler(s.handler(kind)); err != nil {
-			return nil, err
-		}
+		informer := try.Get(watches.GetInformer(ctx, object, cache.BlockUntilSynced(false)))
+		_ = try.Get(informer.AddEventHandler(s.handler(kind)))
 	}
 	go func() { _ = watches.Start(ctx) }()
 	if !watches.WaitForCacheSync(ctx) {
-		return nil, context.Cause(ctx)
+		try.Do(context.Cause(ctx))
+		return nil
 	}
-	return s, nil
+	return s
 }
 
 func metadata(kind schema.GroupVersionKind) *metav1.PartialObjectMetadata {

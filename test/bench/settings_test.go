@@ -1,9 +1,9 @@
 package main
 
 import (
-	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -30,15 +30,11 @@ func TestOnlyCompleteRunsThatAreAskedForChangeTheDocs(t *testing.T) {
 			}
 			settings, err := fromEnvironment()
 			if tc.folder == "" {
-				if err == nil || !strings.Contains(err.Error(), "DOCS") {
-					t.Errorf("got error %v, want that DOCS is refused", err)
-				}
+				assert.ErrorContains(t, err, "DOCS", "got error %v, want that DOCS is refused", err)
 				return
 			}
 			require.NoError(t, err)
-			if got := (&bench{settings: settings, root: "/repo"}).outFolder(); got != tc.folder {
-				t.Errorf("got %s, want %s", got, tc.folder)
-			}
+			assert.EqualValues(t, tc.folder, (&bench{settings: settings, root: "/repo"}).outFolder())
 		})
 	}
 }

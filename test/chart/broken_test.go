@@ -49,9 +49,7 @@ func TestBrokenChartsAreNamedWithFileAndLine(t *testing.T) {
 		}
 		return out.String()
 	}
-	if text := found(t, tiny); text != "" {
-		t.Fatalf("the sound chart has mistakes:\n%s", text)
-	}
+	require.Empty(t, found(t, tiny), "the sound chart has mistakes")
 	entries, err := os.ReadDir(broken)
 	require.NoError(t, err)
 	named := 0

@@ -14,6 +14,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"github.com/example/appservice-operator/test/files"
 )
 
@@ -25,9 +28,7 @@ func copyOfRepository(t *testing.T) repository {
 	t.Helper()
 	root := files.Root(t)
 	listed, err := exec.CommandContext(t.Context(), "git", "-C", root, "ls-files", "-z", "--cached", "--others", "--exclude-standard").Output()
-	if err != nil {
-		t.Fatalf("git cannot list the files of the repository: %v", err)
-	}
+	require.NoError(t, err, "git cannot list the files of the repository")
 	r := repository{t.TempDir()}
 	for _, name := range strings.Split(strings.TrimRight(string(listed), "\x00"), "\x00") {
 		if err := copyFile(filepath.Join(root, name), filepath.Join(r.dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -89,9 +90,7 @@ func (r repository) environment() []string {
 func (r repository) run(t *testing.T, command string) string {
 	t.Helper()
 	output, err := r.try(t, command)
-	if err != nil {
-		t.Fatalf("%s: %v\n%s", command, err, output)
-	}
+	require.NoError(t, err, "%s: %v\n%s", command, err, output)
 	return output
 }
 
@@ -102,9 +101,7 @@ func (r repository) has(t *testing.T, wanted map[string][]string) {
 	t.Helper()
 	for file, want := range wanted {
 		for _, part := range want {
-			if !strings.Contains(r.read(t, file), part) {
-				t.Errorf("%s lacks %q", file, part)
-			}
+			assert.Contains(t, r.read(t, file), part, "%s lacks %q", file, part)
 		}
 	}
 }
@@ -136,14 +133,8 @@ func (r repository) changed(t *testing.T) []string {
 
 func TestTheCopyIsTheRepository(t *testing.T) {
 	r := copyOfRepository(t)
-	if got := r.changed(t); len(got) > 0 {
-		t.Errorf("the copy differs from its commit: %v", got)
-	}
+	assert.Empty(t, r.changed(t), "the copy differs from its commit")
 	r.write(t, "helm-charts/appservice/templates/more.yaml", "# nothing\n")
-	if got := strings.Join(r.changed(t), " "); got != "helm-charts/appservice/templates/more.yaml" {
-		t.Errorf("%q changed", got)
-	}
-	if got := r.run(t, "go list -m"); !strings.Contains(got, "appservice-operator") {
-		t.Errorf("it is not a module: %s", got)
-	}
+	assert.EqualValues(t, "helm-charts/appservice/templates/more.yaml", strings.Join(r.changed(t), " "))
+	assert.Contains(t, r.run(t, "go list -m"), "appservice-operator", "it is not a module")
 }

@@ -5,6 +5,8 @@ package chart
 import (
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
 )
 
 const topology = `fields:
@@ -53,9 +55,7 @@ spec: {image: "nginx:1.29", topology: {zoneCount: 5}}
 	})
 	r.neededNoGo(t)
 	r.run(t, "git add --all && git -c user.name=test -c user.email=test@example.com commit --quiet --message=after && make manifests")
-	if again := r.changed(t); len(again) > 0 {
-		t.Errorf("generating again changes %v", again)
-	}
+	assert.Empty(t, r.changed(t), "generating again changes")
 	if !t.Failed() {
 		show("fields_without_go", "ok")
 	}

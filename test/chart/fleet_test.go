@@ -15,6 +15,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
+	"github.com/stretchr/testify/assert"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
@@ -139,9 +140,7 @@ func TestAChartCannotTakeDownAFleet(t *testing.T) {
 	}
 	f.wait("the mended chart brings all home", func(app *v1.AppService) error { return f.standing(app, false) })
 	for name, deployment := range f.deployments() {
-		if deployment.Labels["example.com/mended"] != "here" {
-			t.Errorf("%s has not the mended chart", name)
-		}
+		assert.EqualValues(t, "here", deployment.Labels["example.com/mended"], "%s has not the mended chart", name)
 	}
 	show("fleet_untouched", strconv.Itoa(fleet-len(touched)))
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -95,9 +96,7 @@ func probeGoesBack(t *testing.T, cluster *harness.Cluster, probe *unstructured.U
 		}
 		return nil
 	})
-	if said := run("undo", name); !strings.Contains(said, name+" has the spec of revision 1 again") {
-		t.Errorf("undo says %q", said)
-	}
+	assert.Contains(t, run("undo", name), name+" has the spec of revision 1 again")
 	cluster.Refresh(t, probe)
 	if image, _, _ := unstructured.NestedString(probe.Object, "spec", "image"); image != "nginx:1.29" {
 		t.Errorf("then its image is %q", image)
@@ -125,7 +124,5 @@ driverName: none
 	}
 	r.write(t, "helm-charts/probe/Chart.yaml", r.read(t, "helm-charts/probe/Chart.yaml")+strings.ReplaceAll(missing, "}", ", option: storage}"))
 	r.run(t, "make manifests")
-	if option := r.read(t, "config/rights/storage/kustomization.yaml"); !strings.Contains(option, "resources: [buckets]\n") {
-		t.Errorf("the option is not there: %s", option)
-	}
+	assert.Contains(t, r.read(t, "config/rights/storage/kustomization.yaml"), "resources: [buckets]\n", "the option is not there")
 }

@@ -15,6 +15,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/example/appservice-operator/test/harness"
 )
 
@@ -59,8 +61,6 @@ var startCluster = sync.OnceValues(func() (*harness.Cluster, error) {
 func controlPlane(t *testing.T) *harness.Cluster {
 	t.Helper()
 	cluster, err := startCluster()
-	if err != nil {
-		t.Fatalf("cannot start the cluster: %v", err)
-	}
+	require.NoError(t, err, "cannot start the cluster")
 	return cluster
 }

@@ -12,75 +12,23 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/example/appservice-operator/test/page"
 )
 
-// block is a piece of code of a page: commands with what they print, the content of a file, or a change of one.
-type block struct {
-	line     int
-	language string
-	file     string // in its first line, as a comment
-	text     string
+// fails reports whether a page shows that a command fails.
+func fails(c page.Command) bool {
+	return strings.HasPrefix(c.Prints, "make: ***") || strings.Contains(c.Prints, "\nmake: ***")
 }
 
-// blocksOf reads the blocks of a page down to a heading.
-func blocksOf(page, until string) ([]block, error) {
-	var list []block
-	var open *block
-	for i, line := range strings.Split(page, "\n") {
-		switch {
-		case open == nil && line == until:
-			return list, nil
-		case open == nil && strings.HasPrefix(line, "```"):
-			open = &block{line: i + 1, language: strings.TrimPrefix(line, "```")}
-		case open != nil && line == "```":
-			if open.language != "console" {
-				first, rest, _ := strings.Cut(open.text, "\n")
-				name, found := strings.CutPrefix(first, "# ")
-				if !found {
-					return nil, fmt.Errorf("line %d: the first line of a file is a comment with its name, not %q", open.line, first)
-				}
-				open.file, open.text = name, rest
-			}
-			list, open = append(list, *open), nil
-		case open != nil:
-			open.text += line + "\n"
-		}
+// lines are those of what is printed, none of nothing.
+func lines(text string) []string {
+	if text == "" {
+		return nil
 	}
-	return nil, fmt.Errorf("it has no heading %q", until)
-}
-
-// command is a command of a page, and what the page says that it prints.
-type command struct {
-	line   int
-	text   string
-	prints []string
-}
-
-// fails reports whether the page shows that the command fails.
-func (c command) fails() bool {
-	return slices.ContainsFunc(c.prints, func(line string) bool { return strings.HasPrefix(line, "make: ***") })
-}
-
-// commandsOf reads a block of language console. A line that ends with a backslash goes on in the next.
-func (b block) commands() []command {
-	var list []command
-	continued := false
-	for i, line := range strings.Split(strings.TrimSuffix(b.text, "\n"), "\n") {
-		typed, isCommand := strings.CutPrefix(line, "$ ")
-		switch {
-		case isCommand:
-			list = append(list, command{line: b.line + 1 + i, text: typed})
-		case len(list) == 0:
-			continue
-		case continued:
-			list[len(list)-1].text += "\n" + line
-		default:
-			list[len(list)-1].prints = append(list[len(list)-1].prints, line)
-		}
-		continued = strings.HasSuffix(line, `\`) && (isCommand || continued)
-	}
-	return list
+	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 }
 
 // leftOut stands for any text within a line, and alone on a line for any number of lines.
@@ -115,14 +63,16 @@ func matchesLine(shown, printed string) bool {
 }
 
 // apply writes a file, or changes one: of a diff, the lines that stay and those that go have to be in the file once.
-func (r repository) apply(t *testing.T, b block) {
+func (r repository) apply(t *testing.T, b page.Block) {
 	t.Helper()
-	if b.language != "diff" {
-		r.write(t, b.file, b.text)
+	file, content, err := b.File()
+	require.NoError(t, err)
+	if b.Language != "diff" {
+		r.write(t, file, content)
 		return
 	}
 	var old, changed strings.Builder
-	for _, line := range strings.Split(strings.TrimSuffix(b.text, "\n"), "\n") {
+	for _, line := range lines(content) {
 		if mark, text := line[:min(1, len(line))], line[min(1, len(line)):]; mark == "+" {
 			changed.WriteString(text + "\n")
 		} else {
@@ -132,11 +82,11 @@ func (r repository) apply(t *testing.T, b block) {
 			}
 		}
 	}
-	text := r.read(t, b.file)
+	text := r.read(t, file)
 	if strings.Count(text, old.String()) != 1 {
-		t.Fatalf("line %d: %s has these lines %d times:\n%s", b.line, b.file, strings.Count(text, old.String()), old.String())
+		t.Fatalf("line %d: %s has these lines %d times:\n%s", b.Line, file, strings.Count(text, old.String()), old.String())
 	}
-	r.write(t, b.file, strings.Replace(text, old.String(), changed.String(), 1))
+	r.write(t, file, strings.Replace(text, old.String(), changed.String(), 1))
 }
 
 // session runs the commands of a page one after the other, as one shell would: what they export stays.
@@ -146,23 +96,19 @@ type session struct {
 }
 
 // do runs a command and compares what it prints. One that ends with & runs until the test ends.
-func (s session) do(t *testing.T, c command, variables ...string) {
+func (s session) do(t *testing.T, c page.Command, variables ...string) {
 	t.Helper()
-	if background, found := strings.CutSuffix(c.text, " &"); found {
+	if background, found := strings.CutSuffix(c.Text, " &"); found {
 		s.start(t, background, variables...)
 		return
 	}
-	script := fmt.Sprintf("[ ! -e '%[1]s' ] || . '%[1]s'\n%[2]s\nstatus=$?; export -p > '%[1]s'; exit $status", s.environment, c.text)
+	script := fmt.Sprintf("[ ! -e '%[1]s' ] || . '%[1]s'\n%[2]s\nstatus=$?; export -p > '%[1]s'; exit $status", s.environment, c.Text)
 	output, err := s.try(t, script, variables...)
-	if (err != nil) != c.fails() {
-		t.Fatalf("line %d: $ %s\nit ends with %v:\n%s", c.line, c.text, err, output)
-	}
+	require.Equal(t, fails(c), err != nil, "line %d: $ %s\nit ends with %v:\n%s", c.Line, c.Text, err, output)
 	printed := slices.DeleteFunc(strings.Split(strings.TrimRight(output, "\n"), "\n"), func(line string) bool {
 		return output == "" || strings.HasPrefix(line, "go: downloading ") // on a machine that runs a tool for the first time
 	})
-	if !matches(c.prints, printed) {
-		t.Errorf("line %d: $ %s\nthe page shows:\n%s\nit prints:\n%s", c.line, c.text, strings.Join(c.prints, "\n"), output)
-	}
+	assert.True(t, matches(lines(c.Prints), printed), "line %d: $ %s\nthe page shows:\n%s\nit prints:\n%s", c.Line, c.Text, c.Prints, output)
 }
 
 func (s session) start(t *testing.T, text string, variables ...string) {
@@ -181,24 +127,6 @@ func (s session) start(t *testing.T, text string, variables ...string) {
 			t.Logf("%s printed:\n%s", shell, text)
 		}
 	})
-}
-
-func TestPagesAreRead(t *testing.T) {
-	const page = "# Page\n```yaml\n# a/b.yaml\nx: 1\n```\ntext\n```console\n$ one \\\n  two\nout…\n…\n$ make three &\n```\n## End\n```yaml\nnot: this\n```\n"
-	list, err := blocksOf(page, "## End")
-	if err != nil || len(list) != 2 || list[0].file != "a/b.yaml" || list[0].text != "x: 1\n" {
-		t.Fatalf("got %+v, %v", list, err)
-	}
-	commands := list[1].commands()
-	if len(commands) != 2 || commands[0].text != "one \\\n  two" || !slices.Equal(commands[0].prints, []string{"out…", "…"}) || commands[0].line != 8 {
-		t.Errorf("got %+v", commands)
-	}
-	if _, err := blocksOf("```yaml\nx: 1\n```\n## End\n", "## End"); err == nil || !strings.Contains(err.Error(), "line 1: ") {
-		t.Errorf("a file without a name: got %v", err)
-	}
-	if _, err := blocksOf("# Page\n", "## End"); err == nil {
-		t.Error("a page without its end is read")
-	}
 }
 
 func TestWhatIsPrintedIsCompared(t *testing.T) {
@@ -221,9 +149,7 @@ func TestWhatIsPrintedIsCompared(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if got := matches(strings.Split(tc.shown, "\n"), strings.Split(tc.printed, "\n")); got != tc.want {
-				t.Errorf("got %t", got)
-			}
+			assert.EqualValues(t, tc.want, matches(strings.Split(tc.shown, "\n"), strings.Split(tc.printed, "\n")))
 		})
 	}
 }
@@ -231,12 +157,12 @@ func TestWhatIsPrintedIsCompared(t *testing.T) {
 func TestCommandsShareTheirEnvironment(t *testing.T) {
 	s := session{repository{t.TempDir()}, filepath.Join(t.TempDir(), "environment")}
 	s.write(t, "file", "a\nb\nc\n")
-	s.apply(t, block{language: "diff", file: "file", text: " a\n-b\n+x\n+y\n c\n"})
-	for _, c := range []command{
-		{text: "export WORD='it is'"},
-		{text: `echo "$WORD"`, prints: []string{"it is"}},
-		{text: "cat file", prints: []string{"a", "x", "y", "c"}},
-		{text: "echo 'make: *** no'; false", prints: []string{"make: *** no"}},
+	s.apply(t, page.Block{Language: "diff", Text: "# file\n a\n-b\n+x\n+y\n c\n"})
+	for _, c := range []page.Command{
+		{Text: "export WORD='it is'"},
+		{Text: `echo "$WORD"`, Prints: "it is\n"},
+		{Text: "cat file", Prints: "a\nx\ny\nc\n"},
+		{Text: "echo 'make: *** no'; false", Prints: "make: *** no\n"},
 	} {
 		s.do(t, c)
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
 )
 
 // keys are what the last line of a run names, in its order.
@@ -77,7 +79,5 @@ func TestTheLastLineNamesWhatWasShown(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 	s.set(keys[0], "ok")
-	if got := s.missing(); len(got) > 0 {
-		t.Errorf("%v are missing", got)
-	}
+	assert.Empty(t, s.missing())
 }

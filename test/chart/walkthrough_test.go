@@ -7,15 +7,21 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/example/appservice-operator/test/page"
 )
 
 // TestThePageForChartMaintainersWorks runs everything on the page, in its order.
 func TestThePageForChartMaintainersWorks(t *testing.T) {
 	s := session{copyOfRepository(t), filepath.Join(t.TempDir(), "environment")}
-	list, err := blocksOf(s.read(t, "docs/chart-maintainers.md"), "## Reference")
+	shown, _, found := strings.Cut(s.read(t, "docs/chart-maintainers.md"), "\n## Reference\n")
+	require.True(t, found, "the page has no reference")
+	list, err := page.Blocks(shown)
 	require.NoError(t, err)
 	cluster := "CLUSTER_NAME=" + cmp.Or(os.Getenv("CLUSTER_NAME"), "appservice-chart") + "-page"
 	t.Cleanup(func() {
@@ -25,16 +31,14 @@ func TestThePageForChartMaintainersWorks(t *testing.T) {
 	})
 	ran := 0
 	for _, b := range list {
-		if b.language != "console" {
+		if b.Language != "console" {
 			s.apply(t, b)
 			continue
 		}
-		for _, c := range b.commands() {
+		for _, c := range b.Commands() {
 			s.do(t, c, cluster)
 			ran++
 		}
 	}
-	if ran == 0 {
-		t.Error("the page has no commands")
-	}
+	assert.NotZero(t, ran, "the page has no commands")
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -25,13 +26,9 @@ func TestAdoptionIsAsThePageShows(t *testing.T) {
 		text, err := os.ReadFile(filepath.Join(root, "docs", page))
 		require.NoError(t, err)
 		_, after, found := strings.Cut(string(text), begin)
-		if !found {
-			t.Fatalf("%s does not show %s", page, begin)
-		}
+		require.True(t, found, "%s does not show %s", page, begin)
 		block, _, _ := strings.Cut(after, end)
 		shown = append(shown, block)
 	}
-	if shown[0] != shown[1] {
-		t.Errorf("adopt.md shows\n%simport.md shows\n%s", shown[0], shown[1])
-	}
+	assert.EqualValues(t, shown[1], shown[0], "adopt.md shows\n%simport.md shows\n%s", shown[0], shown[1])
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
@@ -27,13 +28,9 @@ func TestWhatWasImportedIsAdopted(t *testing.T) {
 		"it cannot take over the existing objects", "! Deployment legacy: its pods would restart: spec.template.spec.containers[nginx]", "! Deployment legacy: its pods would restart: spec.template.spec.containers[app]",
 		"keep these fields in the spec, or allow it: --restart", "~ Deployment legacy, unowned", "~ Service legacy, unowned",
 	} {
-		if !strings.Contains(said, words) {
-			t.Errorf("it does not say %q:\n%s", words, said)
-		}
+		assert.Contains(t, said, words)
 	}
-	if there := u.must(t, 0, "kubectl get appservices --output name"); there != "" {
-		t.Errorf("something was written although it is refused: %s", there)
-	}
+	assert.Empty(t, u.must(t, 0, "kubectl get appservices --output name"), "something was written although it is refused")
 	u.must(t, 0, "kubectl appservice adopt -f legacy.yaml --release legacy --restart --yes")
 	app := harness.Seed(u.namespace, "legacy")
 	cluster.Ready(t, app)
@@ -72,13 +69,9 @@ func TestWhatStandsAgainstAnAdoptionIsSaid(t *testing.T) {
 			u.must(t, 0, test.change)
 			said := u.must(t, 1, "kubectl appservice adopt -f adopt/plain-app.yaml --yes "+test.flags)
 			for _, words := range test.says {
-				if !strings.Contains(said, words) {
-					t.Errorf("it does not say %q:\n%s", words, said)
-				}
+				assert.Contains(t, said, words)
 			}
-			if there := u.must(t, 0, "kubectl get appservices --output name"); there != "" {
-				t.Errorf("something was written: %s", there)
-			}
+			assert.Empty(t, u.must(t, 0, "kubectl get appservices --output name"), "something was written")
 		})
 	}
 }
@@ -100,9 +93,7 @@ func TestAnAppServiceThatIsThereAdopts(t *testing.T) {
 	if r := reports[0]; len(r.Against) > 0 || r.Restarts == nil || *r.Restarts || r.Asked || len(r.Objects) != 2 || r.Objects[0].Owner != "unowned" {
 		t.Errorf("as JSON it is %+v", r)
 	}
-	if now := u.must(t, 0, annotations); strings.Contains(now, "app.example.com/adopt") {
-		t.Errorf("it was annotated before anybody agreed: %s", now)
-	}
+	assert.NotContains(t, u.must(t, 0, annotations), "app.example.com/adopt", "it was annotated before anybody agreed")
 
 	u.must(t, 0, "kubectl annotate appservice plain argocd.argoproj.io/tracking-id=shop:app.example.com/AppService:demo/plain")
 	got := u.run(t, "kubectl appservice adopt plain --yes", nil)
@@ -113,9 +104,7 @@ func TestAnAppServiceThatIsThereAdopts(t *testing.T) {
 	if len(source.GetAnnotations()) != 1 || source.GetAnnotations()["app.example.com/adopt"] != "true" || source.GetUID() != "" || !strings.Contains(got.stderr, `Argo CD application "shop"`) {
 		t.Errorf("its source has to say\n%s\n%s", got.stdout, got.stderr)
 	}
-	if now := u.must(t, 0, annotations); strings.Contains(now, "app.example.com/adopt") {
-		t.Errorf("it was annotated although it would be taken back: %s", now)
-	}
+	assert.NotContains(t, u.must(t, 0, annotations), "app.example.com/adopt", "it was annotated although it would be taken back")
 
 	u.must(t, 0, "kubectl annotate appservice plain argocd.argoproj.io/tracking-id-")
 	cluster.Manager(t, u.namespace)
@@ -124,7 +113,5 @@ func TestAnAppServiceThatIsThereAdopts(t *testing.T) {
 	app := harness.Seed(u.namespace, "plain")
 	cluster.Ready(t, app)
 	u.owns(t, app, "deployment service")
-	if ended := u.ended(t, before); len(ended) > 0 {
-		t.Errorf("pods restarted: %v", ended)
-	}
+	assert.Empty(t, u.ended(t, before), "pods restarted")
 }

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"helm.sh/helm/v3/pkg/action"
 	"helm.sh/helm/v3/pkg/chart/loader"
@@ -76,13 +77,9 @@ func TestAdoption(t *testing.T) {
 			adopt := fmt.Sprintf("kubectl appservice adopt -f adopt/%s-app.yaml %s", name, test.flags)
 			said := u.must(t, 0, adopt)
 			for _, words := range test.says {
-				if !strings.Contains(said, words) {
-					t.Errorf("it does not say %q:\n%s", words, said)
-				}
+				assert.Contains(t, said, words)
 			}
-			if there := u.must(t, 0, "kubectl get appservices --output name"); there != "" {
-				t.Errorf("something was written before anybody agreed: %s", there)
-			}
+			assert.Empty(t, u.must(t, 0, "kubectl get appservices --output name"), "something was written before anybody agreed")
 			u.must(t, 0, adopt+" --yes")
 			app := harness.Seed(u.namespace, name)
 			cluster.Ready(t, app)
@@ -92,9 +89,7 @@ func TestAdoption(t *testing.T) {
 				adopting.restarted.Add(1)
 				t.Errorf("%s of before does not run any more", ended)
 			}
-			if again := u.must(t, 0, adopt); !strings.Contains(again, "nothing to take over: the existing objects are its own") {
-				t.Errorf("afterwards, it says\n%s", again)
-			}
+			assert.Contains(t, u.must(t, 0, adopt), "nothing to take over: the existing objects are its own", "afterwards")
 		})
 	}
 	leaveAdoption(t)

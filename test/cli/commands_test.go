@@ -3,7 +3,6 @@
 package cli
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -11,9 +10,11 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/example/appservice-operator/test/files"
+	"github.com/example/appservice-operator/test/page"
 )
 
 // followed are the pages whose commands other tests run, all of them and in their order.
@@ -48,42 +49,38 @@ var clusterWide = regexp.MustCompile(`^kubectl (create clusterrole|annotate crd|
 
 func TestTheCommandsOfDocumentsWork(t *testing.T) {
 	for name := range followed {
-		if !exists(filepath.Join(root, name)) {
-			t.Errorf("%s, whose commands are run elsewhere, does not exist", name)
-		}
+		assert.True(t, exists(filepath.Join(root, name)), "%s, whose commands are run elsewhere, does not exist", name)
 	}
 	met := map[string]bool{}
-	for _, page := range files.Documents(t) {
-		if followed[page] != "" {
+	for _, document := range files.Documents(t) {
+		if followed[document] != "" {
 			continue
 		}
-		var here []part
-		for _, command := range documented(t, page) {
-			if known := ranElsewhere(command.command); known != "" {
+		var here []page.Command
+		for _, command := range documented(t, document) {
+			if known := ranElsewhere(command.Text); known != "" {
 				met[known] = true
 			} else {
 				here = append(here, command)
 			}
 		}
 		if len(here) > 0 {
-			t.Run(strings.TrimSuffix(filepath.Base(page), ".md"), func(t *testing.T) { runDocumented(t, here) })
+			t.Run(strings.TrimSuffix(filepath.Base(document), ".md"), func(t *testing.T) { runDocumented(t, here) })
 		}
 	}
 	for _, one := range elsewhere {
-		if !met[one.command] {
-			t.Errorf("no document has a command like %s, which is run elsewhere (%s)", one.command, one.because)
-		}
+		assert.True(t, met[one.command], "no document has a command like %s, which is run elsewhere (%s)", one.command, one.because)
 	}
 }
 
 // runDocumented runs commands of a page, in their order, in a namespace with AppService web. If the page shows what one of kubectl appservice
 // prints, it has to print that. Outputs of kubectl are from make demo and make e2e.
-func runDocumented(t *testing.T, commands []part) {
+func runDocumented(t *testing.T, commands []page.Command) {
 	u := newUser(t, cluster.Namespace(t))
 	cluster.Manager(t, u.namespace)
 	u.web(t)
 	for _, each := range commands {
-		line := each.command
+		line := each.Text
 		if clusterWide.MatchString(line) {
 			line += " --dry-run=server"
 		}
@@ -93,10 +90,10 @@ func runDocumented(t *testing.T, commands []part) {
 			continue
 		}
 		printed := unvarying(strings.ReplaceAll(got.stdout, u.namespace, "shop"))
-		if each.prints == "" || !strings.HasPrefix(line, "kubectl appservice ") || isExcerpt(unvarying(each.prints), printed) {
+		if each.Prints == "" || !strings.HasPrefix(line, "kubectl appservice ") || isExcerpt(unvarying(each.Prints), printed) {
 			continue
 		}
-		t.Errorf("$ %s\nprints something else (-document +now):\n%s", line, cmp.Diff(unvarying(each.prints), printed))
+		t.Errorf("$ %s\nprints something else (-document +now):\n%s", line, cmp.Diff(unvarying(each.Prints), printed))
 	}
 }
 
@@ -136,18 +133,19 @@ func ranElsewhere(command string) string {
 }
 
 // documented returns the commands of a page, without comments behind them.
-func documented(t *testing.T, page string) []part {
+func documented(t *testing.T, document string) []page.Command {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(root, page))
+	text, err := os.ReadFile(filepath.Join(root, document))
 	require.NoError(t, err)
-	var list []part
-	for _, block := range consoleBlocks(string(text)) {
-		for _, each := range commandsOf(strings.ReplaceAll(block, "\\\n", "")) {
-			each.command = strings.TrimSpace(trailingComment.ReplaceAllString(each.command, ""))
-			each.prints = strings.TrimSuffix(each.prints, "\n")
-			if each.prints != "" {
-				each.prints += "\n"
-			}
+	blocks, err := page.Blocks(string(text))
+	require.NoError(t, err, document)
+	var list []page.Command
+	for _, block := range blocks {
+		if block.Language != "console" {
+			continue
+		}
+		for _, each := range block.Commands() {
+			each.Text = strings.TrimSpace(trailingComment.ReplaceAllString(strings.ReplaceAll(each.Text, "\\\n", ""), ""))
 			list = append(list, each)
 		}
 	}
@@ -157,28 +155,10 @@ func documented(t *testing.T, page string) []part {
 // trailingComment matches a comment behind a command.
 var trailingComment = regexp.MustCompile(`\s+# .*$`)
 
-// consoleBlocks returns the blocks of a document that show a terminal.
-func consoleBlocks(text string) []string {
-	var blocks []string
-	for {
-		_, rest, found := strings.Cut(text, "```console\n")
-		if !found {
-			return blocks
-		}
-		block, after, _ := strings.Cut(rest, "\n```")
-		blocks, text = append(blocks, block), after
-	}
-}
-
 func TestDocumented(t *testing.T) {
-	const text = "```console\n$ one \\\n  more   # why\nout\n$ two\n```\ntext\n```yaml\n$ no\n```\n```console\n$ three\n```\n"
-	page := filepath.Join(t.TempDir(), "page.md")
-	files.Write(t, page, text)
-	relative, err := filepath.Rel(root, page)
+	file := filepath.Join(t.TempDir(), "page.md")
+	files.Write(t, file, "```console\n$ one \\\n  more   # why\nout\n$ two\n```\ntext\n```yaml\n$ no\n```\n```console\n$ three\n```\n")
+	relative, err := filepath.Rel(root, file)
 	require.NoError(t, err)
-	want := []part{{command: "one   more", prints: "out\n"}, {command: "two"}, {command: "three"}}
-	got := documented(t, relative)
-	if fmt.Sprint(got) != fmt.Sprint(want) {
-		t.Errorf("got %q, want %q", got, want)
-	}
+	assert.Equal(t, []page.Command{{Line: 2, Text: "one   more", Prints: "out\n"}, {Line: 5, Text: "two"}, {Line: 12, Text: "three"}}, documented(t, relative))
 }

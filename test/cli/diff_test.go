@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -49,9 +50,7 @@ func TestDiffAgainstTheCluster(t *testing.T) {
 			t.Errorf("%s\nended with %d, want %d\n%s%s", row.line, got.code, row.code, got.stdout, got.stderr)
 		}
 		for _, want := range row.stdout {
-			if !strings.Contains(got.stdout, want) {
-				t.Errorf("%s\ndoes not say %q:\n%s", row.line, want, got.stdout)
-			}
+			assert.Contains(t, got.stdout, want, "%s\ndoes not say %q:\n%s", row.line, want, got.stdout)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/example/appservice-operator/test/files"
@@ -66,9 +67,7 @@ func TestDocumentsShowWhatCommandsPrint(t *testing.T) {
 		}
 	}
 	for _, line := range shown {
-		if !found[line] {
-			t.Errorf("no document shows %s", line)
-		}
+		assert.True(t, found[line], "no document shows %s", line)
 	}
 }
 

@@ -71,9 +71,7 @@ func ours(root *cobra.Command) []*cobra.Command {
 // testExamples runs the examples of a command in a namespace of their own, in their order.
 func testExamples(t *testing.T, command *cobra.Command) {
 	lines := examples(command.Example)
-	if len(lines) == 0 {
-		t.Fatal("the help text has no example")
-	}
+	require.NotEmpty(t, lines, "the help text has no example")
 	u := newUser(t, cluster.Namespace(t))
 	if needsCluster(command, lines) {
 		cluster.Manager(t, u.namespace)

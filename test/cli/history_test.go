@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
@@ -42,9 +43,7 @@ func TestHistoryAndUndo(t *testing.T) {
 		t.Errorf("it says %q, and the image is %s then", said, image())
 	}
 	u.says(t, "kubectl appservice history web", "3  ", "kubectl-appservice")
-	if said := u.must(t, 0, "kubectl appservice undo web --to-revision 1"); !strings.Contains(said, "already") {
-		t.Errorf("again, it says %q", said)
-	}
+	assert.Contains(t, u.must(t, 0, "kubectl appservice undo web --to-revision 1"), "already")
 }
 
 // What a GitOps tool applies is changed at its source.
@@ -66,7 +65,5 @@ func TestUndoPrintsWhatASourceHasToSay(t *testing.T) {
 	if image == "nginx:1.28" || image == "" || source.GetUID() != "" || len(source.GetAnnotations()) > 0 || source.Object["status"] != nil {
 		t.Errorf("it prints\n%s", got.stdout)
 	}
-	if now := u.must(t, 0, "kubectl get appservice web -o jsonpath='{.spec.image}'"); now != "nginx:1.28" {
-		t.Errorf("the image is %s then", now)
-	}
+	assert.EqualValues(t, "nginx:1.28", u.must(t, 0, "kubectl get appservice web -o jsonpath='{.spec.image}'"))
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+
 	"github.com/example/appservice-operator/test/harness"
 )
 
@@ -47,9 +49,7 @@ func TestUndoOfAnotherKind(t *testing.T) {
 	if said := u.must(t, 0, "kubectl appservice undo appjob/migrate"); !strings.Contains(said, "appjob/migrate has the spec of revision 1 again") || image() != "nginx:1.29" {
 		t.Errorf("it says %q, and the image is %s then", said, image())
 	}
-	if again := u.anotherJob(t, second); again != first {
-		t.Errorf("%s runs, and for the first spec it was %s", again, first)
-	}
+	assert.EqualValues(t, first, u.anotherJob(t, second))
 	u.says(t, "kubectl appservice history appjob/migrate", "3  ", "kubectl-appservice", "spec.image nginx:1.30 → nginx:1.29")
 }
 
@@ -58,9 +58,7 @@ func TestRestartOfAnAppJobRunsItAgain(t *testing.T) {
 	u := newUser(t, cluster.Namespace(t))
 	cluster.Manager(t, u.namespace)
 	before := newJob(t, u)
-	if said := u.must(t, 0, "kubectl appservice restart appjob/migrate"); said != "appjob/migrate restarted\n" {
-		t.Errorf("it says %q", said)
-	}
+	assert.EqualValues(t, "appjob/migrate restarted\n", u.must(t, 0, "kubectl appservice restart appjob/migrate"))
 	u.anotherJob(t, before)
 }
 

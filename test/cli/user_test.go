@@ -13,11 +13,10 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/tools/clientcmd"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/test/files"
 	"github.com/example/appservice-operator/test/harness"
 )
 
@@ -112,14 +111,9 @@ func (u *user) applyFile(t *testing.T, name string) {
 	t.Helper()
 	text, err := os.ReadFile(name)
 	require.NoError(t, err)
-	for _, document := range strings.Split(string(text), "\n---\n") {
-		object := &unstructured.Unstructured{}
-		if err := utilyaml.Unmarshal([]byte(document), &object.Object); err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		if len(object.Object) == 0 {
-			continue
-		}
+	objects, err := files.Decode(text)
+	require.NoError(t, err)
+	for _, object := range objects {
 		object.SetNamespace(u.namespace)
 		cluster.Create(t, object)
 	}
@@ -138,9 +132,7 @@ func (u *user) web(t *testing.T) *v1.AppService {
 func (u *user) must(t *testing.T, code int, line string) string {
 	t.Helper()
 	got := u.run(t, line, nil)
-	if got.code != code {
-		t.Fatalf("%s ended with %d, want %d\n%s%s", line, got.code, code, got.stdout, got.stderr)
-	}
+	require.EqualValues(t, code, got.code, "%s ended with %d, want %d\n%s%s", line, got.code, code, got.stdout, got.stderr)
 	return got.stdout
 }
 

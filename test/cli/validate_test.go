@@ -15,6 +15,7 @@ import (
 	"testing"
 	"unicode"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -132,9 +133,7 @@ func TestValidateSaysWhatTheOperatorRefuses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			app := harness.Seed(u.namespace, strings.ToLower(strings.Map(onlyLetters, name)))
 			text := strings.Replace(head, "name: web", "name: "+app.Name, 1) + test.spec
-			if server := dryRun(t, u.namespace, text); len(server) > 0 {
-				t.Fatalf("the API server says %q", server)
-			}
+			require.Empty(t, dryRun(t, u.namespace, text), "the API server says")
 			offline := validated(t, u.namespace, text, "--policy="+test.policy)
 			u.must(t, 0, "kubectl apply -f - <<'END'\n"+text+"END")
 			condition := cluster.Condition(t, app, v1.ConditionReady, metav1.ConditionFalse, test.reason)
@@ -179,9 +178,7 @@ func TestValidateDoesNotKnowWhatOnlyTheClusterKnows(t *testing.T) {
 		"a namespace that is not there":           {strings.Replace(other, "name: other", "name: other, namespace: nowhere", 1), "", `namespaces "nowhere" not found`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if offline := validated(t, u.namespace, test.text); len(offline) > 0 {
-				t.Errorf("validate says %q", offline)
-			}
+			assert.Empty(t, validated(t, u.namespace, test.text), "validate says")
 			harness.Eventually(t, "the cluster refuses it", func() error { // policies need a moment
 				got := u.run(t, "kubectl apply --server-side --dry-run=server -f -"+test.as+" <<'END'\n"+test.text+"END", nil)
 				if got.code == 0 || !strings.Contains(got.stderr, test.words) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -66,14 +67,10 @@ func TestWhySaysWhatPodsDo(t *testing.T) {
 		place := 0
 		for _, words := range []string{"AppService web", "Ready=False", "Deployment web", "ContainerCrashed: ", "Pod web-", "last words: panic: no database", "hint: "} {
 			at := strings.Index(out[place:], words)
-			if at < 0 {
-				t.Fatalf("%s: it lacks %q, or it is not where it belongs:\n%s", who, words, out)
-			}
+			require.GreaterOrEqual(t, at, 0, "%s: it lacks %q, or it is not where it belongs:\n%s", who, words, out)
 			place += at
 		}
-		if strings.Contains(out, "not read") {
-			t.Errorf("%s: something could not be read:\n%s", who, out)
-		}
+		assert.NotContains(t, out, "not read", "%s: something could not be read:\n%s", who, out)
 		t.Log("\n" + out)
 	}
 }
@@ -94,9 +91,7 @@ func TestWhyNamesTheRightThatIsMissing(t *testing.T) {
 		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: "reader"}},
 	})
 	out := u.says(t, "kubectl appservice why web --as=reader", "ContainerCrashed", "panic: no database", "hint: ", "not read: ", "deployments.apps in namespace "+u.namespace)
-	if strings.Contains(out, "Pod web-") {
-		t.Errorf("it has seen pods:\n%s", out)
-	}
+	assert.NotContains(t, out, "Pod web-", "it has seen pods:\n%s", out)
 	t.Log("\n" + out)
 	if got := u.run(t, "kubectl appservice why web --as=nobody", nil); got.code != 2 || !strings.Contains(got.stderr, "forbidden") {
 		t.Errorf("got %d: %s", got.code, got.stderr)
@@ -124,12 +119,8 @@ func TestWhySaysWhatIsHeldBackAndWhereValuesComeFrom(t *testing.T) {
 func TestWhySaysThatNobodyLooked(t *testing.T) {
 	u := newUser(t, cluster.Namespace(t))
 	u.applyFile(t, "testdata/app.yaml")
-	if out := u.must(t, 1, "kubectl appservice why web"); !strings.Contains(out, "no operator has written its status yet") {
-		t.Errorf("got:\n%s", out)
-	}
-	if out := u.must(t, 0, "kubectl appservice status"); !strings.Contains(out, "no operator has reconciled it yet") {
-		t.Errorf("got:\n%s", out)
-	}
+	assert.Contains(t, u.must(t, 1, "kubectl appservice why web"), "no operator has written its status yet")
+	assert.Contains(t, u.must(t, 0, "kubectl appservice status"), "no operator has reconciled it yet")
 	for line, words := range map[string]string{
 		"kubectl appservice why nobody":                "there is no appservice/nobody in namespace " + u.namespace,
 		"kubectl appservice why deployment/web":        "Deployment is not a kind of the operator",
@@ -161,9 +152,7 @@ func TestTreeGoesDownToPods(t *testing.T) {
 		t.Errorf("got the ReplicaSet %+v", set)
 	}
 	for _, name := range []string{"Service web", "Ingress web", "Secret sh.helm.release.v1.web.v1"} {
-		if below(root, name) == nil {
-			t.Errorf("%s is missing:\n%s", name, out)
-		}
+		assert.NotNil(t, below(root, name), "%s is missing:\n%s", name, out)
 	}
 	t.Log("\n" + u.must(t, 0, "kubectl appservice tree web"))
 }
@@ -177,9 +166,7 @@ func TestOtherKinds(t *testing.T) {
 	name := strings.Fields(strings.Split(out, "\n")[1])[0]
 	u.says(t, "kubectl appservice tree appjob/"+name, "AppJob "+name, "Job "+name, "Pod "+name)
 	u.must(t, 0, "kubectl appservice why appjobs/"+name)
-	if out := u.must(t, 0, "kubectl __complete appservice why appjob/"); !strings.Contains(out, "appjob/"+name) {
-		t.Errorf("got:\n%s", out)
-	}
+	assert.Contains(t, u.must(t, 0, "kubectl __complete appservice why appjob/"), "appjob/"+name)
 }
 
 func below(n *tree.Node, name string) *tree.Node {
@@ -264,7 +251,5 @@ func TestCompletion(t *testing.T) {
 	if out := u.must(t, 0, "kubectl appservice __complete status --context ''"); len(strings.Split(out, "\n")) < 2 {
 		t.Errorf("no context is completed:\n%s", out)
 	}
-	if out := u.must(t, 0, "kubectl appservice __complete pause web ''"); strings.Contains(out, "web") {
-		t.Errorf("what is there already is completed again:\n%s", out)
-	}
+	assert.NotContains(t, u.must(t, 0, "kubectl appservice __complete pause web ''"), "web", "what is there already is completed again")
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -70,9 +71,7 @@ func TestEveryReferenceIsGuarded(t *testing.T) {
 	}
 	for kind, folder := range folders {
 		at := slices.IndexFunc(crds, func(file string) bool { return strings.HasSuffix(file, "_"+strings.ToLower(kind)+"s.yaml") })
-		if at < 0 {
-			t.Fatalf("%s has no CRD among %v", kind, crds)
-		}
+		require.GreaterOrEqual(t, at, 0, "%s has no CRD among %v", kind, crds)
 		fields, err := fieldsOf(crds[at])
 		require.NoError(t, err)
 		cases, err := filepath.Glob(folder + "/*/golden.yaml")
@@ -99,13 +98,9 @@ func TestAReferenceWithoutAGuardIsFound(t *testing.T) {
 		}}},
 	}}
 	spec := map[string]any{"envFrom": []any{map[string]any{"secretRef": map[string]any{"name": "db"}}}}
-	if err := unguarded(fields, "web", spec, []*unstructured.Unstructured{pods}); err != nil {
-		t.Errorf("what a guarded field names: %v", err)
-	}
+	assert.NoError(t, unguarded(fields, "web", spec, []*unstructured.Unstructured{pods}), "what a guarded field names")
 	spec = map[string]any{"image": "db"}
-	if err := unguarded(fields, "web", spec, []*unstructured.Unstructured{pods}); err == nil || !strings.Contains(err.Error(), `Secret "db"`) {
-		t.Errorf("what no field names: %v", err)
-	}
+	assert.ErrorContains(t, unguarded(fields, "web", spec, []*unstructured.Unstructured{pods}), `Secret "db"`, "what no field names")
 }
 
 func documents(t *testing.T, file string) []*unstructured.Unstructured {

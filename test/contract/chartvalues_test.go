@@ -12,14 +12,12 @@ import (
 
 	"github.com/example/appservice-operator/internal/chart/fields"
 	"github.com/example/appservice-operator/test/specs"
+	"github.com/example/appservice-operator/test/try"
 )
 
 // chartValues checks the leaves of the chart's values.yaml.
-func (s *surveyor) chartValues() error {
-	all, err := specs.ReadPlain(filepath.Join(chartDir, "values.yaml"))
-	if err != nil {
-		return err
-	}
+func (s *surveyor) chartValues() {
+	all := try.Get(specs.ReadPlain(filepath.Join(chartDir, "values.yaml")))
 	for _, path := range leaves("", all) {
 		s.survey.values = append(s.survey.values, s.value(path, all))
 	}
@@ -32,7 +30,6 @@ func (s *surveyor) chartValues() error {
 				err: fmt.Errorf("spec.%s is not in the chart's values.yaml: give its default there", name)})
 		}
 	}
-	return nil
 }
 
 // declaredByChart reports whether fields.yaml describes a field's default completely, even if there is none.

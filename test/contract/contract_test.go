@@ -17,6 +17,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	v1 "github.com/example/appservice-operator/api/v1"
@@ -49,9 +50,7 @@ func mustSurvey(t *testing.T) *survey {
 func TestContractFields(t *testing.T) {
 	for _, r := range mustSurvey(t).fields {
 		t.Run(r.path, func(t *testing.T) {
-			if r.err != nil {
-				t.Errorf("spec.%s: %v", r.path, r.err)
-			}
+			assert.Nil(t, r.err, "spec.%s: %v", r.path, r.err)
 		})
 	}
 }
@@ -59,9 +58,7 @@ func TestContractFields(t *testing.T) {
 func TestContractValues(t *testing.T) {
 	for _, r := range mustSurvey(t).values {
 		t.Run(r.path, func(t *testing.T) {
-			if r.err != nil {
-				t.Errorf("value %s: %v", r.path, r.err)
-			}
+			assert.Nil(t, r.err, "value %s: %v", r.path, r.err)
 		})
 	}
 }
@@ -88,8 +85,6 @@ func TestContractCRDHasTheDeclaredFields(t *testing.T) {
 		}
 	}
 	for _, path := range got {
-		if !slices.Contains(want, path) {
-			t.Errorf("neither api/v1 nor fields.yaml declares field %s of the CRD: run make generate", path)
-		}
+		assert.Contains(t, want, path, "neither api/v1 nor fields.yaml declares field %s of the CRD: run make generate", path)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -30,9 +31,7 @@ func TestEachLineOnDriftHasItsTest(t *testing.T) {
 		}
 		lines++
 		names := testNames.FindAllStringSubmatch(line, -1)
-		if len(names) == 0 {
-			t.Errorf("no test is named: %s", line)
-		}
+		assert.NotEmpty(t, names, "no test is named: %s", line)
 		for _, name := range names {
 			test, subtest, isSubtest := strings.Cut(name[1], "/")
 			texts, found := tests[test]
@@ -41,9 +40,7 @@ func TestEachLineOnDriftHasItsTest(t *testing.T) {
 			}
 		}
 	}
-	if lines == 0 {
-		t.Error("the page has no tables")
-	}
+	assert.NotZero(t, lines, "the page has no tables")
 }
 
 // testsIn finds the test functions of a folder, each with the keys of the tables in its file.

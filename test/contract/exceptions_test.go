@@ -4,6 +4,7 @@ package contract
 
 import (
 	"github.com/example/appservice-operator/test/specs"
+	"github.com/example/appservice-operator/test/try"
 )
 
 // exceptions are fields and values to which the rules do not apply.
@@ -23,13 +24,13 @@ type exception struct {
 	Value any            `json:"value"`
 }
 
-func readExceptions(file string) (*exceptions, error) {
+func readExceptions(file string) *exceptions {
 	all := &exceptions{}
-	err := specs.ReadStrict(file, all)
+	try.Do(specs.ReadStrict(file, all))
 	for key, e := range all.Values {
 		specs.PlainNumbers(e.Base)
 		e.Value = specs.PlainNumbers(e.Value)
 		all.Values[key] = e
 	}
-	return all, err
+	return all
 }

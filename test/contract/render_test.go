@@ -24,6 +24,7 @@ import (
 	"github.com/example/appservice-operator/internal/render/hooks"
 	"github.com/example/appservice-operator/internal/render/values"
 	"github.com/example/appservice-operator/test/specs"
+	"github.com/example/appservice-operator/test/try"
 	"github.com/example/appservice-operator/tools/references"
 )
 
@@ -49,15 +50,9 @@ type operator struct {
 	guarded      []references.Field
 }
 
-func newOperator() (*operator, error) {
-	text, err := appservice.Files.ReadFile("watches.yaml")
-	if err != nil {
-		return nil, err
-	}
-	list, err := appchart.LoadWatches(text, appservice.Files)
-	if err != nil {
-		return nil, err
-	}
+func newOperator() *operator {
+	text := try.Get(appservice.Files.ReadFile("watches.yaml"))
+	list := try.Get(appchart.LoadWatches(text, appservice.Files))
 	o := &operator{foreign: map[string]*specs.Checker{}}
 	kind := v1.GroupVersion.WithKind(v1.Kind)
 	for _, watch := range list {
@@ -66,14 +61,10 @@ func newOperator() (*operator, error) {
 		}
 	}
 	if o.watch.Chart == nil {
-		return nil, fmt.Errorf("watches.yaml does not name %s", kind)
+		try.Fail("watches.yaml does not name %s", kind)
 	}
-	if o.admission, err = specs.NewChecker(crdFile); err != nil {
-		return nil, err
-	}
-	if o.guarded, err = fieldsOf(crdFile); err != nil {
-		return nil, err
-	}
+	o.admission = try.Get(specs.NewChecker(crdFile))
+	o.guarded = try.Get(fieldsOf(crdFile))
 	served := *chartutil.DefaultCapabilities
 	served.KubeVersion = chartutil.KubeVersion{Version: "v1.37.0", Major: "1", Minor: "37"}
 	served.APIVersions = nil
@@ -81,13 +72,11 @@ func newOperator() (*operator, error) {
 		served.APIVersions = append(served.APIVersions, kind.GroupVersion().String()+"/"+kind.Kind, kind.GroupVersion().String())
 	}
 	for kind, file := range foreignCRDs {
-		if o.foreign[kind], err = specs.NewChecker(filepath.Join(root, "test", "testdata", "fixtures", "crds", file)); err != nil {
-			return nil, err
-		}
+		o.foreign[kind] = try.Get(specs.NewChecker(filepath.Join(root, "test", "testdata", "fixtures", "crds", file)))
 		served.APIVersions = append(served.APIVersions, kind, kind[:strings.LastIndex(kind, "/")])
 	}
 	o.capabilities = &served
-	return o, nil
+	return o
 }
 
 // render renders a valid spec twice, with a chart that may have other default values.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/example/appservice-operator/internal/chart/fields"
 	"github.com/example/appservice-operator/test/specs"
+	"github.com/example/appservice-operator/test/try"
 )
 
 const (
@@ -59,33 +60,26 @@ type kept struct {
 	chosen   any
 }
 
-func conduct() (*survey, error) {
-	o, err := newOperator()
-	if err != nil {
-		return nil, err
-	}
-	schema, _, err := specs.ReadSchema(crdFile)
-	if err != nil {
-		return nil, err
-	}
+// conduct carries out the survey.
+func conduct() (done *survey, err error) {
+	err = try.Catch(func() { done = carriedOut() })
+	return done, err
+}
+
+func carriedOut() *survey {
+	o := newOperator()
+	schema, _ := try.Get2(specs.ReadSchema(crdFile))
 	s := &surveyor{Maker: &specs.Maker{Schema: schema.Properties["spec"]}, operator: o, survey: &survey{}, kept: map[string]*kept{}}
 	s.survey.spec = s.Schema
-	if s.survey.chart, err = fields.Of(o.watch.Chart, o.watch.GroupVersionKind); err != nil {
-		return nil, err
-	}
-	if s.Table, err = specs.ReadTable("values.yaml"); err != nil {
-		return nil, err
-	}
-	if s.survey.exceptions, err = readExceptions("exceptions.yaml"); err != nil {
-		return nil, err
-	}
+	s.survey.chart = try.Get(fields.Of(o.watch.Chart, o.watch.GroupVersionKind))
+	s.Table = try.Get(specs.ReadTable("values.yaml"))
+	s.survey.exceptions = readExceptions("exceptions.yaml")
 	for _, f := range specs.FieldsOf("", s.Schema) {
 		s.survey.fields = append(s.survey.fields, s.field(f))
 	}
-	if err := s.chartValues(); err != nil {
-		return nil, err
-	}
-	return s.survey, s.findStale()
+	s.chartValues()
+	s.findStale()
+	return s.survey
 }
 
 // field tries one field: it must have an effect, and each of its values another one.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/example/appservice-operator/test/specs"
@@ -24,9 +25,7 @@ func TestContractValuesSchema(t *testing.T) {
 	}
 	properties, _ := schema["properties"].(map[string]any)
 	for _, name := range specs.SortedKeys(s.spec.Properties) {
-		if properties[name] == nil {
-			t.Errorf("values.schema.json does not know spec.%s: run make generate", name)
-		}
+		assert.NotNil(t, properties[name], "values.schema.json does not know spec.%s: run make generate", name)
 	}
 	for _, path := range propertiesOf("", schema) {
 		_, exempt := s.exceptions.Values[path]

@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/example/appservice-operator/test/try"
 	"github.com/example/appservice-operator/tools/controlplane"
 	"github.com/example/appservice-operator/tools/toolchain"
 )
@@ -21,29 +22,23 @@ func (d *demo) binary() string { return filepath.Join(d.folder, "manager") }
 
 // lock ensures that a cluster has one demo at a time. The manager inherits the lock, so that one which KEEP=1 has
 // left running still holds it; the locked file has its process number.
-func (d *demo) lock() (unlock func(), err error) {
-	file, err := os.OpenFile(filepath.Join(d.folder, "manager.pid"), os.O_CREATE|os.O_RDWR, 0o644)
-	if err != nil {
-		return nil, err
+func (d *demo) lock() (unlock func()) {
+	file := try.Get(os.OpenFile(filepath.Join(d.folder, "manager.pid"), os.O_CREATE|os.O_RDWR, 0o644))
+	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		defer file.Close()
+		if pid, _ := io.ReadAll(file); errors.Is(err, syscall.EWOULDBLOCK) && len(pid) > 0 {
+			try.Fail("another demo uses the cluster: wait for it or, if it was left running, end its manager with \"kill %s\"", pid)
+		}
+		try.Fail("cannot lock %s, another demo may use the cluster: %w", file.Name(), err)
 	}
-	err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-	if err == nil {
-		d.pidFile = file
-		return func() { _ = file.Close() }, file.Truncate(0)
-	}
-	defer file.Close()
-	if !errors.Is(err, syscall.EWOULDBLOCK) {
-		return nil, fmt.Errorf("cannot lock %s: %w", file.Name(), err)
-	}
-	if pid, _ := io.ReadAll(file); len(pid) > 0 {
-		return nil, fmt.Errorf("another demo uses the cluster: wait for it or, if it was left running, end its manager with \"kill %s\"", pid)
-	}
-	return nil, errors.New("another demo uses the cluster: wait for it")
+	d.pidFile = file
+	try.Do(file.Truncate(0))
+	return func() { _ = file.Close() }
 }
 
 // provide provides the programs of the cluster in the cache. While they are downloaded, and while the cluster comes up,
 // the manager is built.
-func (d *demo) provide(ctx context.Context) error {
+func (d *demo) provide(ctx context.Context) {
 	d.built = make(chan struct{})
 	d.working.Go(func() {
 		if err := d.build(ctx); err != nil {
@@ -52,11 +47,9 @@ func (d *demo) provide(ctx context.Context) error {
 		}
 		close(d.built)
 	})
-	if d.current {
-		return nil
+	if !d.current {
+		try.Get(controlplane.Programs(ctx, d.out))
 	}
-	_, err := controlplane.Programs(ctx, d.out)
-	return err
 }
 
 // build builds the manager.

@@ -8,6 +8,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"github.com/example/appservice-operator/test/try"
 )
 
 const (
@@ -19,42 +21,21 @@ const (
 )
 
 // changeChart edits a template in a copy of the chart, and shows that the running application follows. It takes no Go.
-func (d *demo) changeChart(ctx context.Context) error {
+func (d *demo) changeChart(ctx context.Context) {
 	folder := filepath.Join(d.folder, charts)
-	if err := os.RemoveAll(folder); err != nil {
-		return err
-	}
+	try.Do(os.RemoveAll(folder))
 	d.say("$ cp -r %s %s", charts, quote(d.folder))
-	if err := os.CopyFS(folder, os.DirFS(filepath.Join(d.root, charts))); err != nil {
-		return err
-	}
+	try.Do(os.CopyFS(folder, os.DirFS(filepath.Join(d.root, charts))))
 	d.say("One line more in a template, no Go: pods no longer get environment variables of every Service beside them.")
-	if err := editTemplate(filepath.Join(folder, template)); err != nil {
-		return err
-	}
-	if err := d.showEdit(ctx, filepath.Join(folder, template)); err != nil {
-		return err
-	}
+	try.Do(editTemplate(filepath.Join(folder, template)))
+	d.showEdit(ctx, filepath.Join(folder, template))
 	revision := []string{"get", "appservice", app, "--output=jsonpath={.status.release.revision}", inNamespace}
-	before, err := d.quietly(ctx, revision...)
-	if err != nil {
-		return err
-	}
-	if err := d.restartManager(ctx, "--chart-dir="+d.folder); err != nil {
-		return err
-	}
-	_, err = d.until(ctx, "there is another release", other(before), revision...)
-	if err != nil {
-		return err
-	}
-	if _, err := d.kubectl(ctx, "rollout", "status", "deployment/"+app, timeout, inNamespace); err != nil {
-		return err
-	}
-	_, err = d.kubectl(ctx, "get", "pods", "--output=custom-columns=POD:.metadata.name,SERVICELINKS:.spec.enableServiceLinks", inNamespace)
-	if err != nil {
-		return err
-	}
-	return d.untilReady(ctx)
+	before := try.Get(d.quietly(ctx, revision...))
+	d.restartManager(ctx, "--chart-dir="+d.folder)
+	d.until(ctx, "there is another release", other(before), revision...)
+	d.kubectl(ctx, "rollout", "status", "deployment/"+app, timeout, inNamespace)
+	d.kubectl(ctx, "get", "pods", "--output=custom-columns=POD:.metadata.name,SERVICELINKS:.spec.enableServiceLinks", inNamespace)
+	d.untilReady(ctx)
 }
 
 // editTemplate puts a line into the template of the pods.
@@ -78,7 +59,7 @@ func editTemplate(path string) error {
 }
 
 // showEdit prints in what the template differs from that of the repository.
-func (d *demo) showEdit(ctx context.Context, path string) error {
+func (d *demo) showEdit(ctx context.Context, path string) {
 	args := []string{"diff", "--no-index", "--unified=1", filepath.Join(charts, template), path}
 	d.say("$ %s", commandLine("git", args))
 	output, err := d.command(ctx, "git", args...).Output()
@@ -87,6 +68,6 @@ func (d *demo) showEdit(ctx context.Context, path string) error {
 		err = nil
 	}
 	_, hunk, _ := strings.Cut(string(output), "\n@@")
-	_, err = d.printed("@@"+hunk, err)
-	return err
+	try.Do(err)
+	d.printed("@@" + hunk)
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/example/appservice-operator/test/try"
 	"github.com/example/appservice-operator/tools/controlplane"
 )
 
@@ -47,25 +48,21 @@ func (d *demo) cleanUp(ctx context.Context) error {
 }
 
 // takeBack undoes the one thing on the list that the command undoes, before its turn.
-func (d *demo) takeBack(ctx context.Context, command string) error {
+func (d *demo) takeBack(ctx context.Context, command string) {
 	i := slices.IndexFunc(d.undo, func(u undo) bool { return u.command == command })
 	if i < 0 {
-		return fmt.Errorf("cannot take back %q: nothing is undone by that", command)
+		try.Fail("cannot take back %q: nothing is undone by that", command)
 	}
 	taken := d.undo[i]
 	d.undo = slices.Delete(d.undo, i, i+1)
 	d.say("$ %s", command)
-	return taken.do(ctx)
+	try.Do(taken.do(ctx))
 }
 
 // leaveRunning is what KEEP=1 puts in the place of cleanUp.
-func (d *demo) leaveRunning(ctx context.Context) error {
-	if err := d.apply(ctx, sample); err != nil {
-		return err
-	}
-	if err := d.untilReady(ctx); err != nil {
-		return err
-	}
+func (d *demo) leaveRunning(ctx context.Context) {
+	d.apply(ctx, sample)
+	d.untilReady(ctx)
 	d.say("\nThe cluster, the manager and %s keep running. To look around and to play on:\n", app)
 	d.say("  export KUBECONFIG=%s", quote(d.cluster.Kubeconfig))
 	d.say("  export PATH=%s:\"$PATH\"   # for kubectl", quote(filepath.Dir(d.cluster.Kubectl)))
@@ -78,20 +75,16 @@ func (d *demo) leaveRunning(ctx context.Context) error {
 	for _, u := range slices.Backward(d.undo) {
 		d.say("  %s", u.command)
 	}
-	return nil
 }
 
 // bringUp brings up the cluster, or finds it.
-func (d *demo) bringUp(ctx context.Context) error {
+func (d *demo) bringUp(ctx context.Context) {
 	options := controlplane.Options{Name: d.name, Progress: d.out}
 	if !d.current && d.name != defaultCluster {
 		_, err := controlplane.Existing(ctx, options)
 		d.shared = err == nil
 	}
-	cluster, err := controlplane.FromEnvironment(ctx, options)
-	if err != nil {
-		return err
-	}
+	cluster := try.Get(controlplane.FromEnvironment(ctx, options))
 	d.cluster, d.shared = cluster, d.shared || d.current
 	if !d.shared {
 		d.later("make cluster-down CLUSTER_NAME="+d.name, func(ctx context.Context) error {
@@ -100,67 +93,53 @@ func (d *demo) bringUp(ctx context.Context) error {
 	}
 	d.say("$ export KUBECONFIG=%s", quote(cluster.Kubeconfig))
 	d.say("$ export PATH=%s:\"$PATH\"", quote(filepath.Dir(cluster.Kubectl)))
-	if _, err := d.kubectl(ctx, "get", "nodes"); err != nil {
-		return err
-	}
-	kubelets, err := d.quietly(ctx, "get", "nodes", "--output=jsonpath={.items[*].status.nodeInfo.kubeletVersion}")
-	if err != nil {
-		return err
-	}
+	d.kubectl(ctx, "get", "nodes")
+	kubelets := try.Get(d.quietly(ctx, "get", "nodes", "--output=jsonpath={.items[*].status.nodeInfo.kubeletVersion}"))
 	if d.simulated = strings.Contains(kubelets, "kwok"); d.simulated {
 		d.say("The control plane is real. Its nodes are simulated (kwok): pods become Ready, but run no containers.")
 		d.say("With real ones: make e2e, or make node (Linux, root).")
 	}
 	if d.shared {
-		return d.refuseOperator(ctx)
+		d.refuseOperator(ctx)
+		return
 	}
-	return nil
 }
 
 // refuseOperator returns an error if an operator is installed in the cluster, as both would serve the same AppService.
-func (d *demo) refuseOperator(ctx context.Context) error {
-	found, err := d.kubectl(ctx, "get", "deployments", "--all-namespaces", "--output=name",
+func (d *demo) refuseOperator(ctx context.Context) {
+	found := d.kubectl(ctx, "get", "deployments", "--all-namespaces", "--output=name",
 		"--selector=app.kubernetes.io/name=appservice-operator")
-	if err == nil && found != "" {
-		err = fmt.Errorf("cannot use cluster %s: the operator is installed there, see \"make undeploy\"", d.cluster.Name)
+	if found != "" {
+		try.Fail("cannot use cluster %s: the operator is installed there, see \"make undeploy\"", d.cluster.Name)
 	}
-	return err
 }
 
 // installCRD installs the CRD. One that a shared cluster has already is left as it is.
-func (d *demo) installCRD(ctx context.Context) error {
+func (d *demo) installCRD(ctx context.Context) {
 	if d.shared {
-		found, err := d.kubectl(ctx, "get", "crd", crd, "--ignore-not-found", "--output=name")
-		if err != nil {
-			return err
-		}
+		found := d.kubectl(ctx, "get", "crd", crd, "--ignore-not-found", "--output=name")
 		if found != "" {
 			d.say("It was there before and stays as it is. If it is out of date: make install")
-			return nil
+			return
 		}
 		d.laterKubectl("delete", "crd", crd, timeout)
 	}
-	if _, err := d.kubectl(ctx, "apply", "--filename=config/crd/bases"); err != nil {
-		return err
-	}
+	d.kubectl(ctx, "apply", "--filename=config/crd/bases")
 	// It has no conditions at first, which kubectl wait takes for an error.
 	for _, condition := range []string{"jsonpath={.status.acceptedNames.kind}=AppService", "condition=Established"} {
-		if _, err := d.kubectl(ctx, "wait", "--for="+condition, timeout, "crd/"+crd); err != nil {
-			return err
-		}
+		d.kubectl(ctx, "wait", "--for="+condition, timeout, "crd/"+crd)
 	}
 	if d.shared {
-		return nil
+		return
 	}
 	d.say("The garbage collector looks for new kinds every 30 s. Started again, it knows of this one at once.")
-	return d.cluster.Rediscover(ctx)
+	try.Do(d.cluster.Rediscover(ctx))
 }
 
 // laterKubectl puts a kubectl command on the list of what is to be undone.
 func (d *demo) laterKubectl(args ...string) {
 	d.later(commandLine("kubectl", args), func(ctx context.Context) error {
-		return second(d.quietly(ctx, args...))
+		_, err := d.quietly(ctx, args...)
+		return err
 	})
 }
-
-func second(_ string, err error) error { return err }

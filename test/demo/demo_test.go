@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
@@ -29,22 +30,16 @@ func TestATemplateOfTheChartIsEdited(t *testing.T) {
 	if !found || before+after != string(original) {
 		t.Errorf("want the template and one line more, got\n%s", edited)
 	}
-	if strings.Contains(string(original), strings.TrimSpace(edit)) {
-		t.Errorf("the chart has %q by now: show something else", strings.TrimSpace(edit))
-	}
+	assert.NotContains(t, string(original), strings.TrimSpace(edit), "the chart has %q by now: show something else", strings.TrimSpace(edit))
 	files.Write(t, path, "spec: {}\n")
-	if err := editTemplate(path); err == nil {
-		t.Error("a template without the line is edited without an error")
-	}
+	assert.Error(t, editTemplate(path), "a template without the line is edited without an error")
 }
 
 // What the demo applies to show troubles is the sample with the trouble, and follows when the sample changes.
 func TestTroublesAreTheSampleWithOneChange(t *testing.T) {
 	cases := map[string]func(trouble, sample *v1.AppService){
 		"broken-image.yaml": func(trouble, sample *v1.AppService) {
-			if trouble.Spec.Image == sample.Spec.Image {
-				t.Error("the image is not broken")
-			}
+			assert.NotEqual(t, sample.Spec.Image, trouble.Spec.Image, "the image is not broken")
 			trouble.Spec.Image, trouble.Spec.PodAnnotations = sample.Spec.Image, nil
 		},
 		"missing-secret.yaml": func(trouble, _ *v1.AppService) {
@@ -58,9 +53,7 @@ func TestTroublesAreTheSampleWithOneChange(t *testing.T) {
 		t.Run(file, func(t *testing.T) {
 			trouble, want := parse(t, file), parse(t, filepath.Join(root, sample))
 			takeBack(trouble, want)
-			if diff := cmp.Diff(want, trouble); diff != "" {
-				t.Errorf("-sample +%s:\n%s", file, diff)
-			}
+			assert.Empty(t, cmp.Diff(want, trouble), "-sample +%s", file)
 		})
 	}
 }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
+
+	"github.com/example/appservice-operator/test/try"
 )
 
 // figure is what a step took.
@@ -19,22 +21,16 @@ type figure struct {
 }
 
 // measured does a step, and notes what it took if the manager has a part in it.
-func (d *demo) measured(ctx context.Context, s step) error {
-	before, err := d.requests(ctx)
-	if err != nil {
-		return err
-	}
+func (d *demo) measured(ctx context.Context, s step) {
+	before := try.Get(d.requests(ctx))
 	start := time.Now()
-	if err := s.do(ctx); err != nil {
-		return err
-	}
+	s.do(ctx)
 	f := figure{title: s.title, took: time.Since(start)}
 	d.say("    done in %s", rounded(f.took))
-	after, err := d.requests(ctx)
+	after := try.Get(d.requests(ctx))
 	if f.requests = after - before; f.requests > 0 {
 		d.figures = append(d.figures, f)
 	}
-	return err
 }
 
 // requests is how many requests the managers have sent so far.
@@ -74,7 +70,7 @@ func countRequests(metrics []byte) (int, error) {
 }
 
 // sumUp shows what the steps so far took.
-func (d *demo) sumUp(context.Context) error {
+func (d *demo) sumUp(context.Context) {
 	table := tabwriter.NewWriter(d.out, 0, 0, 3, ' ', 0)
 	_, _ = fmt.Fprintln(table, "STEP\tTIME\tREQUESTS OF THE OPERATOR")
 	all := figure{title: "All of these"}
@@ -85,9 +81,6 @@ func (d *demo) sumUp(context.Context) error {
 	for _, f := range append(d.figures, all) {
 		_, _ = fmt.Fprintf(table, "%s\t%s\t%d\n", f.title, rounded(f.took), f.requests)
 	}
-	if err := table.Flush(); err != nil {
-		return err
-	}
+	try.Do(table.Flush())
 	d.say("By its own metrics; what starts watches and asks for rights is in it. While nothing changes it sends none: docs/benchmarks.md.")
-	return nil
 }

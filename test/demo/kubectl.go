@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/example/appservice-operator/test/try"
 	"github.com/example/appservice-operator/tools/poll"
 )
 
@@ -23,13 +24,16 @@ const (
 )
 
 // kubectl prints a kubectl command, runs it, and prints and returns its output.
-func (d *demo) kubectl(ctx context.Context, args ...string) (string, error) {
+func (d *demo) kubectl(ctx context.Context, args ...string) string {
 	d.say("$ %s", commandLine("kubectl", args))
-	return d.printed(d.quietly(ctx, args...))
+	output, err := d.quietly(ctx, args...)
+	d.printed(output)
+	try.Do(err)
+	return output
 }
 
 // until prints a kubectl command, repeats it until its output is as wanted, and prints and returns that output.
-func (d *demo) until(ctx context.Context, goal string, reached func(output string) bool, args ...string) (string, error) {
+func (d *demo) until(ctx context.Context, goal string, reached func(output string) bool, args ...string) string {
 	d.say("$ %s   # until %s", commandLine("kubectl", args), goal)
 	var output string
 	err := poll.UntilWithin(ctx, patience, func(ctx context.Context) error {
@@ -39,7 +43,9 @@ func (d *demo) until(ctx context.Context, goal string, reached func(output strin
 		}
 		return err
 	})
-	return d.printed(output, err)
+	d.printed(output)
+	try.Do(err)
+	return output
 }
 
 // other reports whether there is an output, and not the one of before.
@@ -71,11 +77,10 @@ func (d *demo) command(ctx context.Context, program string, args ...string) *exe
 	return command
 }
 
-func (d *demo) printed(output string, err error) (string, error) {
+func (d *demo) printed(output string) {
 	if text := strings.TrimSpace(output); text != "" {
 		d.say("%s", text)
 	}
-	return output, err
 }
 
 // commandLine returns a command as one would type it.

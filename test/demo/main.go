@@ -8,6 +8,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -19,6 +20,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/example/appservice-operator/test/try"
 	"github.com/example/appservice-operator/tools/controlplane"
 	"github.com/example/appservice-operator/tools/toolchain"
 )
@@ -26,7 +28,7 @@ import (
 // step is one heading of the demo and what happens under it.
 type step struct {
 	title string
-	do    func(context.Context) error
+	do    func(context.Context)
 }
 
 // demo is the state that one step leaves for the next.
@@ -65,11 +67,12 @@ func main() {
 }
 
 func run(ctx context.Context, out io.Writer) error {
-	d, err := prepare(out)
-	if err != nil {
-		return err
-	}
-	unlock, err := d.lock()
+	var d *demo
+	var unlock func()
+	err := try.Catch(func() {
+		d = prepare(out)
+		unlock = d.lock()
+	})
 	if err != nil {
 		return err
 	}
@@ -80,7 +83,7 @@ func run(ctx context.Context, out io.Writer) error {
 	steps := d.steps()
 	for i, s := range steps {
 		d.say("\n==> %d/%d %s", i+1, len(steps), s.title)
-		if err := d.measured(ctx, s); err != nil {
+		if err := try.Catch(func() { d.measured(ctx, s) }); err != nil {
 			if ctx.Err() != nil {
 				err = context.Cause(ctx) // and not what the commands say that it has ended
 			}
@@ -95,35 +98,22 @@ func run(ctx context.Context, out io.Writer) error {
 }
 
 // prepare reads the environment. It starts nothing.
-func prepare(out io.Writer) (*demo, error) {
-	current, err := controlplane.CurrentWanted()
-	if err != nil {
-		return nil, err
-	}
-	root, err := toolchain.Root()
-	if err != nil {
-		return nil, err
-	}
-	cache, err := toolchain.Cache()
-	if err != nil {
-		return nil, err
-	}
-	d := &demo{out: out, root: root, name: os.Getenv("CLUSTER_NAME"), current: current}
-	if keep := os.Getenv("KEEP"); keep != "" && keep != "0" {
-		d.keep = true
-	}
-	if d.name == "" {
-		d.name = defaultCluster
+func prepare(out io.Writer) *demo {
+	keep := os.Getenv("KEEP")
+	d := &demo{
+		out: out, root: try.Get(toolchain.Root()), current: try.Get(controlplane.CurrentWanted()),
+		name: cmp.Or(os.Getenv("CLUSTER_NAME"), defaultCluster), keep: keep != "" && keep != "0",
 	}
 	place := d.name
-	if current {
+	if d.current {
 		place = "current"
 	}
 	if strings.ContainsAny(place, `./\`) {
-		return nil, fmt.Errorf("cannot use CLUSTER_NAME=%s: use lower-case letters, digits and dashes", place)
+		try.Fail("cannot use CLUSTER_NAME=%s: use lower-case letters, digits and dashes", place)
 	}
-	d.folder = filepath.Join(cache, "demo", place)
-	return d, os.MkdirAll(d.folder, 0o755)
+	d.folder = filepath.Join(try.Get(toolchain.Cache()), "demo", place)
+	try.Do(os.MkdirAll(d.folder, 0o755))
+	return d
 }
 
 // fail prints what is known about the error of a step, and cleans up.

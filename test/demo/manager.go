@@ -2,10 +2,8 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"net/http"
 	"os"
 	"os/exec"
@@ -16,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/example/appservice-operator/test/try"
 	"github.com/example/appservice-operator/tools/poll"
 	"github.com/example/appservice-operator/tools/processes"
 )
@@ -37,24 +36,19 @@ type manager struct {
 func (d *demo) logFile() string { return filepath.Join(d.folder, "manager.log") }
 
 // startManager starts the manager with the embedded chart, once it is built, and returns when it is ready.
-func (d *demo) startManager(ctx context.Context) error {
+func (d *demo) startManager(ctx context.Context) {
 	select {
 	case <-d.built:
 	case <-ctx.Done():
-		return context.Cause(ctx)
+		try.Do(context.Cause(ctx))
 	}
-	if err := os.Remove(d.logFile()); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return d.startManagerWith(ctx)
+	try.Do(os.RemoveAll(d.logFile()))
+	d.startManagerWith(ctx)
 }
 
 // startManagerWith does so with more arguments.
-func (d *demo) startManagerWith(ctx context.Context, more ...string) error {
-	free, err := processes.FreeAddresses(2)
-	if err != nil {
-		return err
-	}
+func (d *demo) startManagerWith(ctx context.Context, more ...string) {
+	free := try.Get(processes.FreeAddresses(2))
 	probes, metrics := free[0], free[1]
 	namespaces := ""
 	if d.shared {
@@ -62,10 +56,7 @@ func (d *demo) startManagerWith(ctx context.Context, more ...string) error {
 	}
 	args := append([]string{"--leader-elect=false", "--health-probe-bind-address=" + probes,
 		"--metrics-bind-address=" + metrics, "--metrics-secure=false", "--watch-namespaces=" + namespaces}, more...)
-	log, err := os.OpenFile(d.logFile(), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
-	if err != nil {
-		return err
-	}
+	log := try.Get(os.OpenFile(d.logFile(), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644))
 	defer log.Close()
 	command := exec.Command(d.binary(), args...)
 	command.Env = append(os.Environ(), "KUBECONFIG="+d.cluster.Kubeconfig)
@@ -73,36 +64,24 @@ func (d *demo) startManagerWith(ctx context.Context, more ...string) error {
 	command.ExtraFiles = []*os.File{d.pidFile}
 	command.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // it outlives the terminal, if it is kept
 	d.say("$ KUBECONFIG=%s \\\n  %s", quote(d.cluster.Kubeconfig), commandLine(d.binary(), args))
-	child, err := processes.Start(command)
-	if err != nil {
-		return err
-	}
+	child := try.Get(processes.Start(command))
 	d.manager = &manager{Child: child, metrics: "http://" + metrics + "/metrics"}
 	go d.manager.wait(d.abort)
 	d.later(d.manager.command(), d.manager.stop)
 	pid := strconv.Itoa(child.Pid())
-	if err := d.pidFile.Truncate(0); err != nil {
-		return err
-	}
-	if _, err := d.pidFile.WriteAt([]byte(pid), 0); err != nil {
-		return err
-	}
+	try.Do(d.pidFile.Truncate(0))
+	try.Get(d.pidFile.WriteAt([]byte(pid), 0))
 	d.say("process %s, log %s", pid, d.logFile())
-	return poll.UntilWithin(ctx, patience, func(ctx context.Context) error { return ready(ctx, "http://"+probes+"/readyz") })
+	try.Do(poll.UntilWithin(ctx, patience, func(ctx context.Context) error { return ready(ctx, "http://"+probes+"/readyz") }))
 }
 
 // restartManager ends the manager and starts it again, with more arguments.
-func (d *demo) restartManager(ctx context.Context, more ...string) error {
-	requests, err := d.manager.requests(ctx)
-	if err != nil {
-		return err
-	}
+func (d *demo) restartManager(ctx context.Context, more ...string) {
+	requests := try.Get(d.manager.requests(ctx))
 	d.earlier += requests
-	if err := d.takeBack(ctx, d.manager.command()); err != nil {
-		return err
-	}
+	d.takeBack(ctx, d.manager.command())
 	d.manager = nil
-	return d.startManagerWith(ctx, more...)
+	d.startManagerWith(ctx, more...)
 }
 
 // command ends the manager.

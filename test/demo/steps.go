@@ -2,11 +2,12 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/example/appservice-operator/test/try"
 )
 
 const (
@@ -36,123 +37,84 @@ func (d *demo) steps() []step {
 	if d.keep {
 		return append(steps, step{"Create it once more and leave everything running", d.leaveRunning})
 	}
-	return append(steps, step{"Clean up", d.cleanUp})
+	return append(steps, step{"Clean up", func(ctx context.Context) { try.Do(d.cleanUp(ctx)) }})
 }
 
 // create makes the namespace again and the AppService in it.
-func (d *demo) create(ctx context.Context) error {
-	if _, err := d.kubectl(ctx, "delete", "namespace", "--selector=app.example.com/demo=true", timeout); err != nil {
-		return err
-	}
-	if _, err := d.kubectl(ctx, "create", "--filename=test/demo/namespace.yaml"); err != nil {
-		return err
-	}
+func (d *demo) create(ctx context.Context) {
+	d.kubectl(ctx, "delete", "namespace", "--selector=app.example.com/demo=true", timeout)
+	d.kubectl(ctx, "create", "--filename=test/demo/namespace.yaml")
 	if d.shared {
 		d.laterKubectl("delete", "namespace", namespace, timeout)
 	}
-	return d.apply(ctx, sample)
+	d.apply(ctx, sample)
 }
 
-func (d *demo) apply(ctx context.Context, file string) error {
-	_, err := d.kubectl(ctx, "apply", "--filename="+file, inNamespace)
-	return err
+func (d *demo) apply(ctx context.Context, file string) {
+	d.kubectl(ctx, "apply", "--filename="+file, inNamespace)
 }
 
-func (d *demo) untilReady(ctx context.Context) error {
-	_, err := d.kubectl(ctx, "wait", "--for=condition=Ready", timeout, "appservice/"+app, inNamespace)
-	return err
+func (d *demo) untilReady(ctx context.Context) {
+	d.kubectl(ctx, "wait", "--for=condition=Ready", timeout, "appservice/"+app, inNamespace)
 }
 
 // look shows what the AppService has become, and its status.
-func (d *demo) look(ctx context.Context) error {
-	if err := d.untilReady(ctx); err != nil {
-		return err
-	}
-	if _, err := d.kubectl(ctx, "get", "appservice,deploy,svc,pdb", inNamespace); err != nil {
-		return err
-	}
+func (d *demo) look(ctx context.Context) {
+	d.untilReady(ctx)
+	d.kubectl(ctx, "get", "appservice,deploy,svc,pdb", inNamespace)
 	if d.simulated {
 		d.say("(The nodes are simulated: nothing answers on that URL.)")
 	}
-	return d.showYAML(ctx, "{.status}")
+	d.showYAML(ctx, "{.status}")
 }
 
 // showYAML prints a part of the AppService.
-func (d *demo) showYAML(ctx context.Context, path string) error {
+func (d *demo) showYAML(ctx context.Context, path string) {
 	args := []string{"get", "appservice", app, "--output=jsonpath=" + path, inNamespace}
 	d.say("$ %s   # as YAML", commandLine("kubectl", args))
-	part, err := d.quietly(ctx, args...)
-	if err != nil {
-		return err
-	}
+	part := try.Get(d.quietly(ctx, args...))
 	text, err := yaml.JSONToYAML([]byte(part))
 	if err != nil {
-		return fmt.Errorf("cannot read %s: %w", path, err)
+		try.Fail("cannot read %s: %w", path, err)
 	}
 	d.say("%s", strings.TrimSpace(string(text)))
-	return nil
 }
 
-func (d *demo) scale(ctx context.Context) error {
-	if _, err := d.kubectl(ctx, "scale", "appservice", app, "--replicas=3", inNamespace); err != nil {
-		return err
-	}
-	if _, err := d.kubectl(ctx, "wait", "--for=jsonpath={.status.readyReplicas}=3", timeout, "appservice/"+app, inNamespace); err != nil {
-		return err
-	}
-	if err := d.untilReady(ctx); err != nil {
-		return err
-	}
-	_, err := d.kubectl(ctx, "get", "appservice,deploy", inNamespace)
-	return err
+func (d *demo) scale(ctx context.Context) {
+	d.kubectl(ctx, "scale", "appservice", app, "--replicas=3", inNamespace)
+	d.kubectl(ctx, "wait", "--for=jsonpath={.status.readyReplicas}=3", timeout, "appservice/"+app, inNamespace)
+	d.untilReady(ctx)
+	d.kubectl(ctx, "get", "appservice,deploy", inNamespace)
 }
 
 // damage deletes the Service and shows that it comes back.
-func (d *demo) damage(ctx context.Context) error {
+func (d *demo) damage(ctx context.Context) {
 	service := []string{"get", "service", app, "--ignore-not-found", "--output=jsonpath={.metadata.uid}", inNamespace}
-	before, err := d.kubectl(ctx, service...)
-	if err != nil {
-		return err
-	}
-	if _, err := d.kubectl(ctx, "delete", "service", app, "--wait=false", inNamespace); err != nil {
-		return err
-	}
+	before := d.kubectl(ctx, service...)
+	d.kubectl(ctx, "delete", "service", app, "--wait=false", inNamespace)
 	start := time.Now()
-	after, err := d.until(ctx, "there is a new one", other(before), service...)
-	if err != nil {
-		return err
-	}
+	after := d.until(ctx, "there is a new one", other(before), service...)
 	d.say("It was back within %d ms, as a new object (uid %s, before %s). What the operator says about it:",
 		time.Since(start).Milliseconds(), after, before)
-	_, err = d.until(ctx, "its event is there", func(events string) bool { return events != "" },
+	d.until(ctx, "its event is there", func(events string) bool { return events != "" },
 		"get", "events", "--field-selector=reason=DriftCorrected,involvedObject.name="+app, inNamespace)
-	if err != nil {
-		return err
-	}
-	return d.untilReady(ctx)
+	d.untilReady(ctx)
 }
 
 // remove deletes the AppService and waits until the garbage collector has taken all that it had become.
-func (d *demo) remove(ctx context.Context) error {
+func (d *demo) remove(ctx context.Context) {
 	leftovers := []string{"get", "deployments,replicasets,pods,services,poddisruptionbudgets", "--output=name", inNamespace}
 	releases := []string{"get", "secrets", "--selector=owner=helm", "--output=name", inNamespace}
 	for _, args := range [][]string{leftovers, releases} {
-		if _, err := d.kubectl(ctx, args...); err != nil {
-			return err
-		}
+		d.kubectl(ctx, args...)
 	}
 	d.say("The cluster's garbage collector does this.")
 	if d.shared {
 		d.say("Where the CRD is new, it may take 30 s to know of AppServices.")
 	}
-	if _, err := d.kubectl(ctx, "delete", "appservice", app, "--cascade=foreground", inNamespace, timeout); err != nil {
-		return err
-	}
+	d.kubectl(ctx, "delete", "appservice", app, "--cascade=foreground", inNamespace, timeout)
 	for _, args := range [][]string{leftovers, releases} {
-		if _, err := d.until(ctx, "there is none", func(names string) bool { return strings.TrimSpace(names) == "" }, args...); err != nil {
-			return err
-		}
+		d.until(ctx, "there is none", func(names string) bool { return strings.TrimSpace(names) == "" }, args...)
 	}
 	d.say("Nothing is left.")
-	return nil
 }

@@ -2,10 +2,11 @@ package diagnosis
 
 import (
 	"slices"
-	"strings"
 	"testing"
 	"unicode/utf8"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	v1 "github.com/example/appservice-operator/api/v1"
@@ -102,21 +103,15 @@ func TestRecorded(t *testing.T) {
 				return
 			}
 			at := slices.IndexFunc(out.Problems, func(p v1.Problem) bool { return p.Reason == row.reason })
-			if at < 0 {
-				t.Fatalf("got %s %q and the problems %+v, want %s", ready.Reason, ready.Message, out.Problems, row.reason)
-			}
+			require.GreaterOrEqual(t, at, 0, "got %s %q and the problems %+v, want %s", ready.Reason, ready.Message, out.Problems, row.reason)
 			problem, message := out.Problems[at], ready.Message
 			if row.effect == advice {
 				message = problem.Message
 			}
 			for _, words := range row.words {
-				if !strings.Contains(message, words) {
-					t.Errorf("the message lacks %q: %s", words, message)
-				}
+				assert.Contains(t, message, words, "the message lacks %q: %s", words, message)
 			}
-			if !strings.Contains(problem.Hint, row.hint) {
-				t.Errorf("the hint lacks %q: %s", row.hint, problem.Hint)
-			}
+			assert.Contains(t, problem.Hint, row.hint, "the hint lacks %q: %s", row.hint, problem.Hint)
 			if got := string(stalled.Status) == "True"; got != (row.effect == lasting) {
 				t.Errorf("Stalled is %s (%s: %s)", stalled.Status, stalled.Reason, stalled.Message)
 			}
@@ -146,13 +141,9 @@ func TestCausesAreStable(t *testing.T) {
 			slices.Reverse(findings.Events)
 			slices.Reverse(findings.ReplicaSets)
 			after := diagnose.Causes(findings)
-			if len(before) != len(after) {
-				t.Fatalf("got %d causes, then %d", len(before), len(after))
-			}
+			require.Len(t, before, len(after), "got %d causes, then %d", len(before), len(after))
 			for i := range before {
-				if before[i].Text() != after[i].Text() {
-					t.Errorf("got %q, then %q", before[i].Text(), after[i].Text())
-				}
+				assert.EqualValues(t, after[i].Text(), before[i].Text(), "got %q, then %q", before[i].Text(), after[i].Text())
 			}
 		})
 	}

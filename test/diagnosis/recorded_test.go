@@ -41,9 +41,7 @@ func load(t *testing.T, name string) recording {
 	text, err := os.ReadFile(filepath.Join(folder, name+".yaml"))
 	require.NoError(t, err)
 	var recorded recording
-	if err := yaml.UnmarshalStrict(text, &recorded); err != nil {
-		t.Fatalf("cannot read the recording: %v", err)
-	}
+	require.NoError(t, yaml.UnmarshalStrict(text, &recorded), "cannot read the recording")
 	return recorded
 }
 

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/test/try"
 	"github.com/example/appservice-operator/tools/poll"
 )
 
@@ -26,7 +27,7 @@ func appJob(mode string) *unstructured.Unstructured {
 }
 
 // runJobs has AppJobs run: one to its end, one that fails, and one on a schedule. Nothing is left of them.
-func runJobs(ctx context.Context, s *suite) error {
+func runJobs(ctx context.Context, s *suite) {
 	once, crash, scheduled := appJob("once"), appJob("crash"), appJob("once")
 	scheduled.SetName("job-scheduled")
 	scheduled.Object["spec"].(map[string]any)["schedule"] = "0 3 * * *"
@@ -38,10 +39,8 @@ func runJobs(ctx context.Context, s *suite) error {
 		{crash, "False", v1.ReasonJobFailed, "cannot reach the database"},
 		{scheduled, "True", v1.ReasonRunning, ""},
 	} {
-		if err := s.client.Create(ctx, one.job); err != nil {
-			return err
-		}
-		err := poll.Until(ctx, func(ctx context.Context) error {
+		try.Do(s.client.Create(ctx, one.job))
+		try.Do(poll.Until(ctx, func(ctx context.Context) error {
 			if err := s.client.Get(ctx, client.ObjectKeyFromObject(one.job), one.job); err != nil {
 				return err
 			}
@@ -50,17 +49,12 @@ func runJobs(ctx context.Context, s *suite) error {
 				return fmt.Errorf("%s has Ready %s %s: %s", one.job.GetName(), status, reason, message)
 			}
 			return nil
-		})
-		if err != nil {
-			return err
-		}
+		}))
 	}
 	for _, job := range []*unstructured.Unstructured{once, crash, scheduled} {
-		if err := s.client.Delete(ctx, job); err != nil {
-			return err
-		}
+		try.Do(s.client.Delete(ctx, job))
 	}
-	return poll.Until(ctx, func(ctx context.Context) error {
+	try.Do(poll.Until(ctx, func(ctx context.Context) error {
 		for _, list := range []client.ObjectList{&batchv1.JobList{}, &batchv1.CronJobList{}} {
 			if err := s.client.List(ctx, list, client.InNamespace(apps)); err != nil {
 				return err
@@ -70,7 +64,7 @@ func runJobs(ctx context.Context, s *suite) error {
 			}
 		}
 		return nil
-	})
+	}))
 }
 
 // readiness is the condition Ready of a resource.

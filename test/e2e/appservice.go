@@ -2,11 +2,11 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/test/try"
 	"github.com/example/appservice-operator/tools/poll"
 )
 
@@ -52,19 +53,19 @@ func named(name string) *v1.AppService {
 }
 
 // makeNamespace creates a namespace with labels.
-func (s *suite) makeNamespace(ctx context.Context, name string, labels map[string]string) error {
-	return s.client.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}})
+func (s *suite) makeNamespace(ctx context.Context, name string, labels map[string]string) {
+	try.Do(s.client.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}}))
 }
 
 // change reads an object, changes it and writes it, and repeats this while there is a conflict.
-func (s *suite) change(ctx context.Context, object client.Object, change func()) error {
-	return poll.Until(ctx, func(ctx context.Context) error {
+func (s *suite) change(ctx context.Context, object client.Object, change func()) {
+	try.Do(poll.Until(ctx, func(ctx context.Context) error {
 		if err := s.client.Get(ctx, client.ObjectKeyFromObject(object), object); err != nil {
 			return err
 		}
 		change()
 		return s.client.Update(ctx, object)
-	})
+	}))
 }
 
 // wanted is what a condition shall be. An empty field is not looked at.
@@ -76,8 +77,8 @@ type wanted struct {
 }
 
 // until waits until the conditions of the present generation of an AppService are as wanted.
-func (s *suite) until(ctx context.Context, app *v1.AppService, all ...wanted) error {
-	return poll.Until(ctx, func(ctx context.Context) error {
+func (s *suite) until(ctx context.Context, app *v1.AppService, all ...wanted) {
+	try.Do(poll.Until(ctx, func(ctx context.Context) error {
 		if err := s.client.Get(ctx, client.ObjectKeyFromObject(app), app); err != nil {
 			return err
 		}
@@ -87,11 +88,17 @@ func (s *suite) until(ctx context.Context, app *v1.AppService, all ...wanted) er
 			}
 		}
 		return nil
-	})
+	}))
 }
 
-func (s *suite) untilReady(ctx context.Context, app *v1.AppService) error {
-	return s.until(ctx, app, wanted{kind: v1.ConditionReady, status: metav1.ConditionTrue})
+func (s *suite) untilReady(ctx context.Context, app *v1.AppService) {
+	s.until(ctx, app, wanted{kind: v1.ConditionReady, status: metav1.ConditionTrue})
+}
+
+// createReady creates an application and waits until it is ready.
+func (s *suite) createReady(ctx context.Context, app *v1.AppService) {
+	try.Do(s.client.Create(ctx, app))
+	s.untilReady(ctx, app)
 }
 
 func (w wanted) match(app *v1.AppService) error {
@@ -115,47 +122,49 @@ func containsAny(text string, parts []string) bool {
 	return len(parts) == 0
 }
 
-// pods returns the pods of an AppService that are not about to end.
-func (s *suite) pods(ctx context.Context, app client.Object) ([]corev1.Pod, error) {
+// podsOf returns all pods of an application, those that end included.
+func (s *suite) podsOf(ctx context.Context, app client.Object) ([]corev1.Pod, error) {
 	var list corev1.PodList
 	err := s.client.List(ctx, &list, client.InNamespace(app.GetNamespace()), client.MatchingLabels{"app.kubernetes.io/instance": app.GetName()})
-	if err != nil {
-		return nil, err
-	}
-	var living []corev1.Pod
-	for _, p := range list.Items {
-		if p.DeletionTimestamp == nil {
-			living = append(living, p)
-		}
-	}
-	return living, nil
+	return list.Items, err
+}
+
+// pods returns those that are not about to end.
+func (s *suite) pods(ctx context.Context, app client.Object) ([]corev1.Pod, error) {
+	all, err := s.podsOf(ctx, app)
+	return slices.DeleteFunc(all, func(p corev1.Pod) bool { return p.DeletionTimestamp != nil }), err
 }
 
 // request asks a node port for a page.
 func (s *suite) request(ctx context.Context, nodePort int) error {
-	return get(ctx, "http://"+net.JoinHostPort(s.cluster.address, strconv.Itoa(nodePort)))
+	_, err := get(ctx, s.url(nodePort))
+	return err
+}
+
+func (s *suite) url(nodePort int) string {
+	return "http://" + net.JoinHostPort(s.cluster.address, strconv.Itoa(nodePort))
 }
 
 // get asks for a page and reads it, over a connection of its own, as a new user does.
-func get(ctx context.Context, url string) error {
+func get(ctx context.Context, url string) (string, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
-		return err
+		return "", err
 	}
 	transport := &http.Transport{DisableKeepAlives: true}
 	response, err := (&http.Client{Transport: transport, Timeout: 5 * time.Second}).Do(request)
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer response.Body.Close()
-	_, err = io.Copy(io.Discard, response.Body)
+	text, err := io.ReadAll(response.Body)
 	if err == nil && response.StatusCode != http.StatusOK {
-		err = errors.New(response.Status)
+		err = fmt.Errorf("%s answers %s", url, response.Status)
 	}
-	return err
+	return string(text), err
 }
 
 // serves waits until a node port answers with 200. Rules for a new Service take the node a moment.
-func (s *suite) serves(ctx context.Context, nodePort int) error {
-	return poll.Until(ctx, func(ctx context.Context) error { return s.request(ctx, nodePort) })
+func (s *suite) serves(ctx context.Context, nodePort int) {
+	try.Do(poll.Until(ctx, func(ctx context.Context) error { return s.request(ctx, nodePort) }))
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -15,6 +14,7 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/example/appservice-operator/test/try"
 	"github.com/example/appservice-operator/tools/node"
 	"github.com/example/appservice-operator/tools/poll"
 )
@@ -29,20 +29,19 @@ data:
 `
 
 // marked returns a folder with the charts of the repository in helm-charts, that of AppServices with a mark.
-func (s *suite) marked(text string) (string, error) {
+func (s *suite) marked(text string) string {
 	folder := filepath.Join(s.folder, "charts-"+text)
 	charts := filepath.Join(folder, "helm-charts")
-	if err := os.CopyFS(charts, os.DirFS(filepath.Join(s.root, "helm-charts"))); err != nil {
-		return "", err
-	}
-	return folder, os.WriteFile(filepath.Join(charts, "appservice", "templates", "mark.yaml"), fmt.Appendf(nil, mark, text), 0o644)
+	try.Do(os.CopyFS(charts, os.DirFS(filepath.Join(s.root, "helm-charts"))))
+	try.Do(os.WriteFile(filepath.Join(charts, "appservice", "templates", "mark.yaml"), fmt.Appendf(nil, mark, text), 0o644))
+	return folder
 }
 
 // untilMarked waits until the chart with a mark is served.
-func (s *suite) untilMarked(ctx context.Context, text string) error {
+func (s *suite) untilMarked(ctx context.Context, text string) {
 	found := &corev1.ConfigMap{}
 	found.Namespace, found.Name = apps, seed+"-mark"
-	return poll.Until(ctx, func(ctx context.Context) error {
+	try.Do(poll.Until(ctx, func(ctx context.Context) error {
 		if err := s.client.Get(ctx, client.ObjectKeyFromObject(found), found); err != nil {
 			return err
 		}
@@ -50,91 +49,47 @@ func (s *suite) untilMarked(ctx context.Context, text string) error {
 			return fmt.Errorf("the chart %q is served, want %q", found.Data["chart"], text)
 		}
 		return nil
-	})
+	}))
 }
 
 // chartFromConfigMap has the charts served from a ConfigMap, and changes them while the managers run.
-func chartFromConfigMap(ctx context.Context, s *suite) error {
-	first, err := s.marked("one")
-	if err != nil {
-		return err
-	}
-	second, err := s.marked("two")
-	if err != nil {
-		return err
-	}
-	return s.withoutRestarts(ctx, func() error {
-		err := s.deployWith(ctx, "CHARTS=configmap", "HELM_CHARTS="+filepath.Join(first, "helm-charts"))
-		if err != nil {
-			return err
+func chartFromConfigMap(ctx context.Context, s *suite) {
+	first := s.marked("one")
+	second := s.marked("two")
+	s.withoutRestarts(ctx, func() {
+		s.deployWith(ctx, "CHARTS=configmap", "HELM_CHARTS="+filepath.Join(first, "helm-charts"))
+		s.untilMarked(ctx, "one")
+		before := s.restartsIn(ctx, operatorNamespace)
+		try.Do(s.command(ctx, "make", "deploy-charts", "HELM_CHARTS="+filepath.Join(second, "helm-charts")))
+		s.untilMarked(ctx, "two")
+		if after := s.restartsIn(ctx, operatorNamespace); !maps.Equal(before, after) {
+			try.Fail("the managers and their restarts are %v, before the new chart %v", after, before)
 		}
-		if err := s.untilMarked(ctx, "one"); err != nil {
-			return err
-		}
-		before, err := s.managers(ctx)
-		if err != nil {
-			return err
-		}
-		if err := s.command(ctx, "make", "deploy-charts", "HELM_CHARTS="+filepath.Join(second, "helm-charts")); err != nil {
-			return err
-		}
-		if err := s.untilMarked(ctx, "two"); err != nil {
-			return err
-		}
-		after, err := s.managers(ctx)
-		if err == nil && !maps.Equal(before, after) {
-			err = fmt.Errorf("the managers and their restarts are %v, before the new chart %v", after, before)
-		}
-		return err
 	})
 }
 
 // chartFromImage has the charts served from an image volume, then from another image, and then from the manager's own again.
-func chartFromImage(ctx context.Context, s *suite) error {
-	if err := s.mountsImages(ctx); err != nil {
-		return err
-	}
-	return s.withoutRestarts(ctx, func() error {
+func chartFromImage(ctx context.Context, s *suite) {
+	s.mountsImages(ctx)
+	s.withoutRestarts(ctx, func() {
 		for _, text := range []string{"three", "four"} {
-			folder, err := s.marked(text)
-			if err != nil {
-				return err
-			}
+			folder := s.marked(text)
 			image, archive := "example.com/charts:"+text, filepath.Join(s.folder, "charts.tar")
-			if err := node.BuildImage(ctx, "-tag", image, "-source", folder, "-out", archive, "charts"); err != nil {
-				return err
-			}
-			if err := s.cluster.load(ctx, archive); err != nil {
-				return err
-			}
-			if err := s.deployWith(ctx, "CHARTS=image", "CHARTS_IMG="+image); err != nil {
-				return err
-			}
-			if err := s.untilMarked(ctx, text); err != nil {
-				return err
-			}
+			try.Do(node.BuildImage(ctx, "-tag", image, "-source", folder, "-out", archive, "charts"))
+			try.Do(s.cluster.load(ctx, archive))
+			s.deployWith(ctx, "CHARTS=image", "CHARTS_IMG="+image)
+			s.untilMarked(ctx, text)
 		}
-		if err := s.deployWith(ctx); err != nil {
-			return err
-		}
-		return poll.Until(ctx, func(ctx context.Context) error {
-			left := &corev1.ConfigMap{}
-			err := s.client.Get(ctx, client.ObjectKey{Namespace: apps, Name: seed + "-mark"}, left)
-			if err == nil {
-				return errors.New("what only the other chart makes is still there")
-			}
-			return client.IgnoreNotFound(err)
-		})
+		s.deployWith(ctx)
+		s.untilGone(ctx, &corev1.ConfigMap{}, client.ObjectKey{Namespace: apps, Name: seed + "-mark"}) // which only the other charts make
 	})
 }
 
 // deployWith runs make deploy with more variables, and waits until only managers of that run.
-func (s *suite) deployWith(ctx context.Context, variables ...string) error {
-	if err := s.command(ctx, append([]string{"make", "deploy", "IMG=" + s.present.Image}, variables...)...); err != nil {
-		return err
-	}
+func (s *suite) deployWith(ctx context.Context, variables ...string) {
+	try.Do(s.command(ctx, append([]string{"make", "deploy", "IMG=" + s.present.Image}, variables...)...))
 	manager := &appsv1.Deployment{}
-	return poll.Until(ctx, func(ctx context.Context) error {
+	try.Do(poll.Until(ctx, func(ctx context.Context) error {
 		if err := s.client.Get(ctx, client.ObjectKey{Namespace: operatorNamespace, Name: managerName}, manager); err != nil {
 			return err
 		}
@@ -143,32 +98,13 @@ func (s *suite) deployWith(ctx context.Context, variables ...string) error {
 			return fmt.Errorf("of %d managers, %d are new, %d available, %d wanted", now.Replicas, now.UpdatedReplicas, now.AvailableReplicas, want)
 		}
 		return nil
-	})
-}
-
-// managers returns how often each manager has restarted.
-func (s *suite) managers(ctx context.Context) (map[string]int32, error) {
-	var pods corev1.PodList
-	if err := s.client.List(ctx, &pods, client.InNamespace(operatorNamespace)); err != nil {
-		return nil, err
-	}
-	counts := map[string]int32{}
-	for _, p := range pods.Items {
-		for _, c := range p.Status.ContainerStatuses {
-			if p.DeletionTimestamp == nil {
-				counts[p.Name] += c.RestartCount
-			}
-		}
-	}
-	return counts, nil
+	}))
 }
 
 // mountsImages returns errSkipped where a node has no image volumes.
-func (s *suite) mountsImages(ctx context.Context) error {
+func (s *suite) mountsImages(ctx context.Context) {
 	var nodes corev1.NodeList
-	if err := s.client.List(ctx, &nodes); err != nil {
-		return err
-	}
+	try.Do(s.client.List(ctx, &nodes))
 	for _, n := range nodes.Items {
 		info := n.Status.NodeInfo
 		for _, program := range []struct{ name, version, least string }{
@@ -180,12 +116,11 @@ func (s *suite) mountsImages(ctx context.Context) error {
 			}
 			running, err := version.ParseGeneric(program.version)
 			if err != nil {
-				return fmt.Errorf("node %s has the %s %q: %w", n.Name, program.name, program.version, err)
+				try.Fail("node %s has the %s %q: %w", n.Name, program.name, program.version, err)
 			}
 			if running.LessThan(version.MustParseGeneric(program.least)) {
-				return fmt.Errorf("%w: image volumes need %s %s, node %s has %s", errSkipped, program.name, program.least, n.Name, program.version)
+				try.Fail("%w: image volumes need %s %s, node %s has %s", errSkipped, program.name, program.least, n.Name, program.version)
 			}
 		}
 	}
-	return nil
 }

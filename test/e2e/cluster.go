@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -16,6 +17,7 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/test/connect"
+	"github.com/example/appservice-operator/test/try"
 	"github.com/example/appservice-operator/tools/node"
 	"github.com/example/appservice-operator/tools/toolchain"
 )
@@ -38,27 +40,34 @@ type cluster struct {
 	load       func(ctx context.Context, archive string) error
 	// kill ends the manager in a pod without giving it time.
 	kill func(ctx context.Context, pod *corev1.Pod) error
-	// restartKubelet restarts a kubelet; nil if that is not possible.
-	restartKubelet func(context.Context) error
+	// reboot restarts a kubelet; nil if that is not possible.
+	reboot func(context.Context) error
 }
 
 // prepare brings up or finds the cluster and loads the images. The function that it returns ends what it has made.
 func (s *suite) prepare(ctx context.Context) (end func(context.Context) error, err error) {
 	end = func(context.Context) error { return nil }
-	if os.Getenv("KUBECONFIG") != "" {
-		err = s.useCurrent(ctx)
-	} else {
-		end, err = s.useOwn(ctx)
+	options := node.Options{Name: cmp.Or(os.Getenv("NODE_NAME"), defaultNode), Progress: s.out}
+	own := os.Getenv("KUBECONFIG") == ""
+	if own {
+		end = func(ctx context.Context) error {
+			if os.Getenv("KEEP") == "1" {
+				s.say("node %s goes on: NODE_NAME=%s go run ./tools/cmd/node env; make node-down NODE_NAME=%s", options.Name, options.Name, options.Name)
+				return nil
+			}
+			return node.Down(ctx, options)
+		}
 	}
-	if err == nil {
-		err = s.connect(ctx)
-	}
-	if err == nil {
-		err = s.loadImages(ctx)
-	}
-	if err == nil {
-		s.before, err = s.everything(ctx)
-	}
+	err = try.Catch(func() {
+		if own {
+			s.useOwn(ctx, options)
+		} else {
+			s.useCurrent(ctx)
+		}
+		try.Do(s.connect(ctx))
+		s.loadImages(ctx)
+		s.before = try.Get(s.everything(ctx))
+	})
 	if err != nil {
 		_ = end(context.WithoutCancel(ctx)) // the first error is the one to report
 	}
@@ -66,46 +75,26 @@ func (s *suite) prepare(ctx context.Context) (end func(context.Context) error, e
 }
 
 // useOwn starts a new node.
-func (s *suite) useOwn(ctx context.Context) (end func(context.Context) error, err error) {
-	options := node.Options{Name: os.Getenv("NODE_NAME"), Progress: s.out}
-	if options.Name == "" {
-		options.Name = defaultNode
-	}
-	end = func(ctx context.Context) error {
-		if os.Getenv("KEEP") == "1" {
-			s.say("node %s goes on: NODE_NAME=%s go run ./tools/cmd/node env; make node-down NODE_NAME=%s", options.Name, options.Name, options.Name)
-			return nil
-		}
-		return node.Down(ctx, options)
-	}
-	if err := node.Down(ctx, options); err != nil {
-		return end, err
-	}
-	n, err := node.Up(ctx, options)
-	if err != nil {
-		return end, err
-	}
+func (s *suite) useOwn(ctx context.Context, options node.Options) {
+	try.Do(node.Down(ctx, options))
+	n := try.Get(node.Up(ctx, options))
 	s.cluster = &cluster{
 		kubeconfig: n.Kubeconfig, kubectl: n.Kubectl,
-		env:            []string{"NODE_NAME=" + n.Name, "LOAD=go run ./tools/cmd/node load"},
-		load:           func(ctx context.Context, archive string) error { return n.Load(ctx, archive) },
-		restartKubelet: n.RestartKubelet,
+		env:    []string{"NODE_NAME=" + n.Name, "LOAD=go run ./tools/cmd/node load"},
+		load:   func(ctx context.Context, archive string) error { return n.Load(ctx, archive) },
+		reboot: n.RestartKubelet,
 		kill: func(ctx context.Context, pod *corev1.Pod) error {
 			return n.Kill(ctx, pod.Status.ContainerStatuses[0].ContainerID)
 		},
 	}
-	return end, nil
 }
 
 // useCurrent uses the cluster that KUBECONFIG names.
-func (s *suite) useCurrent(ctx context.Context) error {
-	programs, err := toolchain.Ensure(ctx, s.out, "kubectl")
-	if err != nil {
-		return err
-	}
+func (s *suite) useCurrent(ctx context.Context) {
+	programs := try.Get(toolchain.Ensure(ctx, s.out, "kubectl"))
 	load := strings.Fields(os.Getenv("LOAD"))
 	if len(load) == 0 {
-		return fmt.Errorf("cannot bring images into the cluster of KUBECONFIG: set LOAD to a command that loads an archive, as in LOAD='kind load image-archive'")
+		try.Fail("cannot bring images into the cluster of KUBECONFIG: set LOAD to a command that loads an archive, as in LOAD='kind load image-archive'")
 	}
 	s.cluster = &cluster{
 		kubeconfig: os.Getenv("KUBECONFIG"), kubectl: programs["kubectl"],
@@ -118,9 +107,8 @@ func (s *suite) useCurrent(ctx context.Context) error {
 		return s.client.Delete(ctx, pod, client.GracePeriodSeconds(0))
 	}
 	if restart := strings.Fields(os.Getenv("RESTART_KUBELET")); len(restart) > 0 {
-		s.cluster.restartKubelet = func(ctx context.Context) error { return s.command(ctx, restart...) }
+		s.cluster.reboot = func(ctx context.Context) error { return s.command(ctx, restart...) }
 	}
-	return nil
 }
 
 // connect makes the client and finds the address of a node.

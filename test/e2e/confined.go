@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/example/appservice-operator/test/try"
 	"github.com/example/appservice-operator/tools/poll"
 )
 
@@ -20,51 +21,37 @@ import (
 const confined, beyond = "appservice-e2e-confined", "appservice-e2e-beyond"
 
 // confinedByMake installs a manager for one namespace with make deploy.
-func confinedByMake(ctx context.Context, s *suite) error {
+func confinedByMake(ctx context.Context, s *suite) {
 	variables := []string{"IMG=" + s.present.Image, "NAMESPACES=" + confined}
-	return s.confine(ctx,
+	s.confine(ctx,
 		append([]string{"make", "deploy"}, variables...),
 		append([]string{"make", "undeploy"}, variables...))
 }
 
 // confinedByHelm installs a manager for one namespace with the chart.
-func confinedByHelm(ctx context.Context, s *suite) error {
+func confinedByHelm(ctx context.Context, s *suite) {
 	at := strings.LastIndex(s.present.Image, ":")
 	helm := []string{"go", "tool", "-modfile=tools/pins/helm/go.mod", "helm"}
-	return s.confine(ctx,
+	s.confine(ctx,
 		append(slices.Clone(helm), "install", "appservice-operator", "config/chart", "--namespace="+operatorNamespace, "--create-namespace", "--skip-crds",
 			"--set=image.repository="+s.present.Image[:at]+",image.tag="+s.present.Image[at+1:]+",watchNamespaces={"+confined+"}"),
 		append(slices.Clone(helm), "uninstall", "appservice-operator", "--namespace="+operatorNamespace, "--wait"))
 }
 
 // confine shows what a manager that serves one namespace does there, and that it may do nothing elsewhere.
-func (s *suite) confine(ctx context.Context, install, remove []string) error {
-	if err := s.command(ctx, "make", "undeploy"); err != nil {
-		return err
-	}
+func (s *suite) confine(ctx context.Context, install, remove []string) {
+	try.Do(s.command(ctx, "make", "undeploy"))
 	for _, name := range []string{confined, beyond} {
-		if err := s.makeNamespace(ctx, name, nil); err != nil {
-			return err
-		}
+		s.makeNamespace(ctx, name, nil)
 	}
-	if err := s.command(ctx, install...); err != nil {
-		return err
-	}
-	if err := s.isConfined(ctx); err != nil {
-		return err
-	}
+	try.Do(s.command(ctx, install...))
+	s.isConfined(ctx)
 	for _, name := range []string{confined, beyond} { // while the operator is there to see it
-		if err := client.IgnoreNotFound(s.client.Delete(ctx, web(name, "web", 0))); err != nil {
-			return err
-		}
+		try.Do(client.IgnoreNotFound(s.client.Delete(ctx, web(name, "web", 0))))
 	}
-	if err := s.command(ctx, remove...); err != nil {
-		return err
-	}
-	if err := s.deleteNamespaces(ctx, confined, beyond, operatorNamespace); err != nil {
-		return err
-	}
-	return poll.Until(ctx, func(ctx context.Context) error {
+	try.Do(s.command(ctx, remove...))
+	s.deleteNamespaces(ctx, confined, beyond, operatorNamespace)
+	try.Do(poll.Until(ctx, func(ctx context.Context) error {
 		var all corev1.NamespaceList
 		if err := s.client.List(ctx, &all); err != nil {
 			return err
@@ -75,97 +62,69 @@ func (s *suite) confine(ctx context.Context, install, remove []string) error {
 			}
 		}
 		return nil
-	})
+	}))
 }
 
-func (s *suite) isConfined(ctx context.Context) error {
+func (s *suite) isConfined(ctx context.Context) {
 	app, other := web(confined, "web", 0), web(beyond, "web", 0)
 	for _, object := range []client.Object{app, other} {
-		if err := s.client.Create(ctx, object); err != nil {
-			return err
-		}
+		try.Do(s.client.Create(ctx, object))
 	}
-	if err := s.untilReady(ctx, app); err != nil {
-		return err
-	}
-	if err := s.client.Get(ctx, client.ObjectKeyFromObject(other), other); err != nil {
-		return err
-	}
+	s.untilReady(ctx, app)
+	try.Do(s.client.Get(ctx, client.ObjectKeyFromObject(other), other))
 	if len(other.Status.Conditions) > 0 {
-		return fmt.Errorf("the AppService in %s has a status: %+v", beyond, other.Status.Conditions)
+		try.Fail("the AppService in %s has a status: %+v", beyond, other.Status.Conditions)
 	}
 	manager := &appsv1.Deployment{}
-	if err := s.client.Get(ctx, client.ObjectKey{Namespace: operatorNamespace, Name: managerName}, manager); err != nil {
-		return err
-	}
-	if err := s.boundToNoClusterRole(ctx); err != nil {
-		return err
-	}
-	here, err := s.mayDo(ctx, confined, managerName)
-	if err != nil {
-		return err
-	}
+	try.Do(s.client.Get(ctx, client.ObjectKey{Namespace: operatorNamespace, Name: managerName}, manager))
+	s.boundToNoClusterRole(ctx)
+	here := s.mayDo(ctx, confined, managerName)
 	if !slices.Contains(here, "list secrets") || !slices.Contains(here, "create apps/deployments") {
-		return fmt.Errorf("the manager may not do what it needs in %s: %v", confined, here)
+		try.Fail("the manager may not do what it needs in %s: %v", confined, here)
 	}
-	everybody, err := s.mayDo(ctx, beyond, "nobody")
-	if err != nil {
-		return err
-	}
-	there, err := s.mayDo(ctx, beyond, managerName)
-	if err != nil {
-		return err
-	}
+	everybody := s.mayDo(ctx, beyond, "nobody")
+	there := s.mayDo(ctx, beyond, managerName)
 	s.say("    the manager may do %d things in %s, and in %s the %d that every account may", len(here), confined, beyond, len(there))
 	if !slices.Equal(there, everybody) {
-		return fmt.Errorf("in %s, the manager may %v, every account may %v", beyond, there, everybody)
+		try.Fail("in %s, the manager may %v, every account may %v", beyond, there, everybody)
 	}
-	return nil
 }
 
 // boundToNoClusterRole returns an error if the manager has rights in all of the cluster, or a ClusterRole in a namespace.
-func (s *suite) boundToNoClusterRole(ctx context.Context) error {
+func (s *suite) boundToNoClusterRole(ctx context.Context) {
 	var everywhere rbacv1.ClusterRoleBindingList
 	var inNamespaces rbacv1.RoleBindingList
 	for _, list := range []client.ObjectList{&everywhere, &inNamespaces} {
-		if err := s.client.List(ctx, list); err != nil {
-			return err
-		}
+		try.Do(s.client.List(ctx, list))
 	}
 	manager := func(subject rbacv1.Subject) bool {
 		return subject.Name == managerName && subject.Namespace == operatorNamespace
 	}
 	for _, binding := range everywhere.Items {
 		if slices.ContainsFunc(binding.Subjects, manager) {
-			return fmt.Errorf("ClusterRoleBinding %s binds the manager to %s", binding.Name, binding.RoleRef.Name)
+			try.Fail("ClusterRoleBinding %s binds the manager to %s", binding.Name, binding.RoleRef.Name)
 		}
 	}
 	for _, binding := range inNamespaces.Items {
 		if slices.ContainsFunc(binding.Subjects, manager) && binding.RoleRef.Kind != "Role" {
-			return fmt.Errorf("RoleBinding %s of %s binds the manager to ClusterRole %s", binding.Name, binding.Namespace, binding.RoleRef.Name)
+			try.Fail("RoleBinding %s of %s binds the manager to ClusterRole %s", binding.Name, binding.Namespace, binding.RoleRef.Name)
 		}
 	}
-	return nil
 }
 
 // mayDo lists what an account of the operator's namespace may do in a namespace, as kubectl auth can-i --list does: rights in all of the cluster
 // are among them.
-func (s *suite) mayDo(ctx context.Context, namespace, account string) ([]string, error) {
+func (s *suite) mayDo(ctx context.Context, namespace, account string) []string {
 	config := rest.CopyConfig(s.cluster.config)
 	config.Impersonate = rest.ImpersonationConfig{
 		UserName: "system:serviceaccount:" + operatorNamespace + ":" + account,
 		Groups:   []string{"system:authenticated", "system:serviceaccounts", "system:serviceaccounts:" + operatorNamespace},
 	}
-	as, err := client.New(config, client.Options{Scheme: s.client.Scheme()})
-	if err != nil {
-		return nil, err
-	}
+	as := try.Get(client.New(config, client.Options{Scheme: s.client.Scheme()}))
 	review := &authorizationv1.SelfSubjectRulesReview{Spec: authorizationv1.SelfSubjectRulesReviewSpec{Namespace: namespace}}
-	if err := as.Create(ctx, review); err != nil {
-		return nil, err
-	}
+	try.Do(as.Create(ctx, review))
 	if review.Status.Incomplete {
-		return nil, fmt.Errorf("the API server does not know all rights: %s", review.Status.EvaluationError)
+		try.Fail("the API server does not know all rights: %s", review.Status.EvaluationError)
 	}
 	var list []string
 	for _, rule := range review.Status.ResourceRules {
@@ -178,5 +137,5 @@ func (s *suite) mayDo(ctx context.Context, namespace, account string) ([]string,
 		}
 	}
 	slices.Sort(list)
-	return slices.Compact(list), nil
+	return slices.Compact(list)
 }

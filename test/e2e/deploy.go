@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"strings"
 
-	appsv1 "k8s.io/api/apps/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/example/appservice-operator/test/try"
 	"github.com/example/appservice-operator/tools/poll"
 )
 
@@ -23,31 +23,19 @@ const (
 )
 
 // deploy installs the operator from its image.
-func deploy(ctx context.Context, s *suite) error {
-	if err := s.command(ctx, "make", "deploy", "IMG="+s.present.Image); err != nil {
-		return err
-	}
+func deploy(ctx context.Context, s *suite) {
+	s.deployWith(ctx)
 	var namespace corev1.Namespace
-	if err := s.client.Get(ctx, client.ObjectKey{Name: operatorNamespace}, &namespace); err != nil {
-		return err
-	}
+	try.Do(s.client.Get(ctx, client.ObjectKey{Name: operatorNamespace}, &namespace))
 	if level := namespace.Labels["pod-security.kubernetes.io/enforce"]; level != "restricted" {
-		return fmt.Errorf("namespace %s enforces %q, want restricted", operatorNamespace, level)
+		try.Fail("namespace %s enforces %q, want restricted", operatorNamespace, level)
 	}
-	manager := &appsv1.Deployment{}
-	manager.Namespace, manager.Name = operatorNamespace, managerName
-	return poll.Until(ctx, func(ctx context.Context) error {
-		if err := s.client.Get(ctx, client.ObjectKeyFromObject(manager), manager); err != nil {
-			return err
-		}
-		if want := ptr.Deref(manager.Spec.Replicas, 1); want != 2 || manager.Status.AvailableReplicas != want {
-			return fmt.Errorf("%d of %d managers are available, want 2 of 2", manager.Status.AvailableReplicas, want)
-		}
+	try.Do(poll.Until(ctx, func(ctx context.Context) error {
 		if _, err := s.leader(ctx); err != nil {
 			return err
 		}
 		return s.guarded(ctx)
-	})
+	}))
 }
 
 // guarded returns an error unless the cluster may evict one of the two managers, and not both.
@@ -96,77 +84,60 @@ func (s *suite) leader(ctx context.Context) (*corev1.Pod, error) {
 }
 
 // killLeader kills the manager that works, without giving it time to say so, and has its successor do some work.
-func killLeader(ctx context.Context, s *suite) error {
-	return s.withoutRestarts(ctx, func() error {
-		before, err := s.holder(ctx)
-		if err != nil {
-			return err
-		}
-		old, err := s.leader(ctx)
-		if err != nil {
-			return err
-		}
-		if err := s.cluster.kill(ctx, old); err != nil {
-			return err
-		}
-		err = poll.Until(ctx, func(ctx context.Context) error {
+func killLeader(ctx context.Context, s *suite) {
+	s.withoutRestarts(ctx, func() {
+		before := try.Get(s.holder(ctx))
+		old := try.Get(s.leader(ctx))
+		try.Do(s.cluster.kill(ctx, old))
+		try.Do(poll.Until(ctx, func(ctx context.Context) error {
 			now, err := s.holder(ctx)
 			if err == nil && now == before {
 				err = errors.New("the manager that was killed still leads")
 			}
 			return err
-		})
-		if err != nil {
-			return err
-		}
+		}))
 		app := named(rolled)
-		if err := s.change(ctx, app, func() { app.Spec.Size = ptr.To[int32](3) }); err != nil {
-			return err
-		}
-		return s.untilReady(ctx, app)
+		s.change(ctx, app, func() { app.Spec.Size = ptr.To[int32](3) })
+		s.untilReady(ctx, app)
 	})
 }
 
 // restartKubelet restarts the kubelet of a node.
-func restartKubelet(ctx context.Context, s *suite) error {
-	if s.cluster.restartKubelet == nil {
-		return fmt.Errorf("%w: RESTART_KUBELET is not set", errSkipped)
+func restartKubelet(ctx context.Context, s *suite) {
+	if s.cluster.reboot == nil {
+		try.Fail("%w: RESTART_KUBELET is not set", errSkipped)
 	}
-	return s.withoutRestarts(ctx, func() error {
-		if err := s.cluster.restartKubelet(ctx); err != nil {
-			return err
-		}
-		return s.untilReady(ctx, named(rolled))
+	s.withoutRestarts(ctx, func() {
+		try.Do(s.cluster.reboot(ctx))
+		s.untilReady(ctx, named(rolled))
 	})
 }
 
 // withoutRestarts returns an error if a pod that serves in the applications' namespace restarts, or goes, while do runs.
-func (s *suite) withoutRestarts(ctx context.Context, do func() error) error {
-	before, err := s.restarts(ctx)
-	if err != nil {
-		return err
-	}
-	if err := do(); err != nil {
-		return err
-	}
-	after, err := s.restarts(ctx)
-	if err != nil {
-		return err
-	}
+func (s *suite) withoutRestarts(ctx context.Context, do func()) {
+	before := s.restarts(ctx)
+	do()
+	after := s.restarts(ctx)
 	for pod, count := range before {
 		if now, there := after[pod]; !there || now != count {
-			return fmt.Errorf("pod %s: it is there: %t, restarts: %d, before: %d", pod, there, now, count)
+			try.Fail("pod %s: it is there: %t, restarts: %d, before: %d", pod, there, now, count)
 		}
 	}
-	return nil
 }
 
-// restarts returns how often the containers of the pods that serve in the applications' namespace have restarted.
-func (s *suite) restarts(ctx context.Context) (map[string]int32, error) {
-	var pods corev1.PodList
-	if err := s.client.List(ctx, &pods, client.InNamespace(apps)); err != nil {
-		return nil, err
+// restarts returns how often the pods that serve in the applications' namespace have restarted.
+func (s *suite) restarts(ctx context.Context) map[string]int32 {
+	counts := s.restartsIn(ctx, apps)
+	if len(counts) == 0 {
+		try.Fail("no application runs that could restart")
 	}
+	return counts
+}
+
+// restartsIn returns how often the containers of each pod have restarted that is ready, in a namespace.
+func (s *suite) restartsIn(ctx context.Context, namespace string) map[string]int32 {
+	var pods corev1.PodList
+	try.Do(s.client.List(ctx, &pods, client.InNamespace(namespace)))
 	counts := map[string]int32{}
 	for _, p := range pods.Items {
 		for _, c := range p.Status.ContainerStatuses {
@@ -175,35 +146,26 @@ func (s *suite) restarts(ctx context.Context) (map[string]int32, error) {
 			}
 		}
 	}
-	if len(counts) == 0 {
-		return nil, errors.New("no application runs that could restart")
-	}
-	return counts, nil
+	return counts
 }
 
 // undeploy removes the manager. Applications go on.
-func undeploy(ctx context.Context, s *suite) error {
+func undeploy(ctx context.Context, s *suite) {
 	var pods corev1.PodList
-	if err := s.client.List(ctx, &pods, client.InNamespace(apps)); err != nil {
-		return err
-	}
+	try.Do(s.client.List(ctx, &pods, client.InNamespace(apps)))
 	if len(pods.Items) == 0 {
-		return errors.New("no application runs")
+		try.Fail("no application runs")
 	}
-	return s.withoutRestarts(ctx, func() error {
-		if err := s.command(ctx, "make", "undeploy", "IMG="+s.present.Image); err != nil {
-			return err
-		}
-		return s.request(ctx, seedPort)
+	s.withoutRestarts(ctx, func() {
+		try.Do(s.command(ctx, "make", "undeploy", "IMG="+s.present.Image))
+		try.Do(s.request(ctx, seedPort))
 	})
 }
 
 // uninstall removes the CRD, and with it the applications, then the namespaces. The cluster is as it was before.
-func uninstall(ctx context.Context, s *suite) error {
-	if err := s.command(ctx, "make", "uninstall"); err != nil {
-		return err
-	}
-	err := poll.Until(ctx, func(ctx context.Context) error {
+func uninstall(ctx context.Context, s *suite) {
+	try.Do(s.command(ctx, "make", "uninstall"))
+	try.Do(poll.Until(ctx, func(ctx context.Context) error {
 		var pods corev1.PodList
 		if err := s.client.List(ctx, &pods, client.InNamespace(apps)); err != nil {
 			return err
@@ -212,31 +174,23 @@ func uninstall(ctx context.Context, s *suite) error {
 			return fmt.Errorf("%d pods are still there", len(pods.Items))
 		}
 		return nil
-	})
-	if err != nil {
-		return err
-	}
-	if err := s.deleteNamespaces(ctx, apps, restricted); err != nil {
-		return err
-	}
-	return s.untilNothingBut(ctx, s.before)
+	}))
+	s.deleteNamespaces(ctx, apps, restricted)
+	s.untilNothingBut(ctx, s.before)
 }
 
-func (s *suite) deleteNamespaces(ctx context.Context, names ...string) error {
+func (s *suite) deleteNamespaces(ctx context.Context, names ...string) {
 	for _, name := range names {
 		namespace := &corev1.Namespace{}
 		namespace.Name = name
-		if err := client.IgnoreNotFound(s.client.Delete(ctx, namespace)); err != nil {
-			return err
-		}
+		try.Do(client.IgnoreNotFound(s.client.Delete(ctx, namespace)))
 	}
-	return nil
 }
 
 // untilNothingBut waits until there is nothing in the cluster but what is wanted.
-func (s *suite) untilNothingBut(ctx context.Context, wanted objects) error {
+func (s *suite) untilNothingBut(ctx context.Context, wanted objects) {
 	var left error
-	return poll.Until(ctx, func(ctx context.Context) error {
+	try.Do(poll.Until(ctx, func(ctx context.Context) error {
 		now, err := s.everything(ctx)
 		if err != nil && left != nil { // time is almost over: what is left says more
 			return left
@@ -246,5 +200,5 @@ func (s *suite) untilNothingBut(ctx context.Context, wanted objects) error {
 		}
 		left = now.nothingBut(wanted)
 		return left
-	})
+	}))
 }

@@ -11,6 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/example/appservice-operator/test/try"
 	"github.com/example/appservice-operator/tools/poll"
 )
 
@@ -18,19 +19,16 @@ import (
 const soon = 10 * time.Second
 
 // editDeployment changes size and image of a Deployment behind the operator's back.
-func editDeployment(ctx context.Context, s *suite) error {
+func editDeployment(ctx context.Context, s *suite) {
 	deployment := &appsv1.Deployment{}
 	deployment.Namespace, deployment.Name = apps, seed
 	var image string
-	err := s.change(ctx, deployment, func() {
+	s.change(ctx, deployment, func() {
 		image = deployment.Spec.Template.Spec.Containers[0].Image
 		deployment.Spec.Replicas = ptr.To[int32](1)
 		deployment.Spec.Template.Spec.Containers[0].Image = newTag
 	})
-	if err != nil {
-		return err
-	}
-	err = poll.Within(ctx, soon, func(ctx context.Context) error {
+	try.Do(poll.Within(ctx, soon, func(ctx context.Context) error {
 		return poll.Until(ctx, func(ctx context.Context) error {
 			if err := s.client.Get(ctx, client.ObjectKeyFromObject(deployment), deployment); err != nil {
 				return err
@@ -40,24 +38,17 @@ func editDeployment(ctx context.Context, s *suite) error {
 			}
 			return nil
 		})
-	})
-	if err != nil {
-		return err
-	}
+	}))
 	app := named(seed)
-	if err := s.untilOnly(ctx, app, image); err != nil {
-		return err
-	}
-	return s.untilReady(ctx, app)
+	s.untilOnly(ctx, app, image)
+	s.untilReady(ctx, app)
 }
 
 // damageService changes the selector of a Service behind the operator's back, and then deletes it.
-func damageService(ctx context.Context, s *suite) error {
+func damageService(ctx context.Context, s *suite) {
 	service := &corev1.Service{}
 	service.Namespace, service.Name = apps, seed
-	if err := s.change(ctx, service, func() { service.Spec.Selector["app.kubernetes.io/instance"] = "another" }); err != nil {
-		return err
-	}
+	s.change(ctx, service, func() { service.Spec.Selector["app.kubernetes.io/instance"] = "another" })
 	mended := func(ctx context.Context) error {
 		return poll.Until(ctx, func(ctx context.Context) error {
 			if err := s.client.Get(ctx, client.ObjectKeyFromObject(service), service); err != nil {
@@ -69,18 +60,12 @@ func damageService(ctx context.Context, s *suite) error {
 			return nil
 		})
 	}
-	if err := poll.Within(ctx, soon, mended); err != nil {
-		return err
-	}
+	try.Do(poll.Within(ctx, soon, mended))
 	before := service.UID
-	if err := s.client.Delete(ctx, service); err != nil {
-		return err
-	}
-	if err := poll.Within(ctx, soon, mended); err != nil {
-		return err
-	}
+	try.Do(s.client.Delete(ctx, service))
+	try.Do(poll.Within(ctx, soon, mended))
 	if service.UID == before {
-		return errors.New("the Service was not deleted")
+		try.Fail("the Service was not deleted")
 	}
-	return s.serves(ctx, seedPort)
+	s.serves(ctx, seedPort)
 }

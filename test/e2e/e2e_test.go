@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -42,9 +43,7 @@ func TestLoadCountsFailedRequests(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "1 of ") || !strings.Contains(err.Error(), "502 Bad Gateway") {
 		t.Errorf("got error %v, want one failed request", err)
 	}
-	if int(requests.Load()) != sent {
-		t.Errorf("got %d requests, the server has seen %d", sent, requests.Load())
-	}
+	assert.EqualValues(t, sent, int(requests.Load()), "got %d requests, the server has seen %d", sent, requests.Load())
 }
 
 func TestMatch(t *testing.T) {
@@ -130,9 +129,7 @@ func TestChoose(t *testing.T) {
 			for _, c := range chosen {
 				names = append(names, c.name)
 			}
-			if got := strings.Join(names, ", "); got != test.want {
-				t.Errorf("got %q, want %q", got, test.want)
-			}
+			assert.EqualValues(t, test.want, strings.Join(names, ", "))
 			if (err == nil) != (test.err == "") || err != nil && !strings.Contains(err.Error(), test.err) {
 				t.Errorf("got error %v, want %q", err, test.err)
 			}

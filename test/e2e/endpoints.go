@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"net/url"
@@ -14,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/test/try"
 	"github.com/example/appservice-operator/tools/poll"
 )
 
@@ -22,30 +22,18 @@ const addressedPort = 30005
 
 // visitEndpoints asks each address that a status names: a node port from here, a name in the cluster from a pod. Pods do not listen on
 // the port of the Service, so that only the right port answers.
-func visitEndpoints(ctx context.Context, s *suite) error {
+func visitEndpoints(ctx context.Context, s *suite) {
 	plain, headless := web(apps, "addressed", addressedPort), web(apps, "headless", 0)
 	headless.Spec.Ports = []v1.Port{{Port: 80, TargetPort: ptr.To(intstr.FromInt32(8080))}}
 	headless.Spec.Service = &v1.Service{ClusterIP: corev1.ClusterIPNone}
 	for app, scopes := range map[*v1.AppService][]v1.EndpointScope{plain: {v1.ScopeCluster, v1.ScopeNode}, headless: {v1.ScopeCluster}} {
-		if err := s.client.Create(ctx, app); err != nil {
-			return err
-		}
-		if err := s.untilReady(ctx, app); err != nil {
-			return err
-		}
-		if err := hasEndpoints(app, scopes); err != nil {
-			return err
-		}
+		s.createReady(ctx, app)
+		try.Do(hasEndpoints(app, scopes))
 		for _, endpoint := range app.Status.Endpoints {
-			if err := s.visit(ctx, app, endpoint); err != nil {
-				return fmt.Errorf("%s does not answer: %w", endpoint.URL, err)
-			}
+			s.visit(ctx, app, endpoint)
 		}
-		if err := s.client.Delete(ctx, app); err != nil {
-			return err
-		}
+		try.Do(s.client.Delete(ctx, app))
 	}
-	return nil
 }
 
 // hasEndpoints returns an error unless the status names one address of each scope, in that order, and the first as the URL.
@@ -63,19 +51,14 @@ func hasEndpoints(app *v1.AppService, scopes []v1.EndpointScope) error {
 
 // visit waits until an address answers. That of a node is asked from here. A name is asked by an application that becomes ready when
 // it gets an answer; it has the name in its hosts file, because not every cluster here has DNS.
-func (s *suite) visit(ctx context.Context, app *v1.AppService, endpoint v1.Endpoint) error {
+func (s *suite) visit(ctx context.Context, app *v1.AppService, endpoint v1.Endpoint) {
 	if endpoint.Scope == v1.ScopeNode {
 		address := strings.Replace(endpoint.URL, "NODE", s.cluster.address, 1)
-		return poll.Until(ctx, func(ctx context.Context) error { return get(ctx, address) })
+		try.Do(poll.Until(ctx, func(ctx context.Context) error { _, err := get(ctx, address); return err }))
+		return
 	}
-	address, err := url.Parse(endpoint.URL)
-	if err != nil {
-		return err
-	}
-	ip, err := s.resolve(ctx, app)
-	if err != nil {
-		return err
-	}
+	address := try.Get(url.Parse(endpoint.URL))
+	ip := s.resolve(ctx, app)
 	visitor := web(apps, "visitor-of-"+app.Name, 0)
 	visitor.Spec.Size = ptr.To[int32](1)
 	visitor.Spec.Envs = []corev1.EnvVar{{Name: "VISIT", Value: endpoint.URL}}
@@ -83,29 +66,23 @@ func (s *suite) visit(ctx context.Context, app *v1.AppService, endpoint v1.Endpo
 	visitor.Spec.Probes = &v1.Probes{Readiness: &v1.ReadinessProbe{Probe: v1.Probe{
 		HTTPGet: &v1.HTTPGetProbe{Path: "/healthz", Port: ptr.To(intstr.FromInt32(8080))}, PeriodSeconds: ptr.To[int32](1),
 	}}}
-	if err := s.client.Create(ctx, visitor); err != nil {
-		return err
-	}
-	return errors.Join(s.untilReady(ctx, visitor), s.client.Delete(ctx, visitor))
+	s.createReady(ctx, visitor)
+	try.Do(s.client.Delete(ctx, visitor))
 }
 
 // resolve is what DNS says to the name of a Service: its own address, or that of a pod if it is headless.
-func (s *suite) resolve(ctx context.Context, app *v1.AppService) (string, error) {
+func (s *suite) resolve(ctx context.Context, app *v1.AppService) string {
 	service := &corev1.Service{}
-	if err := s.client.Get(ctx, client.ObjectKeyFromObject(app), service); err != nil {
-		return "", err
-	}
+	try.Do(s.client.Get(ctx, client.ObjectKeyFromObject(app), service))
 	if net.ParseIP(service.Spec.ClusterIP) != nil {
-		return service.Spec.ClusterIP, nil
+		return service.Spec.ClusterIP
 	}
-	pods, err := s.pods(ctx, app)
-	if err != nil {
-		return "", err
-	}
+	pods := try.Get(s.pods(ctx, app))
 	for _, pod := range pods {
 		if pod.Status.PodIP != "" {
-			return pod.Status.PodIP, nil
+			return pod.Status.PodIP
 		}
 	}
-	return "", fmt.Errorf("no pod of %s has an address", app.Name)
+	try.Fail("no pod of %s has an address", app.Name)
+	return ""
 }

@@ -2,13 +2,13 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/example/appservice-operator/test/olm"
+	"github.com/example/appservice-operator/test/try"
 	"github.com/example/appservice-operator/tools/node"
 	"github.com/example/appservice-operator/tools/toolchain"
 )
@@ -17,62 +17,40 @@ import (
 const firstRelease = "test/testdata/v0.1.0"
 
 // buildTools builds the programs that the checks need, where the cache lacks them.
-func (s *suite) buildTools(ctx context.Context) error {
+func (s *suite) buildTools(ctx context.Context) {
 	if os.Getenv("KUBECONFIG") == "" {
-		if _, err := node.Programs(ctx, s.out); err != nil {
-			return err
-		}
+		try.Get(node.Programs(ctx, s.out))
 	}
-	if _, err := olm.Programs(ctx, s.out); err != nil {
-		return err
-	}
-	_, err := toolchain.Ensure(ctx, s.out, "kubectl", "operator-sdk", "scorecard-test")
-	return err
+	try.Get(olm.Programs(ctx, s.out))
+	try.Get(toolchain.Ensure(ctx, s.out, "kubectl", "operator-sdk", "scorecard-test"))
 }
 
 // loadImages builds the images of both versions of the operator and of the applications, and brings them into the cluster.
-func (s *suite) loadImages(ctx context.Context) (err error) {
+func (s *suite) loadImages(ctx context.Context) {
 	start := time.Now()
-	if s.old, err = olm.Bundled(filepath.Join(s.root, firstRelease, "bundle")); err != nil {
-		return err
-	}
-	if s.present, err = olm.Bundled(filepath.Join(s.root, "bundle")); err != nil {
-		return err
-	}
-	released, err := s.checkOut(ctx)
-	if err != nil {
-		return err
-	}
+	s.old = try.Get(olm.Bundled(filepath.Join(s.root, firstRelease, "bundle")))
+	s.present = try.Get(olm.Bundled(filepath.Join(s.root, "bundle")))
+	released := s.checkOut(ctx)
 	for _, image := range []struct{ name, tag, source string }{
 		{"manager", s.old.Image, released}, {"manager", s.present.Image, s.root},
 		{"web", oldTag, s.root}, {"web", newTag, s.root}, {"nginx", "docker.io/library/nginx:1.7.9", s.root},
 	} {
 		s.say("building image %s ...", image.tag)
 		archive := filepath.Join(s.folder, image.name+".tar")
-		err := node.BuildImage(ctx, "-tag", image.tag, "-version", "e2e", "-source", image.source, "-out", archive, image.name)
-		if err != nil {
-			return err
-		}
-		if err := s.cluster.load(ctx, archive); err != nil {
-			return err
-		}
+		try.Do(node.BuildImage(ctx, "-tag", image.tag, "-version", "e2e", "-source", image.source, "-out", archive, image.name))
+		try.Do(s.cluster.load(ctx, archive))
 	}
 	s.say("built and loaded all images in %s", time.Since(start).Round(100*time.Millisecond))
-	return nil
 }
 
 // checkOut returns a folder with the files of the commit of the first release.
-func (s *suite) checkOut(ctx context.Context) (string, error) {
-	content, err := os.ReadFile(filepath.Join(s.root, firstRelease, "COMMIT"))
-	if err != nil {
-		return "", err
-	}
+func (s *suite) checkOut(ctx context.Context) string {
+	content := try.Get(os.ReadFile(filepath.Join(s.root, firstRelease, "COMMIT")))
 	commit, archive, folder := strings.TrimSpace(string(content)), filepath.Join(s.folder, "source.tar"), filepath.Join(s.folder, "source")
-	if err := os.Mkdir(folder, 0o755); err != nil {
-		return "", err
-	}
+	try.Do(os.Mkdir(folder, 0o755))
 	if err := s.command(ctx, "git", "archive", "--output="+archive, commit); err != nil {
-		return "", fmt.Errorf("cannot read commit %s, which needs the whole history (git fetch --unshallow): %w", commit, err)
+		try.Fail("cannot read commit %s, which needs the whole history (git fetch --unshallow): %w", commit, err)
 	}
-	return folder, s.command(ctx, "tar", "--extract", "--file="+archive, "--directory="+folder)
+	try.Do(s.command(ctx, "tar", "--extract", "--file="+archive, "--directory="+folder))
+	return folder
 }

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/test/try"
 	"github.com/example/appservice-operator/tools/poll"
 )
 
@@ -23,81 +24,54 @@ const (
 )
 
 // serveSeed creates the resource that must always work.
-func serveSeed(ctx context.Context, s *suite) error {
-	if err := s.makeNamespace(ctx, apps, nil); err != nil {
-		return err
-	}
-	err := s.command(ctx, "kubectl", "apply", "--namespace="+apps, "--filename=config/samples/appservice_nodeport.yaml")
-	if err != nil {
-		return err
-	}
-	if err := s.untilReady(ctx, named(seed)); err != nil {
-		return err
-	}
-	return s.serves(ctx, seedPort)
+func serveSeed(ctx context.Context, s *suite) {
+	s.makeNamespace(ctx, apps, nil)
+	try.Do(s.command(ctx, "kubectl", "apply", "--namespace="+apps, "--filename=config/samples/appservice_nodeport.yaml"))
+	s.untilReady(ctx, named(seed))
+	s.serves(ctx, seedPort)
 }
 
 // runRestricted runs an application where the cluster admits only pods without rights.
-func runRestricted(ctx context.Context, s *suite) error {
+func runRestricted(ctx context.Context, s *suite) {
 	labels := map[string]string{"pod-security.kubernetes.io/enforce": "restricted"}
-	if err := s.makeNamespace(ctx, restricted, labels); err != nil {
-		return err
-	}
+	s.makeNamespace(ctx, restricted, labels)
 	app := web(restricted, "web", 0)
-	if err := s.client.Create(ctx, app); err != nil {
-		return err
-	}
-	if err := s.untilReady(ctx, app); err != nil {
-		return err
-	}
-	return s.client.Delete(ctx, app)
+	s.createReady(ctx, app)
+	try.Do(s.client.Delete(ctx, app))
 }
 
 // rollUnderLoad replaces all pods of an application while requests come in.
-func rollUnderLoad(ctx context.Context, s *suite) error {
+func rollUnderLoad(ctx context.Context, s *suite) {
 	app := web(apps, rolled, rolledPort)
-	if err := s.client.Create(ctx, app); err != nil {
-		return err
-	}
-	if err := s.untilReady(ctx, app); err != nil {
-		return err
-	}
-	if err := s.serves(ctx, rolledPort); err != nil {
-		return err
-	}
-	return s.underLoad(ctx, rolledPort, func() error { return s.roll(ctx, app, newTag, func() {}) })
+	s.createReady(ctx, app)
+	s.serves(ctx, rolledPort)
+	s.underLoad(ctx, rolledPort, func() { s.roll(ctx, app, newTag, func() {}) })
 }
 
 // roll changes an application, its image included, and waits until all of its pods have the image.
-func (s *suite) roll(ctx context.Context, app *v1.AppService, image string, change func()) error {
-	err := s.change(ctx, app, func() {
+func (s *suite) roll(ctx context.Context, app *v1.AppService, image string, change func()) {
+	s.change(ctx, app, func() {
 		app.Spec.Image = image
 		change()
 	})
-	if err != nil {
-		return err
-	}
-	if err := s.untilReady(ctx, app); err != nil {
-		return err
-	}
-	return s.untilOnly(ctx, app, image)
+	s.untilReady(ctx, app)
+	s.untilOnly(ctx, app, image)
 }
 
 // untilOnly waits until every pod of an application, those that end included, has the image.
-func (s *suite) untilOnly(ctx context.Context, app *v1.AppService, image string) error {
-	return poll.Until(ctx, func(ctx context.Context) error {
-		var pods corev1.PodList
-		err := s.client.List(ctx, &pods, client.InNamespace(app.Namespace), client.MatchingLabels{"app.kubernetes.io/instance": app.Name})
+func (s *suite) untilOnly(ctx context.Context, app *v1.AppService, image string) {
+	try.Do(poll.Until(ctx, func(ctx context.Context) error {
+		pods, err := s.podsOf(ctx, app)
 		if err != nil {
 			return err
 		}
-		for _, p := range pods.Items {
+		for _, p := range pods {
 			if got := p.Spec.Containers[0].Image; got != image {
 				return fmt.Errorf("pod %s has image %s, want %s", p.Name, got, image)
 			}
 		}
 		return nil
-	})
+	}))
 }
 
 // reasons are those of AppServices that cannot become ready. Registries differ in their answers to a tag that does not exist,
@@ -109,49 +83,40 @@ var reasons = map[string][]string{
 }
 
 // breakTag sets an image that does not exist, checks the status, and sets the right one again.
-func breakTag(ctx context.Context, s *suite) error {
+func breakTag(ctx context.Context, s *suite) {
 	app := named(rolled)
-	if err := s.change(ctx, app, func() { app.Spec.Image = missingTag }); err != nil {
-		return err
-	}
-	err := s.until(ctx, app,
+	s.change(ctx, app, func() { app.Spec.Image = missingTag })
+	s.until(ctx, app,
 		wanted{kind: v1.ConditionReady, status: metav1.ConditionFalse, reasons: reasons["broken tag"]},
 		wanted{kind: v1.ConditionAvailable, status: metav1.ConditionTrue},
 		wanted{kind: v1.ConditionStalled, status: metav1.ConditionTrue})
-	if err != nil {
-		return err
-	}
 	if err := s.request(ctx, rolledPort); err != nil {
-		return fmt.Errorf("the old version does not serve: %w", err)
+		try.Fail("the old version does not serve: %w", err)
 	}
-	if err := s.change(ctx, app, func() { app.Spec.Image = newTag }); err != nil {
-		return err
-	}
-	return s.untilReady(ctx, app)
+	s.change(ctx, app, func() { app.Spec.Image = newTag })
+	s.untilReady(ctx, app)
 }
 
 // exhaustMemory runs an application whose memory is never enough.
-func exhaustMemory(ctx context.Context, s *suite) error {
+func exhaustMemory(ctx context.Context, s *suite) {
 	app := web(apps, "hog", 0)
 	app.Spec.Envs = []corev1.EnvVar{{Name: "MODE", Value: "hog"}}
 	app.Spec.Resources = &corev1.ResourceRequirements{Limits: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("32Mi")}}
-	return s.failing(ctx, app, reasons["memory"], func(ended *corev1.ContainerStateTerminated) bool { return ended.Reason == "OOMKilled" })
+	s.failing(ctx, app, reasons["memory"], func(ended *corev1.ContainerStateTerminated) bool { return ended.Reason == "OOMKilled" })
 }
 
 // crash runs an application that ends as soon as it starts.
-func crash(ctx context.Context, s *suite) error {
+func crash(ctx context.Context, s *suite) {
 	app := web(apps, "crash", 0)
 	app.Spec.Envs = []corev1.EnvVar{{Name: "MODE", Value: "crash"}}
-	return s.failing(ctx, app, reasons["crash"], func(ended *corev1.ContainerStateTerminated) bool { return ended.ExitCode == 3 })
+	s.failing(ctx, app, reasons["crash"], func(ended *corev1.ContainerStateTerminated) bool { return ended.ExitCode == 3 })
 }
 
 // failing creates an application whose containers end as expected, waits until it says that it is not ready, and why,
 // and deletes it.
-func (s *suite) failing(ctx context.Context, app *v1.AppService, reasons []string, expected func(*corev1.ContainerStateTerminated) bool) error {
-	if err := s.client.Create(ctx, app); err != nil {
-		return err
-	}
-	err := poll.Until(ctx, func(ctx context.Context) error {
+func (s *suite) failing(ctx context.Context, app *v1.AppService, reasons []string, expected func(*corev1.ContainerStateTerminated) bool) {
+	try.Do(s.client.Create(ctx, app))
+	try.Do(poll.Until(ctx, func(ctx context.Context) error {
 		pods, err := s.pods(ctx, app)
 		if err != nil {
 			return err
@@ -166,59 +131,37 @@ func (s *suite) failing(ctx context.Context, app *v1.AppService, reasons []strin
 			}
 		}
 		return errors.New("no container has ended as expected")
-	})
-	if err != nil {
-		return err
-	}
-	err = s.until(ctx, app,
+	}))
+	s.until(ctx, app,
 		wanted{kind: v1.ConditionReady, status: metav1.ConditionFalse, reasons: reasons},
 		wanted{kind: v1.ConditionStalled, status: metav1.ConditionTrue, reasons: reasons})
-	if err != nil {
-		return err
-	}
-	return s.client.Delete(ctx, app)
+	try.Do(s.client.Delete(ctx, app))
 }
 
 // deleteApp deletes an AppService with everything that one can have here. Its data stays.
-func deleteApp(ctx context.Context, s *suite) error {
-	before, err := s.list(ctx, apps)
-	if err != nil {
-		return err
-	}
-	app, volume, err := s.makeStateful(ctx)
-	if err != nil {
-		return err
-	}
-	if err := s.client.Delete(ctx, app); err != nil {
-		return err
-	}
+func deleteApp(ctx context.Context, s *suite) {
+	before := try.Get(s.list(ctx, apps))
+	app, volume := s.makeStateful(ctx)
+	try.Do(s.client.Delete(ctx, app))
 	before[claimOf(app)] = true
-	err = poll.Until(ctx, func(ctx context.Context) error {
+	try.Do(poll.Until(ctx, func(ctx context.Context) error {
 		now, err := s.list(ctx, apps)
 		if err != nil {
 			return err
 		}
 		return now.nothingBut(before)
-	})
-	if err != nil {
-		return err
-	}
+	}))
 	claim := &corev1.PersistentVolumeClaim{}
-	if err := s.client.Get(ctx, client.ObjectKeyFromObject(app), claim); err != nil {
-		return err
-	}
+	try.Do(s.client.Get(ctx, client.ObjectKeyFromObject(app), claim))
 	if claim.Annotations["app.example.com/retained-for"] == "" {
-		return fmt.Errorf("claim %s does not say whom it is retained for", claim.Name)
+		try.Fail("claim %s does not say whom it is retained for", claim.Name)
 	}
-	return errors.Join(s.client.Delete(ctx, claim), s.client.Delete(ctx, volume))
+	try.Do(errors.Join(s.client.Delete(ctx, claim), s.client.Delete(ctx, volume)))
 }
 
 // makeStateful creates an application with everything that one can have here, and waits until it is ready.
-func (s *suite) makeStateful(ctx context.Context) (*v1.AppService, *corev1.PersistentVolume, error) {
-	volume, err := s.makeVolume(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
+func (s *suite) makeStateful(ctx context.Context) (*v1.AppService, *corev1.PersistentVolume) {
+	volume := s.makeVolume(ctx, apps, apps, apps)
 	app := web(apps, "stateful", 30004)
 	app.Spec.Size = ptr.To[int32](1)
 	app.Spec.Config = &v1.Config{Environment: map[string]v1.ConfigValue{"GREETING": "hello"}}
@@ -226,10 +169,8 @@ func (s *suite) makeStateful(ctx context.Context) (*v1.AppService, *corev1.Persi
 	app.Spec.Persistence = &v1.Persistence{
 		Size: resource.MustParse("1Mi"), StorageClassName: ptr.To(volume.Spec.StorageClassName), MountPath: "/data",
 	}
-	if err := s.client.Create(ctx, app); err != nil {
-		return nil, nil, err
-	}
-	return app, volume, s.untilReady(ctx, app)
+	s.createReady(ctx, app)
+	return app, volume
 }
 
 // claimOf is the claim of an application among the objects of a cluster.
@@ -237,17 +178,18 @@ func claimOf(app *v1.AppService) string {
 	return "PersistentVolumeClaim " + app.Namespace + " " + app.Name
 }
 
-// makeVolume creates a volume: not every cluster has a provisioner.
-func (s *suite) makeVolume(ctx context.Context) (*corev1.PersistentVolume, error) {
-	volume := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: apps}}
+// makeVolume creates a volume on the node, of a class of its own: not every cluster has a provisioner.
+func (s *suite) makeVolume(ctx context.Context, name, class, path string) *corev1.PersistentVolume {
+	volume := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	volume.Spec = corev1.PersistentVolumeSpec{
-		StorageClassName:              apps,
+		StorageClassName:              class,
 		AccessModes:                   []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
 		Capacity:                      corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Mi")},
 		PersistentVolumeReclaimPolicy: corev1.PersistentVolumeReclaimRetain,
 		PersistentVolumeSource: corev1.PersistentVolumeSource{HostPath: &corev1.HostPathVolumeSource{
-			Path: "/var/lib/" + apps, Type: ptr.To(corev1.HostPathDirectoryOrCreate),
+			Path: "/var/lib/" + path, Type: ptr.To(corev1.HostPathDirectoryOrCreate),
 		}},
 	}
-	return volume, s.client.Create(ctx, volume)
+	try.Do(s.client.Create(ctx, volume))
+	return volume
 }

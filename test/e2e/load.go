@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"github.com/example/appservice-operator/test/try"
 )
 
 // load is a steady stream of requests.
@@ -67,16 +69,13 @@ func (l *load) stop() (int, error) {
 }
 
 // underLoad does something while requests come in, of which none may fail.
-func (s *suite) underLoad(ctx context.Context, nodePort int, do func() error) error {
+func (s *suite) underLoad(ctx context.Context, nodePort int, do func()) {
 	l := s.startLoad(ctx, nodePort)
-	err := do()
+	err := try.Catch(do)
 	requests, failed := l.stop()
-	if err := errors.Join(err, failed); err != nil {
-		return err
-	}
+	try.Do(errors.Join(err, failed))
 	if requests < fewest {
-		return fmt.Errorf("there were %d requests only, want at least %d", requests, fewest)
+		try.Fail("there were %d requests only, want at least %d", requests, fewest)
 	}
 	s.say("     %d requests, none failed", requests)
-	return nil
 }

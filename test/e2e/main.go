@@ -13,6 +13,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -29,6 +30,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/example/appservice-operator/test/olm"
+	"github.com/example/appservice-operator/test/try"
 	"github.com/example/appservice-operator/tools/toolchain"
 )
 
@@ -42,7 +44,7 @@ const (
 // check is one thing that is shown.
 type check struct {
 	name string
-	do   func(context.Context, *suite) error
+	do   func(context.Context, *suite)
 }
 
 // errSkipped is the error of a check that cannot be made on the cluster. It counts neither as passed nor as failed.
@@ -75,47 +77,33 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, out io.Writer, pattern string) (err error) {
-	chosen, err := choose(checks(), pattern)
-	if err != nil {
-		return err
-	}
-	s := &suite{out: out}
-	if s.root, err = toolchain.Root(); err != nil {
-		return err
-	}
-	if err := s.buildTools(ctx); err != nil { // that may take much longer than all the rest
-		return err
-	}
-	ctx, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	if s.folder, err = os.MkdirTemp("", "appservice-e2e-"); err != nil {
-		return err
-	}
-	defer os.RemoveAll(s.folder)
-	start := time.Now()
-	end, err := s.prepare(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if failed := end(context.WithoutCancel(ctx)); err == nil {
-			err = failed
+func run(ctx context.Context, out io.Writer, pattern string) error {
+	var ended error
+	err := try.Catch(func() {
+		chosen := try.Get(choose(checks(), pattern))
+		s := &suite{out: out, root: try.Get(toolchain.Root())}
+		s.buildTools(ctx) // that may take much longer than all the rest
+		ctx, cancel := context.WithTimeout(ctx, limit)
+		defer cancel()
+		s.folder = try.Get(os.MkdirTemp("", "appservice-e2e-"))
+		defer os.RemoveAll(s.folder)
+		start := time.Now()
+		end := try.Get(s.prepare(ctx))
+		defer func() { ended = end(context.WithoutCancel(ctx)) }()
+		passed, failed := s.perform(ctx, chosen)
+		if s.olm != nil {
+			s.olm.Stop()
 		}
-	}()
-	passed, failed := s.perform(ctx, chosen)
-	if s.olm != nil {
-		s.olm.Stop()
-	}
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	s.say("took %s", time.Since(start).Round(time.Second))
-	s.say("E2E passed=%d failed=%d", passed, failed)
-	if failed > 0 {
-		return fmt.Errorf("%d checks failed", failed)
-	}
-	return nil
+		if ctx.Err() != nil {
+			try.Do(context.Cause(ctx))
+		}
+		s.say("took %s", time.Since(start).Round(time.Second))
+		s.say("E2E passed=%d failed=%d", passed, failed)
+		if failed > 0 {
+			try.Fail("%d checks failed", failed)
+		}
+	})
+	return cmp.Or(err, ended)
 }
 
 // choose returns the first check and those of the others whose names match.
@@ -144,7 +132,7 @@ func (s *suite) perform(ctx context.Context, checks []check) (passed, failed int
 		}
 		start := time.Now()
 		limited, cancel := context.WithTimeout(ctx, patience)
-		err := c.do(limited, s)
+		err := try.Catch(func() { c.do(limited, s) })
 		cancel()
 		took := time.Since(start).Round(100 * time.Millisecond)
 		switch {

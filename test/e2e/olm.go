@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/example/appservice-operator/test/olm"
+	"github.com/example/appservice-operator/test/try"
 	"github.com/example/appservice-operator/tools/poll"
 )
 
@@ -19,63 +20,45 @@ import (
 const home = "appservice-e2e-olm"
 
 // subscribe starts OLM, which installs the first release, and has that serve applications.
-func subscribe(ctx context.Context, s *suite) error {
-	if err := s.startOLM(ctx); err != nil {
-		return err
-	}
+func subscribe(ctx context.Context, s *suite) {
+	s.startOLM(ctx)
 	for _, name := range []string{home, apps} {
-		if err := s.makeNamespace(ctx, name, nil); err != nil {
-			return err
-		}
+		s.makeNamespace(ctx, name, nil)
 	}
 	for _, object := range []client.Object{olm.Object("v1", "OperatorGroup", home, "all", `{}`), olm.Subscription(home, s.old.Name)} {
-		if err := s.client.Create(ctx, object); err != nil {
-			return err
-		}
+		try.Do(s.client.Create(ctx, object))
 	}
-	if err := s.untilInstalled(ctx, s.old); err != nil {
-		return err
-	}
+	s.untilInstalled(ctx, s.old)
 	app := web(apps, rolled, rolledPort)
-	if err := s.client.Create(ctx, app); err != nil {
-		return err
-	}
-	if _, _, err := s.makeStateful(ctx); err != nil {
-		return err
-	}
-	if err := s.untilReady(ctx, app); err != nil {
-		return err
-	}
-	return s.serves(ctx, rolledPort)
+	try.Do(s.client.Create(ctx, app))
+	s.makeStateful(ctx)
+	s.untilReady(ctx, app)
+	s.serves(ctx, rolledPort)
 }
 
 // startOLM starts OLM where there is none.
-func (s *suite) startOLM(ctx context.Context) error {
+func (s *suite) startOLM(ctx context.Context) {
 	present := &unstructured.UnstructuredList{}
 	present.SetAPIVersion("operators.coreos.com/v1alpha1")
 	present.SetKind("SubscriptionList")
 	switch err := s.client.List(ctx, present); {
 	case err == nil:
-		return fmt.Errorf("%w: OLM is installed in this cluster, and the catalog cannot be reached from there", errSkipped)
+		try.Fail("%w: OLM is installed in this cluster, and the catalog cannot be reached from there", errSkipped)
 	case !meta.IsNoMatchError(err):
-		return err
+		try.Do(err)
+		return
 	}
 	started, err := olm.Start(ctx, olm.Cluster{Kubeconfig: s.cluster.kubeconfig, Kubectl: s.cluster.kubectl, Client: s.client})
 	s.olm = started
-	if err != nil {
-		return err
-	}
+	try.Do(err)
 	s.withOLM, err = s.everything(ctx)
-	return err
+	try.Do(err)
 }
 
 // untilInstalled agrees to the installation of a version and waits until OLM calls it a success and both managers are its.
-func (s *suite) untilInstalled(ctx context.Context, version olm.Version) error {
-	err := poll.Until(ctx, func(ctx context.Context) error { return s.olm.Approve(ctx, home, version.Name) })
-	if err != nil {
-		return err
-	}
-	return poll.Until(ctx, func(ctx context.Context) error {
+func (s *suite) untilInstalled(ctx context.Context, version olm.Version) {
+	try.Do(poll.Until(ctx, func(ctx context.Context) error { return s.olm.Approve(ctx, home, version.Name) }))
+	try.Do(poll.Until(ctx, func(ctx context.Context) error {
 		if err := s.olm.Succeeded(ctx, home, version.Name); err != nil {
 			return err
 		}
@@ -89,64 +72,46 @@ func (s *suite) untilInstalled(ctx context.Context, version olm.Version) error {
 				state.Replicas, state.UpdatedReplicas, image, state.AvailableReplicas, version.Image)
 		}
 		return nil
-	})
+	}))
 }
 
 // upgrade has OLM upgrade the operator while requests come in, and the new version do some work.
-func upgrade(ctx context.Context, s *suite) error {
+func upgrade(ctx context.Context, s *suite) {
 	if s.olm == nil {
-		return fmt.Errorf("%w: OLM does not run", errSkipped)
+		try.Fail("%w: OLM does not run", errSkipped)
 	}
-	err := s.underLoad(ctx, rolledPort, func() error {
-		return s.withoutRestarts(ctx, func() error {
-			if err := s.untilInstalled(ctx, s.present); err != nil {
-				return err
-			}
+	s.underLoad(ctx, rolledPort, func() {
+		s.withoutRestarts(ctx, func() {
+			s.untilInstalled(ctx, s.present)
 			for _, name := range []string{rolled, "stateful"} {
 				app := named(name)
-				if err := s.change(ctx, app, func() { app.Spec.MinReadySeconds = ptr.To[int32](1) }); err != nil {
-					return err
-				}
-				if err := s.untilReady(ctx, app); err != nil {
-					return err
-				}
+				s.change(ctx, app, func() { app.Spec.MinReadySeconds = ptr.To[int32](1) })
+				s.untilReady(ctx, app)
 			}
-			return nil
 		})
 	})
-	if err != nil {
-		return err
-	}
-	return runJobs(ctx, s) // of a kind that the version before did not have
+	runJobs(ctx, s) // of a kind that the version before did not have
 }
 
 // scorecard runs the scorecard's own tests and ours as pods, beside the operator that OLM has installed.
-func scorecard(ctx context.Context, s *suite) error {
+func scorecard(ctx context.Context, s *suite) {
 	if s.olm == nil {
-		return fmt.Errorf("%w: OLM does not run", errSkipped)
+		try.Fail("%w: OLM does not run", errSkipped)
 	}
-	return s.command(ctx, "make", "scorecard", "SCORECARDFLAGS=-pods")
+	try.Do(s.command(ctx, "make", "scorecard", "SCORECARDFLAGS=-pods"))
 }
 
 // unsubscribe removes the operator as docs/platform-teams.md says, and last OLM itself.
-func unsubscribe(ctx context.Context, s *suite) error {
+func unsubscribe(ctx context.Context, s *suite) {
 	if s.olm == nil {
-		return fmt.Errorf("%w: OLM does not run", errSkipped)
+		try.Fail("%w: OLM does not run", errSkipped)
 	}
-	err := s.withoutRestarts(ctx, func() error {
-		err := s.command(ctx, "kubectl", "delete", "--namespace="+home,
-			"subscriptions.operators.coreos.com/"+olm.Package, "clusterserviceversions/"+s.present.Name)
-		if err != nil {
-			return err
-		}
-		if err := s.untilGone(ctx, &appsv1.Deployment{}, client.ObjectKey{Namespace: home, Name: managerName}); err != nil {
-			return err
-		}
-		return s.request(ctx, rolledPort)
+	s.withoutRestarts(ctx, func() {
+		try.Do(s.command(ctx, "kubectl", "delete", "--namespace="+home,
+			"subscriptions.operators.coreos.com/"+olm.Package, "clusterserviceversions/"+s.present.Name))
+		s.untilGone(ctx, &appsv1.Deployment{}, client.ObjectKey{Namespace: home, Name: managerName})
+		try.Do(s.request(ctx, rolledPort))
 	})
-	if err != nil {
-		return err
-	}
 	for _, args := range [][]string{
 		{"make", "uninstall"},
 		// What OLM has made and leaves behind.
@@ -154,45 +119,33 @@ func unsubscribe(ctx context.Context, s *suite) error {
 		{"kubectl", "delete", "operators.operators.coreos.com", olm.Package + "." + home},
 		{"kubectl", "delete", "operatorgroups", "all", "--namespace=" + home},
 	} {
-		if err := s.command(ctx, args...); err != nil {
-			return err
-		}
+		try.Do(s.command(ctx, args...))
 	}
-	if err := s.deleteNamespaces(ctx, home); err != nil {
-		return err
-	}
+	s.deleteNamespaces(ctx, home)
 	wanted := s.withOLM.and("Namespace  "+apps, "ServiceAccount "+apps+" default", "ConfigMap "+apps+" kube-root-ca.crt",
 		"PersistentVolume  "+apps, claimOf(named("stateful")))
-	if err := s.untilNothingBut(ctx, wanted); err != nil {
-		return err
-	}
-	return s.removeOLM(ctx)
+	s.untilNothingBut(ctx, wanted)
+	s.removeOLM(ctx)
 }
 
 // removeOLM makes the cluster what it was before.
-func (s *suite) removeOLM(ctx context.Context) error {
-	if err := s.olm.Remove(ctx); err != nil {
-		return err
-	}
+func (s *suite) removeOLM(ctx context.Context) {
+	try.Do(s.olm.Remove(ctx))
 	s.olm = nil
-	if err := s.deleteNamespaces(ctx, apps); err != nil {
-		return err
-	}
+	s.deleteNamespaces(ctx, apps)
 	volume := &corev1.PersistentVolume{}
 	volume.Name = apps
-	if err := s.client.Delete(ctx, volume); err != nil {
-		return err
-	}
-	return s.untilNothingBut(ctx, s.before)
+	try.Do(s.client.Delete(ctx, volume))
+	s.untilNothingBut(ctx, s.before)
 }
 
 // untilGone waits until an object is gone.
-func (s *suite) untilGone(ctx context.Context, object client.Object, key client.ObjectKey) error {
-	return poll.Until(ctx, func(ctx context.Context) error {
+func (s *suite) untilGone(ctx context.Context, object client.Object, key client.ObjectKey) {
+	try.Do(poll.Until(ctx, func(ctx context.Context) error {
 		err := s.client.Get(ctx, key, object)
 		if err == nil {
 			err = fmt.Errorf("%s is still there", key)
 		}
 		return client.IgnoreNotFound(err)
-	})
+	}))
 }

@@ -4,10 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
-	"net"
-	"net/http"
 	"strconv"
 	"strings"
 	"time"
@@ -20,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/test/try"
 	"github.com/example/appservice-operator/tools/poll"
 )
 
@@ -27,107 +25,62 @@ import (
 const keptPort = 30007
 
 // keepData has each replica of an application write a file to its own volume, restarts all of them, and deletes the pod of one.
-func keepData(ctx context.Context, s *suite) error {
+func keepData(ctx context.Context, s *suite) {
 	app := web(apps, "kept", keptPort)
 	app.Spec.Envs = []corev1.EnvVar{{Name: "KEEP", Value: "/data/started"}}
 	app.Spec.Security = &v1.Security{Container: &v1.ContainerSecurity{RunAsUser: ptr.To[int64](0)}} // the node's folder is root's
 	app.Spec.Persistence = &v1.Persistence{PerReplica: true, Size: resource.MustParse("1Mi"), MountPath: "/data", StorageClassName: ptr.To(apps + "-kept")}
 	var made []client.Object
 	for i := range *app.Spec.Size {
-		volume := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("%s-kept-%d", apps, i)}}
-		volume.Spec = corev1.PersistentVolumeSpec{
-			StorageClassName:              apps + "-kept",
-			AccessModes:                   []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
-			Capacity:                      corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Mi")},
-			PersistentVolumeReclaimPolicy: corev1.PersistentVolumeReclaimRetain,
-			PersistentVolumeSource: corev1.PersistentVolumeSource{HostPath: &corev1.HostPathVolumeSource{
-				Path: "/var/lib/" + volume.Name + "-" + strconv.FormatInt(time.Now().UnixNano(), 36), Type: ptr.To(corev1.HostPathDirectoryOrCreate),
-			}},
-		}
-		if err := s.client.Create(ctx, volume); err != nil {
-			return err
-		}
+		name := fmt.Sprintf("%s-kept-%d", apps, i)
+		volume := s.makeVolume(ctx, name, apps+"-kept", name+"-"+strconv.FormatInt(time.Now().UnixNano(), 36))
 		claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: apps, Name: fmt.Sprintf("data-%s-%d", app.Name, i)}}
 		made = append(made, claim, volume)
 	}
-	if err := s.client.Create(ctx, app); err != nil {
-		return err
-	}
-	if err := s.untilReady(ctx, app); err != nil {
-		return err
-	}
-	before, err := s.answers(ctx, app)
-	if err != nil {
-		return err
-	}
-	first, err := s.podsByName(ctx, app)
-	if err != nil {
-		return err
-	}
-	if err := s.change(ctx, app, func() { app.Annotations = map[string]string{v1.AnnotationRestartedAt: "now"} }); err != nil {
-		return err
-	}
-	if err := s.untilOthers(ctx, app, first); err != nil {
-		return fmt.Errorf("restart: %w", err)
-	}
-	second, err := s.podsByName(ctx, app)
-	if err != nil {
-		return err
-	}
+	s.createReady(ctx, app)
+	before := s.answers(ctx, app)
+	first := try.Get(s.podsByName(ctx, app))
+	s.change(ctx, app, func() { app.Annotations = map[string]string{v1.AnnotationRestartedAt: "now"} })
+	s.untilOthers(ctx, app, first)
+	second := try.Get(s.podsByName(ctx, app))
 	lost := app.Name + "-0"
-	if err := s.client.Delete(ctx, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: apps, Name: lost}}); err != nil {
-		return err
-	}
-	if err := s.untilOthers(ctx, app, map[string]types.UID{lost: second[lost]}); err != nil {
-		return fmt.Errorf("lost pod: %w", err)
-	}
-	after, err := s.answers(ctx, app)
-	if err != nil {
-		return err
-	}
+	try.Do(s.client.Delete(ctx, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: apps, Name: lost}}))
+	s.untilOthers(ctx, app, map[string]types.UID{lost: second[lost]})
+	after := s.answers(ctx, app)
 	if !maps.Equal(before, after) {
-		return fmt.Errorf("replicas answered %v, and after the restart %v", before, after)
+		try.Fail("replicas answered %v, and after the restart %v", before, after)
 	}
 	for host, text := range after {
 		if !strings.HasPrefix(text, host+"@") {
-			return fmt.Errorf("%s has the data of %s", host, text)
+			try.Fail("%s has the data of %s", host, text)
 		}
 	}
-	if err := s.client.Delete(ctx, app); err != nil {
-		return err
-	}
-	err = poll.Until(ctx, func(ctx context.Context) error {
+	try.Do(s.client.Delete(ctx, app))
+	try.Do(poll.Until(ctx, func(ctx context.Context) error {
 		left, err := s.podsByName(ctx, app)
 		if err == nil && len(left) > 0 {
 			err = fmt.Errorf("there are pods: %v", left)
 		}
 		return err
-	})
-	if err != nil {
-		return err
-	}
+	}))
 	for _, object := range made { // the claims are still there
-		if err := s.client.Delete(ctx, object); err != nil {
-			return err
-		}
+		try.Do(s.client.Delete(ctx, object))
 	}
-	return nil
 }
 
 // podsByName returns the UIDs of all pods of an application.
 func (s *suite) podsByName(ctx context.Context, app client.Object) (map[string]types.UID, error) {
-	var list corev1.PodList
-	err := s.client.List(ctx, &list, client.InNamespace(app.GetNamespace()), client.MatchingLabels{"app.kubernetes.io/instance": app.GetName()})
+	pods, err := s.podsOf(ctx, app)
 	found := map[string]types.UID{}
-	for i := range list.Items {
-		found[list.Items[i].Name] = list.Items[i].UID
+	for _, p := range pods {
+		found[p.Name] = p.UID
 	}
 	return found, err
 }
 
 // untilOthers waits until pods are others than they were, and the application is ready.
-func (s *suite) untilOthers(ctx context.Context, app *v1.AppService, were map[string]types.UID) error {
-	err := poll.Until(ctx, func(ctx context.Context) error {
+func (s *suite) untilOthers(ctx context.Context, app *v1.AppService, were map[string]types.UID) {
+	try.Do(poll.Until(ctx, func(ctx context.Context) error {
 		now, err := s.podsByName(ctx, app)
 		if err != nil {
 			return err
@@ -138,18 +91,15 @@ func (s *suite) untilOthers(ctx context.Context, app *v1.AppService, were map[st
 			}
 		}
 		return nil
-	})
-	if err != nil {
-		return err
-	}
-	return s.untilReady(ctx, app)
+	}))
+	s.untilReady(ctx, app)
 }
 
 // answers asks until each replica of an application has answered, and returns what they said, by host.
-func (s *suite) answers(ctx context.Context, app *v1.AppService) (map[string]string, error) {
+func (s *suite) answers(ctx context.Context, app *v1.AppService) map[string]string {
 	said := map[string]string{}
-	return said, poll.Until(ctx, func(ctx context.Context) error {
-		text, err := s.answer(ctx, keptPort)
+	try.Do(poll.Until(ctx, func(ctx context.Context) error {
+		text, err := get(ctx, s.url(keptPort))
 		if err != nil {
 			return err
 		}
@@ -162,21 +112,6 @@ func (s *suite) answers(ctx context.Context, app *v1.AppService) (map[string]str
 			return fmt.Errorf("only %v answered", said)
 		}
 		return nil
-	})
-}
-
-// answer returns the page at a node port.
-func (s *suite) answer(ctx context.Context, nodePort int) (string, error) {
-	url := "http://" + net.JoinHostPort(s.cluster.address, strconv.Itoa(nodePort))
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	if err != nil {
-		return "", err
-	}
-	response, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 5 * time.Second}).Do(request)
-	if err != nil {
-		return "", err
-	}
-	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
-	return string(text), err
+	}))
+	return said
 }

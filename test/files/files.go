@@ -111,6 +111,18 @@ func Charts(t testing.TB) string {
 	return dir
 }
 
+// Figures writes figures of a run, for the line that sums up several, into the file that a variable of the environment names.
+func Figures(variable, figures string) error {
+	path := os.Getenv(variable)
+	if path == "" {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(path, []byte(figures+"\n"), 0o644)
+}
+
 // Write writes a file, and makes the folders that it lacks.
 func Write(t testing.TB, path, text string) {
 	t.Helper()

@@ -3,6 +3,7 @@ package harness
 import (
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -56,7 +57,5 @@ func (c *Cluster) Delete(t *testing.T, object client.Object, options ...client.D
 
 func succeeds(t *testing.T, verb string, object client.Object, err error) {
 	t.Helper()
-	if err != nil {
-		t.Fatalf("cannot %s %T %s: %v", verb, object, client.ObjectKeyFromObject(object), err)
-	}
+	require.NoError(t, err, "cannot %s %T %s: %v", verb, object, client.ObjectKeyFromObject(object), err)
 }

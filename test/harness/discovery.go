@@ -5,7 +5,10 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // Hide omits an API group from discovery, as an API server does that has just started; empty for none. The group is served all the same.
@@ -44,37 +47,19 @@ func (v *View) discover(next http.RoundTripper, request *http.Request) (*http.Re
 
 // withoutGroup removes a group from a list of groups, whether it is aggregated, with their kinds, or not.
 func withoutGroup(body []byte, hidden string) ([]byte, error) {
-	list := map[string]json.RawMessage{}
+	list := map[string]any{}
 	if err := json.Unmarshal(body, &list); err != nil {
 		return nil, err
 	}
-	for _, field := range []string{"items", "groups"} {
-		var groups, kept []json.RawMessage
-		if list[field] == nil {
+	for field, path := range map[string][]string{"items": {"metadata", "name"}, "groups": {"name"}} {
+		groups, found := list[field].([]any)
+		if !found {
 			continue
 		}
-		if err := json.Unmarshal(list[field], &groups); err != nil {
-			return nil, err
-		}
-		for _, group := range groups {
-			var named struct {
-				Name     string `json:"name"`
-				Metadata struct {
-					Name string `json:"name"`
-				} `json:"metadata"`
-			}
-			if err := json.Unmarshal(group, &named); err != nil {
-				return nil, err
-			}
-			if named.Name != hidden && named.Metadata.Name != hidden {
-				kept = append(kept, group)
-			}
-		}
-		text, err := json.Marshal(kept)
-		if err != nil {
-			return nil, err
-		}
-		list[field] = text
+		list[field] = slices.DeleteFunc(groups, func(group any) bool {
+			name, _, err := unstructured.NestedString(group.(map[string]any), path...)
+			return err == nil && name == hidden
+		})
 	}
 	return json.Marshal(list)
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -53,13 +54,9 @@ func TestFaultsStrikeOneRequest(t *testing.T) {
 			if want.committed {
 				sent = 2
 			}
-			if server.sent != sent {
-				t.Errorf("%d requests arrived, want %d", server.sent, sent)
-			}
+			assert.EqualValues(t, sent, server.sent, "%d requests arrived, want %d", server.sent, sent)
 			_, err = send()
-			if errors.Is(err, errFenced) != want.dies {
-				t.Errorf("the third request: got error %v, dead: %t", err, want.dies)
-			}
+			assert.EqualValues(t, want.dies, errors.Is(err, errFenced), "the third request: got error %v, dead: %t", err, want.dies)
 			if _, err := patch(t, wire.Incarnation().Wrap(server)); err != nil {
 				t.Errorf("the next process: %v", err)
 			}
@@ -79,12 +76,8 @@ func TestACutRequestWaitsForTheEndOfTheServer(t *testing.T) {
 				answered <- err
 			}()
 			<-struck
-			if quiet := line.Quiet(); quiet != 0 {
-				t.Errorf("it was quiet for %s while the request was on its way", quiet)
-			}
-			if server.sent != want.before {
-				t.Errorf("%d requests arrived before the end of the server, want %d", server.sent, want.before)
-			}
+			assert.Zero(t, line.Quiet())
+			assert.EqualValues(t, want.before, server.sent, "%d requests arrived before the end of the server, want %d", server.sent, want.before)
 			select {
 			case err := <-answered:
 				t.Errorf("it was answered, with error %v", err)
@@ -94,12 +87,8 @@ func TestACutRequestWaitsForTheEndOfTheServer(t *testing.T) {
 			if err := <-answered; (err != nil) != (kind == CutAfter) {
 				t.Errorf("got error %v", err)
 			}
-			if line.Quiet() == 0 {
-				t.Error("it is not quiet after the answer")
-			}
-			if server.sent != want.after {
-				t.Errorf("%d requests arrived, want %d", server.sent, want.after)
-			}
+			assert.NotZero(t, line.Quiet(), "it is not quiet after the answer")
+			assert.EqualValues(t, want.after, server.sent, "%d requests arrived, want %d", server.sent, want.after)
 		})
 	}
 }

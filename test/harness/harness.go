@@ -12,6 +12,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apiextensions-apiserver/pkg/apihelpers"
@@ -272,17 +273,13 @@ func (c *Cluster) Cache(t *testing.T, namespaces ...string) client.Reader {
 		options.DefaultNamespaces[namespace] = cache.Config{}
 	}
 	objects, err := cache.New(c.Config, options)
-	if err != nil {
-		t.Fatalf("cannot make a cache: %v", err)
-	}
+	require.NoError(t, err, "cannot make a cache")
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	done := make(chan error, 1)
 	go func() { done <- objects.Start(ctx) }()
 	t.Cleanup(func() {
 		cancel()
-		if err := <-done; err != nil {
-			t.Errorf("the cache ended with: %v", err)
-		}
+		assert.NoError(t, <-done, "the cache ended with")
 	})
 	return objects
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
@@ -45,9 +47,7 @@ func (m *Manager) Synced(t *testing.T) {
 	t.Helper()
 	patience, enough := context.WithTimeout(t.Context(), Patience)
 	defer enough()
-	if !m.synced(patience) {
-		t.Fatalf("the caches of the operator did not fill; forbidden were %v", m.Requests.Forbidden())
-	}
+	require.True(t, m.synced(patience), "the caches of the operator did not fill; forbidden were %v", m.Requests.Forbidden())
 }
 
 // Launch starts an operator that serves one namespace and does not wait. It has the rights of config/rbac; one with other charts, Unbound.
@@ -71,17 +71,13 @@ func (c *Cluster) Launch(t *testing.T, namespace string, change ...func(*operato
 	config := rest.CopyConfig(c.identity())
 	config.WrapTransport = requests.Wrap
 	mgr, err := operator.New(config, options)
-	if err != nil {
-		t.Fatalf("cannot assemble the operator: %v", err)
-	}
+	require.NoError(t, err, "cannot assemble the operator")
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	running := &Manager{Requests: requests, cancel: cancel, done: make(chan error, 1), synced: mgr.GetCache().WaitForCacheSync}
 	go func() { running.done <- mgr.Start(ctx) }()
 	t.Cleanup(func() {
 		running.Stop(t)
-		if whole := requests.WholeSecrets(); len(whole) > 0 {
-			t.Errorf("Secrets are listed or watched with what is in them: %v", whole)
-		}
+		assert.Empty(t, requests.WholeSecrets(), "Secrets are listed or watched with what is in them")
 	})
 	return running
 }

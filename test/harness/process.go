@@ -71,7 +71,6 @@ func RunAsUsersDo(t *testing.T, kubeconfig string, args ...string) *Process {
 // RunBinary is Run for another program, such as the manager of an earlier version.
 func RunBinary(t *testing.T, binary, kubeconfig string, args ...string) *Process {
 	t.Helper()
-	t.Helper()
 	p := &Process{}
 	command := exec.Command(binary, append([]string{"--health-probe-bind-address=0", "--metrics-bind-address=0"}, args...)...)
 	command.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig, "HOME="+t.TempDir())

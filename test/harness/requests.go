@@ -129,18 +129,24 @@ func (r *Requests) Mark() int {
 	return len(r.list)
 }
 
-// Since returns the requests made since a mark, less watches, leases and events.
-func (r *Requests) Since(mark int) []Request {
+// from returns the requests since a mark that are to be kept.
+func (r *Requests) from(mark int, keep func(Request) bool) []Request {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var out []Request
 	for _, request := range r.list[mark:] {
-		if request.Verb == "watch" || strings.Contains(request.Path, "/leases") || strings.Contains(request.Path, "/events") {
-			continue
+		if keep(request) {
+			out = append(out, request)
 		}
-		out = append(out, request)
 	}
 	return out
+}
+
+// Since returns the requests made since a mark, less watches, leases and events.
+func (r *Requests) Since(mark int) []Request {
+	return r.from(mark, func(request Request) bool {
+		return request.Verb != "watch" && !strings.Contains(request.Path, "/leases") && !strings.Contains(request.Path, "/events")
+	})
 }
 
 // OfObjectsSince returns those requests since a mark that are about objects. What the cluster serves is asked again when any test
@@ -151,39 +157,17 @@ func (r *Requests) OfObjectsSince(mark int) []Request {
 
 // WritesSince returns the writes made since a mark, less leases and events.
 func (r *Requests) WritesSince(mark int) []Request {
-	var out []Request
-	for _, request := range r.Since(mark) {
-		if request.Writes() {
-			out = append(out, request)
-		}
-	}
-	return out
+	return slices.DeleteFunc(r.Since(mark), func(request Request) bool { return !request.Writes() })
 }
 
 // Forbidden returns all requests for which a right was missing.
 func (r *Requests) Forbidden() []Request {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	var out []Request
-	for _, request := range r.list {
-		if request.Forbidden {
-			out = append(out, request)
-		}
-	}
-	return out
+	return r.from(0, func(request Request) bool { return request.Forbidden })
 }
 
 // Of returns all requests about a resource, watches included.
 func (r *Requests) Of(resource string) []Request {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	var out []Request
-	for _, request := range r.list {
-		if request.Target().Resource == resource {
-			out = append(out, request)
-		}
-	}
-	return out
+	return r.from(0, func(request Request) bool { return request.Target().Resource == resource })
 }
 
 // WholeSecrets returns the requests that list or watch Secrets with their content.

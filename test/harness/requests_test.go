@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -69,9 +70,7 @@ func TestCount(t *testing.T) {
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
-			if got := Count(test.requests); got != test.want {
-				t.Errorf("got %q, want %q", got, test.want)
-			}
+			assert.EqualValues(t, test.want, Count(test.requests))
 		})
 	}
 }
@@ -115,9 +114,7 @@ func TestRequestsAreRecorded(t *testing.T) {
 	if got := requests.Since(requests.Mark()); len(got) != 0 {
 		t.Errorf("got %v after the last", got)
 	}
-	if got := len(requests.Since(0)); got != 4 {
-		t.Errorf("got %d requests in all, want 4", got)
-	}
+	assert.Len(t, requests.Since(0), 4)
 }
 
 func TestARequestCanBeAnsweredWithAnError(t *testing.T) {
@@ -135,9 +132,7 @@ func TestARequestCanBeAnsweredWithAnError(t *testing.T) {
 	if failed := through(t, transport, "GET /api/v1/nodes", "PATCH /api/v1/nodes/a"); failed != 1 || sent != 1 {
 		t.Errorf("%d failed and %d were sent, want one of each", failed, sent)
 	}
-	if got := Count(requests.Since(0)); got != "list 1, patch 1" {
-		t.Errorf("got %q", got)
-	}
+	assert.EqualValues(t, "list 1, patch 1", Count(requests.Since(0)))
 }
 
 func TestRequestsAreSafeForConcurrentUse(t *testing.T) {
@@ -153,9 +148,7 @@ func TestRequestsAreSafeForConcurrentUse(t *testing.T) {
 		})
 	}
 	group.Wait()
-	if got := requests.Mark(); got != 400 {
-		t.Errorf("got %d requests, want 400", got)
-	}
+	assert.EqualValues(t, 400, requests.Mark())
 }
 
 func TestTheSeedIsTheResourceThatMustAlwaysWork(t *testing.T) {

@@ -1,6 +1,10 @@
 package harness
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
 
 func TestTarget(t *testing.T) {
 	cases := map[string]struct {
@@ -16,9 +20,7 @@ func TestTarget(t *testing.T) {
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
-			if got := (Request{Path: test.path}).Target(); got != test.want {
-				t.Errorf("got %+v, want %+v", got, test.want)
-			}
+			assert.EqualValues(t, test.want, (Request{Path: test.path}).Target())
 		})
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -44,13 +45,9 @@ func TestAViewStandsStillAndLosesEvents(t *testing.T) {
 				}
 			}
 			test.end(view)
-			if got := <-read; got != test.want {
-				t.Errorf("got %q, want %q", got, test.want)
-			}
+			assert.EqualValues(t, test.want, <-read)
 			status, _ := watch()
-			if gone := status == http.StatusGone; gone != (test.want == "") {
-				t.Errorf("the next watch is answered %d", status)
-			}
+			assert.Equal(t, test.want == "", status == http.StatusGone, "the next watch is answered %d", status)
 		})
 	}
 }
@@ -72,9 +69,7 @@ func TestAViewHidesAGroup(t *testing.T) {
 				require.NoError(t, err)
 				got, _ := io.ReadAll(response.Body)
 				_ = response.Body.Close()
-				if string(got) != want {
-					t.Errorf("without %q: got %s, want %s", hidden, got, want)
-				}
+				assert.EqualValues(t, want, string(got), "without %q: got %s, want %s", hidden, got, want)
 			}
 		})
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/example/appservice-operator/tools/poll"
@@ -27,9 +28,7 @@ func Eventually(t *testing.T, what string, check func() error) {
 	t.Helper()
 	begin := time.Now()
 	err := poll.UntilWithin(t.Context(), Patience, func(context.Context) error { return check() })
-	if err != nil {
-		t.Fatalf("%s: %v", what, err)
-	}
+	require.NoError(t, err, "%s: %v", what, err)
 	if took := time.Since(begin); took > remarkable {
 		t.Logf("waited %s: %s", took.Round(time.Second), what)
 	}

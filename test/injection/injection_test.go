@@ -10,19 +10,18 @@ package injection
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/example/appservice-operator/internal/render"
+	"github.com/example/appservice-operator/test/files"
 )
 
 const root = "../.."
-
-// figuresFile is the environment variable with the file that the figures go to.
-const figuresFile = "SECURITY_FIGURES"
 
 // injected counts the renders with a payload, changed those of them that came out otherwise.
 var injected, changed atomic.Int64
@@ -32,21 +31,11 @@ func TestMain(m *testing.M) {
 	code := m.Run()
 	figures := fmt.Sprintf("injections=%d changed=%d", injected.Load(), changed.Load())
 	fmt.Println("INJECTION " + figures)
-	if err := keep(figures, os.Getenv(figuresFile)); err != nil {
+	if err := files.Figures("SECURITY_FIGURES", figures); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		code = 1
 	}
 	os.Exit(code)
-}
-
-func keep(figures, file string) error {
-	if file == "" {
-		return nil
-	}
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		return err
-	}
-	return os.WriteFile(file, []byte(figures+"\n"), 0o644)
 }
 
 func TestNoTextBecomesMoreThanAText(t *testing.T) {
@@ -79,17 +68,12 @@ func (k *kind) inject(t *testing.T, l leaf) {
 	if reflect.DeepEqual(replaced(base, "other"), replaced(base, "")) && !l.silent() {
 		t.Errorf("%s arrives nowhere: give a base in which it matters in values.yaml", l)
 	}
-	for name, payload := range payloads {
-		injected.Add(1)
-		result, err := k.render(t, k.spec(t, l, payload))
-		var problem string
-		if err != nil {
-			problem = unclean(err, l)
-		} else if got, want := replaced(result, ""), replaced(base, payload); !reflect.DeepEqual(got, want) {
-			problem = cmp.Diff(want, got)
+	k.try(t, l, func(result *render.Result, payload string) string {
+		if got, want := replaced(result, ""), replaced(base, payload); !reflect.DeepEqual(got, want) {
+			return cmp.Diff(want, got)
 		}
-		report(t, l, name, problem)
-	}
+		return ""
+	})
 }
 
 // refuses puts payloads where only some texts will do: each is refused, or renders what one that will do renders.
@@ -104,24 +88,30 @@ func (k *kind) refuses(t *testing.T, l leaf) {
 		}
 		outlines = append(outlines, outline(result))
 	}
+	k.try(t, l, func(result *render.Result, _ string) string {
+		got := outline(result)
+		if !slices.ContainsFunc(outlines, func(want any) bool { return reflect.DeepEqual(got, want) }) {
+			return cmp.Diff(outlines[0], got)
+		}
+		return ""
+	})
+}
+
+// try puts each payload in the place of a leaf, and reports what is wrong with the refusal, or with what is rendered.
+func (k *kind) try(t *testing.T, l leaf, wrong func(result *render.Result, payload string) string) {
+	t.Helper()
 	for name, payload := range payloads {
 		injected.Add(1)
 		result, err := k.render(t, k.spec(t, l, payload))
 		var problem string
 		if err != nil {
 			problem = unclean(err, l)
-		} else if got := outline(result); !slices.ContainsFunc(outlines, func(want any) bool { return reflect.DeepEqual(got, want) }) {
-			problem = cmp.Diff(outlines[0], got)
+		} else {
+			problem = wrong(result, payload)
 		}
-		report(t, l, name, problem)
+		if problem != "" {
+			changed.Add(1)
+			t.Errorf("%s in %s: %s", name, l, problem)
+		}
 	}
-}
-
-func report(t *testing.T, l leaf, payload, problem string) {
-	t.Helper()
-	if problem == "" {
-		return
-	}
-	changed.Add(1)
-	t.Errorf("%s in %s: %s", payload, l, problem)
 }

@@ -25,9 +25,7 @@ func alerts(t *testing.T) []Alert {
 	rules, err := Rules()
 	require.NoError(t, err)
 	list := rules.Alerts()
-	if len(list) == 0 {
-		t.Fatal("there are no alerts")
-	}
+	require.NotEmpty(t, list, "there are no alerts")
 	return list
 }
 

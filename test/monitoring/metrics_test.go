@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	_ "sigs.k8s.io/controller-runtime/pkg/controller" // registers its metrics
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
@@ -36,9 +37,7 @@ func selectors(t *testing.T, expressions []string) [][]selector {
 	var stderr bytes.Buffer
 	command.Stdin, command.Stderr = bytes.NewReader(in), &stderr
 	out, err := command.Output()
-	if err != nil {
-		t.Fatalf("cannot parse expressions: %v\n%s", err, &stderr)
-	}
+	require.NoError(t, err, "cannot parse expressions: %v\n%s", err, &stderr)
 	var list [][]selector
 	require.NoError(t, json.Unmarshal(out, &list))
 	return list
@@ -59,9 +58,7 @@ func served(t *testing.T) map[string][]string {
 	out := map[string][]string{}
 	for each := range descriptions {
 		match := description.FindStringSubmatch(each.String())
-		if match == nil {
-			t.Fatalf("cannot read %s", each)
-		}
+		require.NotNil(t, match, "cannot read %s", each)
 		out[match[1]] = strings.Split(match[2], ",")
 	}
 	return out
@@ -97,9 +94,7 @@ func TestQueriesAndAlertsNameMetricsThatThereAre(t *testing.T) {
 	}
 	all, used := served(t), map[string]bool{}
 	for i, list := range selectors(t, expressions) {
-		if len(list) == 0 {
-			t.Errorf("%s asks for no metric", queries[i])
-		}
+		assert.NotEmpty(t, list, "%s asks for no metric", queries[i])
 		for _, selector := range list {
 			labels, found := lookUp(all, selector.Metric)
 			if !found {
@@ -134,9 +129,7 @@ func TestDashboards(t *testing.T) {
 			t.Errorf("%s has no uid of its own: %q", file, board.UID)
 		}
 		uids[board.UID] = true
-		if !strings.Contains(string(list), "- "+filepath.Base(file)+"\n") {
-			t.Errorf("config/grafana/kustomization.yaml does not list %s", filepath.Base(file))
-		}
+		assert.Contains(t, string(list), "- "+filepath.Base(file)+"\n", "config/grafana/kustomization.yaml does not list %s", filepath.Base(file))
 		ids := map[int]bool{}
 		for _, panel := range board.Panels {
 			if ids[panel.ID] || panel.Title == "" || panel.Type != "row" && (panel.Description == "" || len(panel.Targets) == 0) {

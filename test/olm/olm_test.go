@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
@@ -70,9 +71,7 @@ func TestASubscriptionInstallsUpgradesAndServesEachInstallMode(t *testing.T) {
 	gone(t, &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: home, Name: "appservice-operator-controller-manager"}})
 	apps := &unstructured.UnstructuredList{}
 	apps.SetGroupVersionKind(schema.GroupVersionKind{Group: "app.example.com", Version: "v1", Kind: "AppServiceList"})
-	if err := direct.List(t.Context(), apps); err != nil {
-		t.Errorf("the CRD went with the operator: %v", err)
-	}
+	assert.NoError(t, direct.List(t.Context(), apps), "the CRD went with the operator")
 }
 
 // approve agrees to the InstallPlan that brings a version.

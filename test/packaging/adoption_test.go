@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/client-go/kubernetes/scheme"
@@ -33,7 +34,5 @@ func TestThePolicyForAdoptionAsksAboutEachKind(t *testing.T) {
 	slices.Sort(asked)
 	slices.Sort(want)
 	want = slices.Compact(want) // kinds of several versions
-	if !slices.Equal(asked, want) {
-		t.Errorf("the policy asks about %s, and adopted are %s", strings.Join(asked, " "), strings.Join(want, " "))
-	}
+	assert.Equal(t, want, asked, "the policy asks about %s, and adopted are %s", strings.Join(asked, " "), strings.Join(want, " "))
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"sigs.k8s.io/yaml"
 )
@@ -45,9 +46,7 @@ func describes(t *testing.T, owned object) {
 			at[object](t, schema, steps...)
 		}
 		for field := range at[object](t, schema, part, "properties") {
-			if !described[field] {
-				t.Errorf("%s.%s has no descriptor: give it a marker +operator-sdk:csv in api/v1", part, field)
-			}
+			assert.True(t, described[field], "%s.%s has no descriptor: give it a marker +operator-sdk:csv in api/v1", part, field)
 		}
 	}
 }
@@ -60,9 +59,7 @@ func TestTheBundleOwnsEachKindThatIsServed(t *testing.T) {
 	}
 	for _, entry := range read[list](t, filepath.Join(root, "watches.yaml")) {
 		kind := at[string](t, entry.(object), "kind")
-		if !owned[kind] {
-			t.Errorf("the bundle does not own %s: run make generate bundle", kind)
-		}
+		assert.True(t, owned[kind], "the bundle does not own %s: run make generate bundle", kind)
 		delete(owned, kind)
 	}
 	for kind := range owned {
@@ -79,17 +76,11 @@ func TestOLMv1AcceptsTheBundle(t *testing.T) {
 	if required, found := at[object](t, spec, "customresourcedefinitions")["required"]; found {
 		t.Errorf("it requires kinds of others: %v", required)
 	}
-	if services := at[object](t, spec, "apiservicedefinitions"); len(services) > 0 {
-		t.Errorf("it has API services: %v", services)
-	}
+	assert.Empty(t, at[object](t, spec, "apiservicedefinitions"), "it has API services")
 	for _, mode := range at[list](t, spec, "installModes") {
-		if mode.(object)["supported"] != true {
-			t.Errorf("install mode %v is not supported", mode)
-		}
+		assert.EqualValues(t, true, mode.(object)["supported"], "install mode %v is not supported", mode)
 	}
-	if modes := len(at[list](t, spec, "installModes")); modes != 4 {
-		t.Errorf("it has %d install modes, want 4", modes)
-	}
+	assert.Len(t, at[list](t, spec, "installModes"), 4)
 	if _, err := os.Stat(filepath.Join(present, "../metadata/dependencies.yaml")); !os.IsNotExist(err) {
 		t.Error("it has dependencies or constraints, which OLM v1 does not resolve")
 	}
@@ -127,9 +118,7 @@ func TestRights(t *testing.T) {
 		}
 	}
 	for _, grant := range granted {
-		if strings.Contains(grant, "*") {
-			t.Errorf("a wildcard: %s", grant)
-		}
+		assert.NotContains(t, grant, "*", "a wildcard: %s", grant)
 	}
 	var shipped []string
 	for file, permissions := range map[string]string{
@@ -142,9 +131,7 @@ func TestRights(t *testing.T) {
 	}
 	slices.Sort(granted)
 	slices.Sort(shipped)
-	if !slices.Equal(granted, shipped) {
-		t.Errorf("the bundle grants\n%s\nwant\n%s", strings.Join(granted, "\n"), strings.Join(shipped, "\n"))
-	}
+	assert.Equal(t, shipped, granted, "the bundle grants\n%s\nwant\n%s", strings.Join(granted, "\n"), strings.Join(shipped, "\n"))
 }
 
 func encode(t *testing.T, value any) string {
@@ -166,9 +153,7 @@ func TestVersionsAgree(t *testing.T) {
 	changes, err := os.ReadFile(filepath.Join(root, "CHANGELOG.md"))
 	require.NoError(t, err)
 	newest := regexp.MustCompile(`(?m)^## (\S+)`).FindStringSubmatch(string(changes)) // make release-notes looks for it
-	if newest == nil {
-		t.Fatal("CHANGELOG.md has no section of a version")
-	}
+	require.NotNil(t, newest, "CHANGELOG.md has no section of a version")
 	checkDocumentedVersions(t, version)
 	related := at[list](t, bundle.Object, "spec", "relatedImages")[0].(object)
 	for what, got := range map[string]any{
@@ -181,9 +166,7 @@ func TestVersionsAgree(t *testing.T) {
 		"the annotated image":         strings.TrimPrefix(bundle.GetAnnotations()["containerImage"], "example.com/appservice-operator:v"),
 		"the related image":           strings.TrimPrefix(related["image"].(string), "example.com/appservice-operator:v"),
 	} {
-		if got != version {
-			t.Errorf("%s is %v, want %s, the Makefile's VERSION", what, got, version)
-		}
+		assert.EqualValues(t, version, got, "%s is %v, want %s, the Makefile's VERSION", what, got, version)
 	}
 }
 
@@ -199,14 +182,10 @@ func checkDocumentedVersions(t *testing.T, version string) {
 		}
 		for _, named := range copied.FindAllStringSubmatch(text(t, path), -1) {
 			found++
-			if named[1] != version {
-				t.Errorf("%s has %s, want %s", path, named[0], version)
-			}
+			assert.EqualValues(t, version, named[1], "%s has %s, want %s", path, named[0], version)
 		}
 	}
-	if found == 0 {
-		t.Error("no document names a version")
-	}
+	assert.NotZero(t, found, "no document names a version")
 }
 
 // What the Dockerfiles begin with is what the repository is built and tested with.
@@ -217,17 +196,11 @@ func TestBaseImagesAreWhatIsUsedHere(t *testing.T) {
 		"catalog.Dockerfile":        {"tools/pins/opm/go.mod", `operator-registry (v\S+)`, `opm:(v\S+)`},
 	} {
 		want := regexp.MustCompile(c.required).FindStringSubmatch(text(t, filepath.Join(root, c.module)))
-		if want == nil {
-			t.Fatalf("%s has no %s", c.module, c.required)
-		}
+		require.NotNil(t, want, "%s has no %s", c.module, c.required)
 		bases := regexp.MustCompile("(?m)^FROM .*"+c.base).FindAllStringSubmatch(text(t, filepath.Join(root, file)), -1)
-		if len(bases) == 0 {
-			t.Errorf("%s has no base image %s", file, c.base)
-		}
+		assert.NotEmpty(t, bases, "%s has no base image %s", file, c.base)
 		for _, base := range bases {
-			if base[1] != want[1] {
-				t.Errorf("%s begins with %s, and %s has %s", file, base[0], c.module, want[1])
-			}
+			assert.EqualValues(t, want[1], base[1], "%s begins with %s, and %s has %s", file, base[0], c.module, want[1])
 		}
 	}
 }
@@ -250,18 +223,14 @@ func TestArtifactHubSaysWhatTheBundleSays(t *testing.T) {
 	}
 	slices.Sort(got)
 	slices.Sort(want)
-	if !slices.Equal(got, want) {
-		t.Errorf("the kinds are %q, want %q", got, want)
-	}
+	assert.Equal(t, want, got)
 }
 
 // What operator-sdk would fill in by itself, or not at all, comes from files: the bundle is the same each time.
 func TestTheBundleIsCompletedFromFiles(t *testing.T) {
 	base := read[object](t, filepath.Join(root, "config/manifests/bases", csvFile))
 	want := at[string](t, base, "metadata", "annotations", "createdAt")
-	if got := csv(t).GetAnnotations()["createdAt"]; got != want {
-		t.Errorf("createdAt is %s, want that of the base, %s", got, want)
-	}
+	assert.EqualValues(t, want, csv(t).GetAnnotations()["createdAt"])
 	picture, err := os.ReadFile(filepath.Join(root, "config/manifests/icon.svg"))
 	require.NoError(t, err)
 	icon := at[list](t, csv(t).Object, "spec", "icon")[0].(object)

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
 )
 
 // The catalog's channels are those of the bundle, and each ends with it as the ClusterServiceVersion says.
@@ -20,9 +22,7 @@ func TestChannels(t *testing.T) {
 		switch entry["schema"] {
 		case "olm.package":
 			want := annotations["operators.operatorframework.io.bundle.channel.default.v1"]
-			if entry["defaultChannel"] != want {
-				t.Errorf("the default channel is %v, want %v", entry["defaultChannel"], want)
-			}
+			assert.EqualValues(t, want, entry["defaultChannel"], "the default channel is %v, want %v", entry["defaultChannel"], want)
 		case "olm.channel":
 			offered = append(offered, entry["name"].(string))
 			versions := entry["entries"].(list)
@@ -38,7 +38,5 @@ func TestChannels(t *testing.T) {
 		}
 	}
 	slices.Sort(offered)
-	if !slices.Equal(offered, channels) {
-		t.Errorf("the catalog has the channels %v, want %v", offered, channels)
-	}
+	assert.Equal(t, channels, offered, "the catalog has the channels %v, want %v", offered, channels)
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"helm.sh/helm/v3/pkg/chart/loader"
 	"helm.sh/helm/v3/pkg/chartutil"
@@ -76,9 +77,7 @@ func TestTheChartIsWhatKustomizeBuilds(t *testing.T) {
 			t.Errorf("the chart has no %s", name)
 			continue
 		}
-		if difference := cmp.Diff(object.Object, got[name].Object); difference != "" {
-			t.Errorf("%s differs (-config/ +config/chart):\n%s", name, difference)
-		}
+		assert.Empty(t, cmp.Diff(object.Object, got[name].Object), "%s differs (-config/ +config/chart)", name)
 		delete(got, name)
 	}
 	for name := range got {
@@ -157,9 +156,7 @@ func TestChartValues(t *testing.T) {
 			for _, name := range test.want {
 				want[name] = nil
 			}
-			if difference := cmp.Diff(slices.Sorted(maps.Keys(want)), slices.Sorted(maps.Keys(got))); difference != "" {
-				t.Errorf("the objects differ (-want +got):\n%s", difference)
-			}
+			assert.Empty(t, cmp.Diff(slices.Sorted(maps.Keys(want)), slices.Sorted(maps.Keys(got))), "the objects differ (-want +got)")
 			deployment := got["Deployment "+system+"/appservice-operator-controller-manager"]
 			container := at[list](t, deployment.Object, "spec", "template", "spec", "containers")[0].(map[string]any)
 			if env := container["env"].(list)[0].(map[string]any); env["name"] != "WATCH_NAMESPACE" || env["value"] != test.env {
@@ -182,9 +179,7 @@ func TestOptionalPartsOfTheChart(t *testing.T) {
 				t.Errorf("the chart has no %s", name)
 				continue
 			}
-			if difference := cmp.Diff(object.Object["spec"], got[name].Object["spec"]); difference != "" {
-				t.Errorf("%s differs (-config/%s +config/chart):\n%s", name, folder, difference)
-			}
+			assert.Empty(t, cmp.Diff(object.Object["spec"], got[name].Object["spec"]), "%s differs (-config/%s +config/chart)", name, folder)
 		}
 	}
 }

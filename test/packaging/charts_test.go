@@ -3,11 +3,10 @@ package packaging
 import (
 	"maps"
 	"path/filepath"
-	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"helm.sh/helm/v3/pkg/chartutil"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -33,23 +32,15 @@ func TestChartsThatAreMounted(t *testing.T) {
 			want := at[object](t, byName(kustomizeWith(t, "default", test.component))[deployment].Object, "spec", "template", "spec")
 			container := at[list](t, want, "containers")[0].(object)
 			container["image"] = "example.com/appservice-operator:v" + version(t)
-			if difference := cmp.Diff(want, got); difference != "" {
-				t.Errorf("the pod differs (-config/%s +config/chart):\n%s", test.component, difference)
-			}
-			if !slices.Contains(at[list](t, container, "args"), any("--chart-dir=/charts")) {
-				t.Errorf("the manager is started with %v", container["args"])
-			}
+			assert.Empty(t, cmp.Diff(want, got), "the pod differs (-config/%s +config/chart)", test.component)
+			assert.Contains(t, at[list](t, container, "args"), any("--chart-dir=/charts"), "the manager is started with %v", container["args"])
 			volume := maps.Clone(test.volume)
 			volume["name"] = "charts"
-			if difference := cmp.Diff(volume, at[list](t, got, "volumes")[0]); difference != "" {
-				t.Errorf("the first volume differs (-want +got):\n%s", difference)
-			}
+			assert.Empty(t, cmp.Diff(volume, at[list](t, got, "volumes")[0]), "the first volume differs (-want +got)")
 		})
 	}
 	_, err := rendered(t, chartutil.Values{"chart": object{"configMap": "a", "image": object{"reference": "b"}}})
-	if err == nil || !strings.Contains(err.Error(), "the charts come from one of them") {
-		t.Errorf("both a ConfigMap and an image: got error %v", err)
-	}
+	assert.ErrorContains(t, err, "the charts come from one of them", "both a ConfigMap and an image: got error %v", err)
 }
 
 // kustomizeWith builds a folder of config/ with a component that is beside it.
@@ -68,14 +59,10 @@ func kustomizeWith(t *testing.T, folder, component string) []*unstructured.Unstr
 // The policy is a ConfigMap of the name that the manager's pod mounts, if there is one.
 func TestThePolicyOfTheChart(t *testing.T) {
 	const name = "ConfigMap " + system + "/appservice-policy"
-	if render(t, nil)[name] != nil {
-		t.Error("without a policy there is a ConfigMap, which takes the place of one that somebody makes")
-	}
+	assert.Nil(t, render(t, nil)[name], "without a policy there is a ConfigMap, which takes the place of one that somebody makes")
 	file := filepath.Join(root, "config/samples/tenant/policy.yaml")
 	got := render(t, chartutil.Values{"policy": read[object](t, file)})[name]
-	if got == nil {
-		t.Fatal("there is no ConfigMap of the policy")
-	}
+	require.NotNil(t, got, "there is no ConfigMap of the policy")
 	text := at[string](t, got.Object, "data", "policy.yaml")
 	if _, err := policy.Read("policy.yaml", []byte(text)); err != nil {
 		t.Errorf("the manager cannot read it: %v\n%s", err, text)

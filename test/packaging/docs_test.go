@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"sigs.k8s.io/yaml"
 )
@@ -80,9 +81,7 @@ func TestLinksLeadSomewhere(t *testing.T) {
 func TestAnchorsAreThoseOfGitHub(t *testing.T) {
 	got := anchors("# What `make` says: a, b\n\n```sh\n# a comment\n```\n\n## Do\n### Do\n<a id=\"old\"></a>\n## watches.yaml\n")
 	want := []string{"what-make-says-a-b", "do", "do-1", "watchesyaml", "old"}
-	if !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q", got, want)
-	}
+	assert.Equal(t, want, got)
 }
 
 // Each document is found by who begins at the README or at the index of the documents.
@@ -126,9 +125,7 @@ func TestTheSiteHasEachPage(t *testing.T) {
 		if (folder == "lint" || folder == "adr") && filepath.Base(page) != "README.md" {
 			want = 0
 		}
-		if times[page] != want {
-			t.Errorf("mkdocs.yml has %s %d times, want %d", page, times[page], want)
-		}
+		assert.EqualValues(t, want, times[page], "mkdocs.yml has %s %d times, want %d", page, times[page], want)
 		delete(times, page)
 	}
 	for page := range times {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -33,12 +34,8 @@ func TestEvidenceIsThere(t *testing.T) {
 	}
 	all := bytes.Join(sources, nil)
 	named := regexp.MustCompile("`(Test[A-Za-z0-9]+)`").FindAllSubmatch(text, -1)
-	if len(named) == 0 {
-		t.Error("the document names no tests")
-	}
+	assert.NotEmpty(t, named, "the document names no tests")
 	for _, name := range named {
-		if !bytes.Contains(all, []byte("func "+string(name[1])+"(t *testing.T)")) {
-			t.Errorf("there is no %s", name[1])
-		}
+		assert.True(t, bytes.Contains(all, []byte("func "+string(name[1])+"(t *testing.T)")), "there is no %s", name[1])
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
@@ -43,9 +44,7 @@ func TestLimitsOfTheCRDAreThoseOfTheOperator(t *testing.T) {
 					t.Errorf("the rule limits it to %s and says %s, the operator to %s", in[1], said[1], test.limit)
 				}
 			}
-			if !found {
-				t.Error("the CRD has no such rule")
-			}
+			assert.True(t, found, "the CRD has no such rule")
 		})
 	}
 	if least, err := time.ParseDuration("1m"); err != nil || least != status.MinTTL {

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/stretchr/testify/assert"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/pod-security-admission/api"
 	"k8s.io/pod-security-admission/policy"
@@ -35,9 +36,7 @@ func TestACertificateOfMetrics(t *testing.T) {
 			container := at[list](t, want[managerKey].Object, "spec", "template", "spec", "containers")[0].(object)
 			container["image"] = "example.com/appservice-operator:v" + version(t)
 			for _, key := range append(test.made, managerKey) {
-				if difference := cmp.Diff(want[key].Object["spec"], got[key].Object["spec"]); difference != "" {
-					t.Errorf("%s differs (-config/%s +config/chart):\n%s", key, test.component, difference)
-				}
+				assert.Empty(t, cmp.Diff(want[key].Object["spec"], got[key].Object["spec"]), "%s differs (-config/%s +config/chart)", key, test.component)
 			}
 			if !slices.Contains(at[list](t, container, "args"), any("--metrics-cert-path=/etc/metrics-certificate")) {
 				t.Errorf("the manager is started with %v", container["args"])
@@ -60,9 +59,7 @@ func verifies(t *testing.T, monitor *unstructured.Unstructured) {
 		"serverName": "appservice-operator-controller-manager-metrics-service." + system + ".svc",
 	}
 	got := at[list](t, monitor.Object, "spec", "endpoints")[0].(object)["tlsConfig"]
-	if difference := cmp.Diff(any(want), got); difference != "" {
-		t.Errorf("the ServiceMonitor verifies otherwise (-want +got):\n%s", difference)
-	}
+	assert.Empty(t, cmp.Diff(any(want), got), "the ServiceMonitor verifies otherwise (-want +got)")
 }
 
 // The namespaces that run the manager enforce Pod Security restricted. Whatever way it is installed, it passes, has a root file system that it
@@ -105,9 +102,7 @@ func isRestricted(t *testing.T, pod *corev1.PodTemplateSpec) {
 	require.NoError(t, err)
 	level := api.LevelVersion{Level: api.LevelRestricted, Version: api.LatestVersion()}
 	for _, result := range evaluator.EvaluatePod(level, &pod.ObjectMeta, &pod.Spec) {
-		if !result.Allowed {
-			t.Errorf("%s: %s", result.ForbiddenReason, result.ForbiddenDetail)
-		}
+		assert.True(t, result.Allowed, "%s: %s", result.ForbiddenReason, result.ForbiddenDetail)
 	}
 }
 
@@ -115,8 +110,6 @@ func isRestricted(t *testing.T, pod *corev1.PodTemplateSpec) {
 func TestTheTokenOfTheManagerIsMountedOnDemand(t *testing.T) {
 	const key = "ServiceAccount " + system + "/appservice-operator-controller-manager"
 	for name, objects := range map[string]map[string]*unstructured.Unstructured{"config/default": byName(kustomize(t, "default")), "config/chart": render(t, nil)} {
-		if objects[key].Object["automountServiceAccountToken"] != false {
-			t.Errorf("%s: %v", name, objects[key])
-		}
+		assert.EqualValues(t, false, objects[key].Object["automountServiceAccountToken"], "%s: %v", name, objects[key])
 	}
 }

@@ -2,7 +2,7 @@
 package packaging
 
 import (
-	"errors"
+	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -76,14 +76,11 @@ func kustomize(t *testing.T, folder string) []*unstructured.Unstructured {
 // tool runs a program of tools/ in the repository's root and returns what it prints.
 func tool(t *testing.T, name string, args ...string) []byte {
 	t.Helper()
-	output, err := command(t, name, args...).Output()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
-		t.Fatalf("%s %v: %v: %s", name, args, err, exit.Stderr)
-	}
-	if err != nil {
-		t.Fatalf("%s %v: %v", name, args, err)
-	}
+	var complaint bytes.Buffer
+	program := command(t, name, args...)
+	program.Stderr = &complaint
+	output, err := program.Output()
+	require.NoError(t, err, "%s %v: %s", name, args, &complaint)
 	return output
 }
 
@@ -101,8 +98,6 @@ func version(t *testing.T) string {
 	text, err := os.ReadFile(filepath.Join(root, "Makefile"))
 	require.NoError(t, err)
 	found := regexp.MustCompile(`(?m)^VERSION \?= (\S+)$`).FindSubmatch(text)
-	if found == nil {
-		t.Fatal("the Makefile has no VERSION")
-	}
+	require.NotNil(t, found, "the Makefile has no VERSION")
 	return string(found[1])
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"sigs.k8s.io/yaml"
 
@@ -47,9 +48,7 @@ func TestTheFirstSampleIsTheSameEverywhere(t *testing.T) {
 	}
 	for place, got := range shown {
 		// One is JSON and the other YAML: numbers differ in their types.
-		if diff := cmp.Diff(marshal(t, want), marshal(t, got)); diff != "" {
-			t.Errorf("%s shows another one (-sample +shown):\n%s", place, diff)
-		}
+		assert.Empty(t, cmp.Diff(marshal(t, want), marshal(t, got)), "%s shows another one (-sample +shown)", place)
 	}
 }
 
@@ -90,9 +89,7 @@ func TestTheReadmeHasTheFiguresOfTheBenchmarks(t *testing.T) {
 		"install " + ratio("install, against (c)") + " times as fast",
 		"at rest there are no requests",
 	} {
-		if !strings.Contains(flat, want) {
-			t.Errorf("README.md does not say %q", want)
-		}
+		assert.Contains(t, flat, want, "README.md does not say %q", want)
 	}
 	if got := cell("requests in 30 s idle, besides watches and leases", 4); got != "0" {
 		t.Errorf("README.md says that there are no requests at rest, docs/benchmarks.md measured %s", got)
@@ -106,9 +103,7 @@ func TestTargetsThatAreNamedAreThere(t *testing.T) {
 	for _, path := range markdown(t) {
 		for _, found := range named.FindAllStringSubmatch(text(t, path), -1) {
 			for _, target := range strings.FieldsFunc(found[1], func(r rune) bool { return r != '-' && (r < '0' || r > '9') && (r < 'a' || r > 'z') }) {
-				if !there(target) {
-					t.Errorf("%s names make %s, which the Makefile does not have", path, target)
-				}
+				assert.True(t, there(target), "%s names make %s, which the Makefile does not have", path, target)
 			}
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"helm.sh/helm/v3/pkg/chartutil"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -76,9 +77,7 @@ func TestRightsThatAreAskedFor(t *testing.T) {
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
 			want, got := rulesOf(installer(t, test.make...)), rulesOf(render(t, test.values))
-			if difference := cmp.Diff(want, got); difference != "" {
-				t.Errorf("the rights differ (-make +chart):\n%s", difference)
-			}
+			assert.Empty(t, cmp.Diff(want, got), "the rights differ (-make +chart)")
 			for name, role := range got {
 				namespaced := test.values["watchNamespaces"] != nil
 				if namespaced && strings.HasPrefix(name, "ClusterRole") && !slices.Contains(ofPeople, name) {
@@ -94,9 +93,7 @@ func TestTheManagerOfSomeNamespaces(t *testing.T) {
 	name := "Deployment " + system + "/appservice-operator-controller-manager"
 	want := render(t, chartutil.Values{"watchNamespaces": list{"shop", "web"}})[name].Object["spec"]
 	got := installer(t, "NAMESPACES=shop web", "IMG=example.com/appservice-operator:v"+version(t))[name].Object["spec"]
-	if difference := cmp.Diff(want, got); difference != "" {
-		t.Errorf("the managers differ (-chart +make):\n%s", difference)
-	}
+	assert.Empty(t, cmp.Diff(want, got), "the managers differ (-chart +make)")
 	if text := fmt.Sprint(got); !strings.Contains(text, "--metrics-bind-address=0") || !strings.Contains(text, "shop,web") {
 		t.Errorf("the manager is %s", text)
 	}
@@ -122,9 +119,7 @@ func TestNoOptionIsOn(t *testing.T) {
 	}
 	known := slices.Concat(options(t), []string{"cluster", "metrics", "people"})
 	for name := range maps.Keys(values) {
-		if !slices.Contains(known, name) {
-			t.Errorf("rights.%s is not an option", name)
-		}
+		assert.Contains(t, known, name, "rights.%s is not an option", name)
 	}
 	if _, err := os.Stat(filepath.Join(root, "config/namespaced/kustomization.yaml")); err != nil {
 		t.Error(err)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"sigs.k8s.io/yaml"
 )
@@ -31,9 +32,7 @@ func TestWorkflowsNameActionsByCommit(t *testing.T) {
 			if !uses {
 				continue
 			}
-			if !pinned.MatchString(action) {
-				t.Errorf("%s: %s is not named by commit and version", file, action)
-			}
+			assert.True(t, pinned.MatchString(action), "%s: %s is not named by commit and version", file, action)
 			name, commit, _ := strings.Cut(action, "@")
 			if other := commits[name]; other != "" && other != commit {
 				t.Errorf("%s: %s is %s here and %s elsewhere", file, name, commit, other)
@@ -63,9 +62,7 @@ func steps(t *testing.T, file string) []step {
 	for _, job := range workflow.Jobs {
 		all = append(all, job.Steps...)
 	}
-	if len(all) == 0 {
-		t.Fatalf("%s has no steps", file)
-	}
+	require.NotEmpty(t, all, "%s has no steps", file)
 	return all
 }
 
@@ -77,9 +74,7 @@ func TestTheStepsOfWorkflowsAreDescribed(t *testing.T) {
 	}
 	there := targets(t)
 	_, described, found := strings.Cut(text(t, root+"/docs/releasing.md"), "\n## What the workflows run\n")
-	if !found {
-		t.Fatal("docs/releasing.md does not say what the workflows run")
-	}
+	require.True(t, found, "docs/releasing.md does not say what the workflows run")
 	described, _, _ = strings.Cut(described, "\n## ")
 	inMake := regexp.MustCompile(`(?m)^\s*make ([a-z][a-z0-9-]*)`)
 	named := 0
@@ -92,12 +87,8 @@ func TestTheStepsOfWorkflowsAreDescribed(t *testing.T) {
 			called := inMake.FindAllStringSubmatch(step.Run, -1)
 			for _, target := range called {
 				named++
-				if !there(target[1]) {
-					t.Errorf("%s runs make %s, which the Makefile does not have", file, target[1])
-				}
-				if !strings.Contains(described, "`make "+target[1]) {
-					t.Errorf("%s: docs/releasing.md does not name make %s", file, target[1])
-				}
+				assert.True(t, there(target[1]), "%s runs make %s, which the Makefile does not have", file, target[1])
+				assert.Contains(t, described, "`make "+target[1], "%s: docs/releasing.md does not name make %s", file, target[1])
 			}
 			// A step without make is described by the first words of its first command.
 			if words := strings.Fields(step.Run); len(called) == 0 && len(words) > 1 && !strings.Contains(described, "`"+words[0]+" "+words[1]) {
@@ -105,7 +96,5 @@ func TestTheStepsOfWorkflowsAreDescribed(t *testing.T) {
 			}
 		}
 	}
-	if named == 0 {
-		t.Error("no workflow runs make")
-	}
+	assert.NotZero(t, named, "no workflow runs make")
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -80,9 +81,7 @@ func TestReady(t *testing.T) {
 			t.Fatalf("%s: %v", file, err)
 		}
 		for _, one := range list {
-			if seen[one.Case] {
-				t.Errorf("there are two cases %q", one.Case)
-			}
+			assert.False(t, seen[one.Case], "there are two cases %q", one.Case)
 			seen[one.Case] = true
 			one.run(t)
 		}
@@ -139,30 +138,22 @@ func (c *readyCase) test(t *testing.T) {
 		t.Errorf("got Ready %s, Stalled %t, %s: %s", ready.Status, stalled, ready.Reason, ready.Message)
 	}
 	for _, words := range c.Says {
-		if !strings.Contains(ready.Message, words) {
-			t.Errorf("the message lacks %q: %s", words, ready.Message)
-		}
+		assert.Contains(t, ready.Message, words, "the message lacks %q: %s", words, ready.Message)
 	}
 	warns := ""
 	for _, problem := range out.Problems {
-		if problem.Hint == "" {
-			t.Errorf("%s has no hint", problem.Reason)
-		}
+		assert.NotEmpty(t, problem.Hint, "%s has no hint", problem.Reason)
 		if problem.Type == v1.ProblemWarning {
 			warns = problem.Reason
 		} else if !stalled && c.Ready {
 			t.Errorf("it is ready and has the error %s: %s", problem.Reason, problem.Message)
 		}
 	}
-	if warns != c.Warns {
-		t.Errorf("it warns of %q, want %q", warns, c.Warns)
-	}
+	assert.EqualValues(t, c.Warns, warns, "it warns of %q, want %q", warns, c.Warns)
 	if c.Again == "" != again.IsZero() || c.Again != "" && !made.Add(duration(t, c.Again)).Equal(again) {
 		t.Errorf("it is judged again at %v, want %q after it was made", again, c.Again)
 	}
-	if len(out.Resources) != len(in.Rendered) {
-		t.Errorf("%d objects are listed, want %d", len(out.Resources), len(in.Rendered))
-	}
+	assert.Len(t, out.Resources, len(in.Rendered), "%d objects are listed, want %d", len(out.Resources), len(in.Rendered))
 	c.agree(t, in.Resource, out)
 }
 

@@ -24,12 +24,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/example/appservice-operator/test/scorecard/result"
+	"github.com/example/appservice-operator/test/try"
 )
 
 // limit is how long a test may take: images may have to be pulled.
 const limit = 4 * time.Minute
 
-var tests = map[string]func(context.Context, *subject) error{
+var tests = map[string]func(context.Context, *subject){
 	"sample-becomes-ready":    sampleBecomesReady,
 	"steady-state-is-silent":  steadyStateIsSilent,
 	"deletion-leaves-nothing": deletionLeavesNothing,
@@ -59,11 +60,14 @@ func main() {
 
 func run(ctx context.Context, name string) result.Result {
 	var said bytes.Buffer
-	subject, err := newSubject(cmp.Or(os.Getenv("BUNDLE"), "/bundle"), cmp.Or(os.Getenv("SCORECARD_NAMESPACE"), "default"), &said)
-	if err != nil {
+	var subject *subject
+	err := try.Catch(func() {
+		subject = newSubject(cmp.Or(os.Getenv("BUNDLE"), "/bundle"), cmp.Or(os.Getenv("SCORECARD_NAMESPACE"), "default"), &said)
+		tests[name](ctx, subject)
+	})
+	if subject == nil {
 		return result.Of(name, said.String(), err)
 	}
-	err = tests[name](ctx, subject)
 	// What is still there goes, even if the time is over.
 	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 	defer cancel()

@@ -24,6 +24,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/test/try"
 	"github.com/example/appservice-operator/tools/poll"
 )
 
@@ -41,29 +42,21 @@ type subject struct {
 	created *v1.AppService
 }
 
-func newSubject(bundle, namespace string, log io.Writer) (*subject, error) {
+func newSubject(bundle, namespace string, log io.Writer) *subject {
 	example, err := firstExample(bundle)
 	if err != nil {
-		return nil, fmt.Errorf("cannot find an example in the bundle: %w", err)
+		try.Fail("cannot find an example in the bundle: %w", err)
 	}
 	cluster, err := config.GetConfig()
 	if err != nil {
-		return nil, fmt.Errorf("cannot find a cluster: %w", err)
+		try.Fail("cannot find a cluster: %w", err)
 	}
 	cluster.QPS = -1
 	scheme := runtime.NewScheme()
-	if err := errors.Join(clientgoscheme.AddToScheme(scheme), v1.AddToScheme(scheme)); err != nil {
-		return nil, err
-	}
-	direct, err := client.New(cluster, client.Options{Scheme: scheme})
-	if err != nil {
-		return nil, err
-	}
-	kinds, err := discovery.NewDiscoveryClientForConfig(cluster)
-	if err != nil {
-		return nil, err
-	}
-	return &subject{client: direct, discovery: kinds, namespace: namespace, example: example, log: log}, nil
+	try.Do(errors.Join(clientgoscheme.AddToScheme(scheme), v1.AddToScheme(scheme)))
+	direct := try.Get(client.New(cluster, client.Options{Scheme: scheme}))
+	kinds := try.Get(discovery.NewDiscoveryClientForConfig(cluster))
+	return &subject{client: direct, discovery: kinds, namespace: namespace, example: example, log: log}
 }
 
 // firstExample reads the first of the bundle's alm-examples, the one that consoles offer.
@@ -95,26 +88,26 @@ func (s *subject) say(format string, args ...any) {
 }
 
 // create makes the example, changed or not.
-func (s *subject) create(ctx context.Context, change func(*v1.AppService)) (*v1.AppService, error) {
+func (s *subject) create(ctx context.Context, change func(*v1.AppService)) *v1.AppService {
 	app := s.example.DeepCopy()
 	app.Namespace = s.namespace
 	if change != nil {
 		change(app)
 	}
 	if err := s.client.Create(ctx, app); err != nil {
-		return nil, fmt.Errorf("cannot create the example: %w", err)
+		try.Fail("cannot create the example: %w", err)
 	}
 	s.created = app.DeepCopy()
-	return app, nil
+	return app
 }
 
 // untilReady waits until an AppService is Ready in its present generation.
-func (s *subject) untilReady(ctx context.Context, app *v1.AppService) error {
-	return s.untilTrue(ctx, app, v1.ConditionReady)
+func (s *subject) untilReady(ctx context.Context, app *v1.AppService) {
+	s.untilTrue(ctx, app, v1.ConditionReady)
 }
 
-func (s *subject) untilTrue(ctx context.Context, app *v1.AppService, kind string) error {
-	return until(ctx, func(ctx context.Context) error {
+func (s *subject) untilTrue(ctx context.Context, app *v1.AppService, kind string) {
+	try.Do(until(ctx, func(ctx context.Context) error {
 		if err := s.client.Get(ctx, client.ObjectKeyFromObject(app), app); err != nil {
 			return err
 		}
@@ -126,7 +119,7 @@ func (s *subject) untilTrue(ctx context.Context, app *v1.AppService, kind string
 			return fmt.Errorf("%s of AppService %s is %s %s: %s", kind, app.Name, condition.Status, condition.Reason, condition.Message)
 		}
 		return nil
-	})
+	}))
 }
 
 // remove deletes what the test has made, retained claims included, and waits until it is gone.

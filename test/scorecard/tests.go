@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/test/try"
 )
 
 const (
@@ -22,43 +23,30 @@ const (
 )
 
 // sampleBecomesReady applies the bundle's first example, waits until it is Ready, and looks whether that is true.
-func sampleBecomesReady(ctx context.Context, s *subject) error {
-	app, err := s.create(ctx, nil)
-	if err != nil {
-		return err
-	}
-	if err := s.untilReady(ctx, app); err != nil {
-		return err
-	}
+func sampleBecomesReady(ctx context.Context, s *subject) {
+	app := s.create(ctx, nil)
+	s.untilReady(ctx, app)
 	deployment := &appsv1.Deployment{}
-	if err := s.client.Get(ctx, client.ObjectKeyFromObject(app), deployment); err != nil {
-		return err
-	}
+	try.Do(s.client.Get(ctx, client.ObjectKeyFromObject(app), deployment))
 	if owner := metav1.GetControllerOf(deployment); owner == nil || owner.UID != app.UID {
-		return fmt.Errorf("the Deployment %s is not controlled by the AppService", deployment.Name)
+		try.Fail("the Deployment %s is not controlled by the AppService", deployment.Name)
 	}
 	if want := *app.Spec.Size; deployment.Status.ReadyReplicas != want || app.Status.ReadyReplicas != want {
-		return fmt.Errorf("ready replicas: the Deployment has %d and the status says %d, want %d",
+		try.Fail("ready replicas: the Deployment has %d and the status says %d, want %d",
 			deployment.Status.ReadyReplicas, app.Status.ReadyReplicas, want)
 	}
 	if app.Status.Phase != v1.PhaseRunning || app.Status.URL == "" {
-		return fmt.Errorf("the status says phase %q and URL %q, want %s and an address", app.Status.Phase, app.Status.URL, v1.PhaseRunning)
+		try.Fail("the status says phase %q and URL %q, want %s and an address", app.Status.Phase, app.Status.URL, v1.PhaseRunning)
 	}
-	return nil
 }
 
 // steadyStateIsSilent waits until the example has come to rest and watches that nothing of it is written from then on.
-func steadyStateIsSilent(ctx context.Context, s *subject) error {
-	app, err := s.create(ctx, nil)
-	if err != nil {
-		return err
-	}
-	if err := s.untilReady(ctx, app); err != nil {
-		return err
-	}
+func steadyStateIsSilent(ctx context.Context, s *subject) {
+	app := s.create(ctx, nil)
+	s.untilReady(ctx, app)
 	var before map[string]string
 	since := time.Now()
-	err = until(ctx, func(ctx context.Context) error {
+	try.Do(until(ctx, func(ctx context.Context) error {
 		now, err := s.versions(ctx, app)
 		if err != nil {
 			return err
@@ -71,12 +59,9 @@ func steadyStateIsSilent(ctx context.Context, s *subject) error {
 			return fmt.Errorf("it has been still for %s only", still)
 		}
 		return nil
-	})
-	if err != nil {
-		return err
-	}
+	}))
 	s.say("%d objects came to rest", len(before))
-	err = wait.PollUntilContextTimeout(ctx, pace, stillness, true, func(context.Context) (moved bool, err error) {
+	err := wait.PollUntilContextTimeout(ctx, pace, stillness, true, func(context.Context) (moved bool, err error) {
 		now, err := s.versions(ctx, app)
 		if err != nil {
 			return false, err
@@ -87,32 +72,22 @@ func steadyStateIsSilent(ctx context.Context, s *subject) error {
 		return false, nil
 	})
 	if wait.Interrupted(err) {
-		return ctx.Err() // none if nothing moved all the time
+		err = ctx.Err() // none if nothing moved all the time
 	}
-	return err
+	try.Do(err)
 }
 
 // deletionLeavesNothing deletes the example, with a claim that is to be retained, and sees that only the claim stays.
-func deletionLeavesNothing(ctx context.Context, s *subject) error {
-	app, err := s.create(ctx, func(app *v1.AppService) {
+func deletionLeavesNothing(ctx context.Context, s *subject) {
+	app := s.create(ctx, func(app *v1.AppService) {
 		app.Spec.Persistence = &v1.Persistence{Size: quantity("1Gi"), MountPath: "/scorecard"}
 	})
-	if err != nil {
-		return err
-	}
 	// Not until it is ready: that would need a volume.
-	if err := s.untilTrue(ctx, app, v1.ConditionDeployed); err != nil {
-		return err
-	}
-	made, err := s.dependents(ctx, app)
-	if err != nil {
-		return err
-	}
+	s.untilTrue(ctx, app, v1.ConditionDeployed)
+	made := try.Get(s.dependents(ctx, app))
 	s.say("before the deletion there were %v", names(made))
-	if err := s.client.Delete(ctx, app); err != nil {
-		return err
-	}
-	err = until(ctx, func(ctx context.Context) error {
+	try.Do(s.client.Delete(ctx, app))
+	try.Do(until(ctx, func(ctx context.Context) error {
 		left, err := s.dependents(ctx, app)
 		if err != nil {
 			return err
@@ -123,16 +98,12 @@ func deletionLeavesNothing(ctx context.Context, s *subject) error {
 			}
 		}
 		return nil
-	})
-	if err != nil {
-		return err
-	}
+	}))
 	claim := &corev1.PersistentVolumeClaim{}
 	if err := s.client.Get(ctx, client.ObjectKeyFromObject(app), claim); err != nil {
-		return fmt.Errorf("the claim was not retained: %w", err)
+		try.Fail("the claim was not retained: %w", err)
 	}
 	if claim.DeletionTimestamp != nil || claim.Annotations[v1.AnnotationRetainedFor] != app.Name {
-		return fmt.Errorf("the claim is not marked as retained: %v", claim.Annotations)
+		try.Fail("the claim is not marked as retained: %v", claim.Annotations)
 	}
-	return nil
 }

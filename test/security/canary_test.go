@@ -99,15 +99,11 @@ func (s *scene) drifts() {
 func (s *scene) statuses() string {
 	s.Helper()
 	list := &v1.AppServiceList{}
-	if err := cluster.Client.List(s.Context(), list, client.InNamespace(s.namespace)); err != nil {
-		s.Fatal(err)
-	}
+	require.NoError(s, cluster.Client.List(s.Context(), list, client.InNamespace(s.namespace)))
 	text := s.namespace
 	for i := range list.Items {
 		status, err := json.Marshal(list.Items[i].Status)
-		if err != nil {
-			s.Fatal(err)
-		}
+		require.NoError(s, err)
 		text += string(status) + "\n"
 	}
 	return text
@@ -117,9 +113,7 @@ func (s *scene) statuses() string {
 func (s *scene) events() string {
 	s.Helper()
 	list := &corev1.EventList{}
-	if err := cluster.Client.List(s.Context(), list, client.InNamespace(s.namespace)); err != nil {
-		s.Fatal(err)
-	}
+	require.NoError(s, cluster.Client.List(s.Context(), list, client.InNamespace(s.namespace)))
 	text := ""
 	for _, event := range list.Items {
 		if event.InvolvedObject.Kind == v1.Kind {

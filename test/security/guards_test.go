@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -69,9 +70,7 @@ func withoutRules(t *testing.T) {
 	}
 	replaceCRD(t, loose, true)
 	t.Cleanup(func() {
-		if err := update(context.WithoutCancel(t.Context()), shippedCRD(t)); err != nil {
-			t.Errorf("cannot put the CRD back: %v", err)
-		}
+		assert.NoError(t, update(context.WithoutCancel(t.Context()), shippedCRD(t)), "cannot put the CRD back")
 	})
 }
 

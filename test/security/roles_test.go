@@ -10,13 +10,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
@@ -115,9 +115,7 @@ func TestWhatIsThereIsNobodysConcern(t *testing.T) {
 	app.SetNamespace(s.namespace)
 	app.SetName("app")
 	scale := client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"replicas":1}}`))
-	if err := s.tenant.SubResource("scale").Patch(t.Context(), app, scale); err != nil {
-		t.Errorf("scaling: %v", err)
-	}
+	assert.NoError(t, s.tenant.SubResource("scale").Patch(t.Context(), app, scale), "scaling")
 	harness.Eventually(t, "it is ready as changed", func() error { return ready(s) })
 	require.NoError(t, s.tenant.Delete(t.Context(), s.app(), client.PropagationPolicy(metav1.DeletePropagationForeground)))
 	harness.Eventually(t, "it is gone", func() error {
@@ -152,17 +150,9 @@ func TestKindsThatEditDoesNotGive(t *testing.T) {
 // may reports whether the tenant may create something.
 func (s *scene) may(need rbac.Need) bool {
 	s.Helper()
-	config := rest.CopyConfig(cluster.Config)
-	config.Impersonate = rest.ImpersonationConfig{UserName: "tenant-of-" + s.namespace, Groups: []string{"system:authenticated"}}
-	who, err := client.New(config, client.Options{Scheme: cluster.Client.Scheme()})
-	if err != nil {
-		s.Fatal(err)
-	}
 	review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &authorizationv1.ResourceAttributes{
 		Namespace: s.namespace, Verb: "create", Group: need.Group, Resource: need.Resource,
 	}}}
-	if err := who.Create(s.Context(), review); err != nil {
-		s.Fatal(err)
-	}
+	require.NoError(s, as(s, "tenant-of-"+s.namespace).Create(s.Context(), review))
 	return review.Status.Allowed
 }

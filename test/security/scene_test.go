@@ -35,7 +35,7 @@ type scene struct {
 	// tenant is the client of the tenant.
 	tenant client.Client
 	off    bool
-	// deleted is the Deployment that a vector deleted to have it repaired; empty for none.
+	// deleted is the object that a vector deleted to have it repaired; empty for none.
 	deleted types.UID
 	// held is a node port of another tenant.
 	held int32
@@ -95,14 +95,20 @@ func newUserWith(t *testing.T, namespace, name string, rules []rbacv1.PolicyRule
 		ObjectMeta: at, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: name},
 		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: name}},
 	})
-	config := rest.CopyConfig(cluster.Config)
-	config.Impersonate = rest.ImpersonationConfig{UserName: name, Groups: []string{"system:authenticated"}}
-	tenant, err := client.New(config, client.Options{Scheme: cluster.Client.Scheme(), Mapper: cluster.Client.RESTMapper()})
-	require.NoError(t, err)
+	tenant := as(t, name)
 	harness.Eventually(t, "the tenant has his rights", func() error {
 		return tenant.List(t.Context(), &v1.AppServiceList{}, client.InNamespace(namespace))
 	})
 	return tenant
+}
+
+// as is the client of a user of further groups.
+func as(t require.TestingT, user string, groups ...string) client.Client {
+	config := rest.CopyConfig(cluster.Config)
+	config.Impersonate = rest.ImpersonationConfig{UserName: user, Groups: append(groups, "system:authenticated")}
+	made, err := client.New(config, client.Options{Scheme: cluster.Client.Scheme(), Mapper: cluster.Client.RESTMapper()})
+	require.NoError(t, err)
+	return made
 }
 
 // words replaces placeholders for names of the scene: NAMESPACE and VICTIM.
@@ -119,9 +125,7 @@ func (s *scene) app() *v1.AppService {
 func (s *scene) live() *v1.AppService {
 	s.Helper()
 	app := s.app()
-	if err := cluster.Client.Get(s.Context(), client.ObjectKeyFromObject(app), app); err != nil {
-		s.Fatal(err)
-	}
+	require.NoError(s, cluster.Client.Get(s.Context(), client.ObjectKeyFromObject(app), app))
 	return app
 }
 
@@ -159,6 +163,13 @@ func (s *scene) appService(namespace, name, spec string) *unstructured.Unstructu
 // applies has the tenant create AppService app with a spec in YAML, in which NAMESPACE and VICTIM stand for those of the scene.
 func applies(spec string) func(*scene) error {
 	return func(s *scene) error { return s.tenant.Create(s.Context(), s.appService(s.namespace, "app", spec)) }
+}
+
+// begins has the tenant create AppService app, which nobody minds, and waits until it is ready.
+func (s *scene) begins(spec string) {
+	s.Helper()
+	require.NoError(s, applies(spec)(s))
+	harness.Eventually(s.T, "the AppService is ready", func() error { return ready(s) })
 }
 
 // changes has the tenant apply a merge patch in YAML to AppService app.

@@ -4,14 +4,11 @@ package security
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"sync"
 	"testing"
-)
 
-// figuresFile is the environment variable with the file for the figures.
-const figuresFile = "SECURITY_FIGURES"
+	"github.com/example/appservice-operator/test/files"
+)
 
 // score counts vectors by outcome.
 type score struct {
@@ -57,12 +54,5 @@ func (s *score) report() error {
 	}
 	figures := fmt.Sprintf("vectors=%d blocked=%d", len(s.seen), blocked)
 	fmt.Println("VECTORS", figures)
-	file := os.Getenv(figuresFile)
-	if file == "" {
-		return nil
-	}
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		return err
-	}
-	return os.WriteFile(file, []byte(figures+"\n"), 0o644)
+	return files.Figures("SECURITY_FIGURES", figures)
 }

@@ -6,9 +6,10 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -108,9 +109,7 @@ func TestVectors(t *testing.T) {
 // blocked has the tenant try it and checks that it does not succeed.
 func (v vector) blocked(s *scene) {
 	s.Helper()
-	if v.guard == "" {
-		s.Fatal("the vector does not say what guards")
-	}
+	require.NotEmpty(s, v.guard, "the vector does not say what guards")
 	refusal := ""
 	switch err := v.does(s); {
 	case err != nil && !apierrors.IsInvalid(err) && !apierrors.IsForbidden(err):
@@ -130,13 +129,9 @@ func (v vector) blocked(s *scene) {
 		s.Logf("refused: %s", refusal)
 	}
 	for _, word := range v.words {
-		if !strings.Contains(refusal, s.words(word)) {
-			s.Errorf("the refusal lacks %q: %s", s.words(word), refusal)
-		}
+		assert.Contains(s, refusal, s.words(word), "the refusal lacks %q: %s", s.words(word), refusal)
 	}
-	if v.harm(s) == nil {
-		s.Error("the tenant has what he wants")
-	}
+	assert.NotNil(s, v.harm(s), "the tenant has what he wants")
 }
 
 // succeeds has the tenant try it with the guard off.
@@ -149,9 +144,7 @@ func (v vector) succeeds(t *testing.T) {
 	if v.off != nil {
 		v.off(s)
 	}
-	if err := v.does(s); err != nil {
-		t.Fatalf("something else than its guard stops it: %v", err)
-	}
+	require.NoError(t, v.does(s), "something else than its guard stops it")
 	harness.Eventually(t, "the tenant has what he wants", func() error {
 		if err := v.harm(s); err != nil {
 			return fmt.Errorf("%w; %s", err, s.standing())

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -77,9 +79,7 @@ var _ = register(vectors{
 				{APIGroups: []string{v1.GroupVersion.Group}, Resources: []string{"appservices"}, Verbs: []string{"get", "list", "patch", "update"}},
 			})
 			for _, unguarded := range []string{`spec: {image: "nginx:1.27"}`, `spec: {ttl: null}`} {
-				if err := changes(unguarded)(s); err != nil {
-					s.Errorf("what sets no ttl is refused: %v", err)
-				}
+				assert.NoError(s, changes(unguarded)(s), "what sets no ttl is refused")
 			}
 		},
 		does:  changes(`spec: {ttl: 1m}`),
@@ -140,9 +140,7 @@ func withObjects(s *scene) {
 // applied has an administrator create AppService app.
 func (s *scene) applied(spec string) {
 	s.Helper()
-	if err := cluster.Client.Create(s.Context(), s.appService(s.namespace, "app", spec)); err != nil {
-		s.Fatal(err)
-	}
+	require.NoError(s, cluster.Client.Create(s.Context(), s.appService(s.namespace, "app", spec)))
 }
 
 func variable(p *corev1.PodSpec) bool     { return readsVariable(p.Containers) }

@@ -5,6 +5,7 @@ package security
 import (
 	"slices"
 
+	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -44,9 +45,7 @@ var _ = register(vectors{
 			s.make(s.namespace, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "app-config"}, Data: map[string]string{"A": "trusted"}})
 			app := s.appService(s.namespace, "app", `{}`)
 			app.SetAnnotations(map[string]string{v1.AnnotationAdopt: "true"})
-			if err := cluster.Client.Create(s.Context(), app); err != nil {
-				s.Fatal(err)
-			}
+			require.NoError(s, cluster.Client.Create(s.Context(), app))
 		},
 		does:  changes(`spec: {config: {environment: {A: mine}}}`),
 		harm:  is("app-config", func(c *corev1.ConfigMap) bool { return c.Data["A"] == "mine" }),

@@ -72,27 +72,12 @@ func (s *scene) forgedIngress() *networkingv1.Ingress {
 	forged.Annotations = map[string]string{
 		v1.AnnotationStamp: "x", "meta.helm.sh/release-name": app.Name, "meta.helm.sh/release-namespace": s.namespace,
 	}
-	forged.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(app, v1.GroupVersion.WithKind(v1.Kind))}
-	forged.OwnerReferences[0].BlockOwnerDeletion = nil // that would need a right
+	forged.OwnerReferences = []metav1.OwnerReference{controlledBy(app)}
 	return forged
 }
 
-// servedAgain deletes the Ingress of the other tenant, once, and returns nil when it was created again: by then, all earlier Ingresses have been
-// seen.
-func servedAgain(s *scene) error {
-	ingress := &networkingv1.Ingress{}
-	if err := cluster.Client.Get(s.Context(), client.ObjectKey{Namespace: s.victim, Name: "app"}, ingress); err != nil {
-		return err
-	}
-	if s.deleted == "" {
-		s.deleted = ingress.UID
-		return cluster.Client.Delete(s.Context(), ingress)
-	}
-	if ingress.UID == s.deleted {
-		return errors.New("the Ingress is still the one that was deleted")
-	}
-	return nil
-}
+// servedAgain returns nil when the Ingress of the other tenant was created again: by then, all earlier Ingresses have been seen.
+func servedAgain(s *scene) error { return s.madeAgain(s.victim, &networkingv1.Ingress{}) }
 
 // withoutHost returns nil once the other tenant's AppService waits for its host.
 func withoutHost(s *scene) error {

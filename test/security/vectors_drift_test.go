@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -15,7 +16,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/test/harness"
 )
 
 // writesConfigMaps are the rights of a tenant who may write ConfigMaps.
@@ -91,10 +91,7 @@ func edits(spec string, may []rbacv1.PolicyRule, e edit) vector {
 	return vector{
 		may: may,
 		does: func(s *scene) error {
-			if err := applies(spec)(s); err != nil {
-				return err
-			}
-			harness.Eventually(s.T, "the AppService is ready", func() error { return ready(s) })
+			s.begins(spec)
 			if s.off {
 				if err := changes(`spec: {paused: true}`)(s); err != nil {
 					return err
@@ -129,10 +126,7 @@ func labeled() vector {
 		may:     []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"patch"}}},
 		prepare: func(s *scene) { s.make(s.namespace, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "left"}}) },
 		does: func(s *scene) error {
-			if err := applies(`{}`)(s); err != nil {
-				return err
-			}
-			harness.Eventually(s.T, "the AppService is ready", func() error { return ready(s) })
+			s.begins(`{}`)
 			app, left := s.app(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "left"}}
 			if err := s.tenant.Get(s.Context(), client.ObjectKeyFromObject(app), app); err != nil {
 				return err
@@ -158,10 +152,7 @@ func labeled() vector {
 // AppService, as if it had been rendered.
 func stamped(s *scene) error {
 	spec := `config: {environment: {A: right}}`
-	if err := applies(spec)(s); err != nil {
-		return err
-	}
-	harness.Eventually(s.T, "the AppService is ready", func() error { return ready(s) })
+	s.begins(spec)
 	rendered := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "app-config"}}
 	if err := s.tenant.Get(s.Context(), client.ObjectKeyFromObject(rendered), rendered); err != nil {
 		return err
@@ -187,9 +178,7 @@ func stamped(s *scene) error {
 // ofVictim makes the AppService of another tenant.
 func (s *scene) ofVictim() {
 	s.Helper()
-	if err := cluster.Client.Create(s.Context(), s.appService(s.victim, "app", `config: {environment: {A: right}}`)); err != nil {
-		s.Fatal(err)
-	}
+	require.NoError(s, cluster.Client.Create(s.Context(), s.appService(s.victim, "app", `config: {environment: {A: right}}`)))
 	cluster.Ready(s.T, &v1.AppService{ObjectMeta: metav1.ObjectMeta{Namespace: s.victim, Name: "app"}})
 }
 
@@ -209,19 +198,20 @@ func (s *scene) leavesOver(namespace string) error {
 	return s.tenant.Create(s.Context(), left)
 }
 
-// repaired deletes the Deployment of AppService app, once, and returns nil when it was created again: by then, all earlier events have been
-// processed.
-func (s *scene) repaired(namespace string) error {
-	deployment := &appsv1.Deployment{}
-	if err := cluster.Client.Get(s.Context(), client.ObjectKey{Namespace: namespace, Name: "app"}, deployment); err != nil {
+// repaired returns nil when the Deployment of AppService app was created again: by then, all earlier events have been processed.
+func (s *scene) repaired(namespace string) error { return s.madeAgain(namespace, &appsv1.Deployment{}) }
+
+// madeAgain deletes the object of a kind that AppService app renders, once, and returns nil when it was created again.
+func (s *scene) madeAgain(namespace string, object client.Object) error {
+	if err := cluster.Client.Get(s.Context(), client.ObjectKey{Namespace: namespace, Name: "app"}, object); err != nil {
 		return err
 	}
 	if s.deleted == "" {
-		s.deleted = deployment.UID
-		return cluster.Client.Delete(s.Context(), deployment)
+		s.deleted = object.GetUID()
+		return cluster.Client.Delete(s.Context(), object)
 	}
-	if deployment.UID == s.deleted || deployment.DeletionTimestamp != nil {
-		return errors.New("the Deployment is still the one that was deleted")
+	if object.GetUID() == s.deleted || object.GetDeletionTimestamp() != nil {
+		return fmt.Errorf("the %T is still the one that was deleted", object)
 	}
 	return nil
 }

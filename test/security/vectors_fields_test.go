@@ -110,10 +110,7 @@ var _ = register(vectors{
 	},
 	"a status of his own": {
 		does: func(s *scene) error {
-			if err := applies(`{}`)(s); err != nil {
-				return err
-			}
-			harness.Eventually(s.T, "the AppService is ready", func() error { return ready(s) })
+			s.begins(`{}`)
 			app := s.app()
 			err := s.tenant.Status().Patch(s.Context(), app, client.RawPatch(types.MergePatchType, []byte(`{"status":{"phase":"Trusted"}}`)))
 			s.stored = app.Status.Phase

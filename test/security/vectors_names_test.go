@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -103,29 +104,21 @@ func takesOver(object client.Object, spec, word string, harm func(*scene) error)
 func (s *scene) handOver(object client.Object) {
 	s.Helper()
 	app := s.app()
-	if err := cluster.Client.Get(s.Context(), client.ObjectKeyFromObject(app), app); err != nil {
-		s.Fatal(err)
-	}
+	require.NoError(s, cluster.Client.Get(s.Context(), client.ObjectKeyFromObject(app), app))
 	owned := object.DeepCopyObject().(client.Object)
 	owned.SetNamespace(s.namespace)
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
 		"ownerReferences": []any{metav1.NewControllerRef(app, v1.GroupVersion.WithKind(v1.Kind))}, "labels": map[string]string{v1.LabelManaged: "true"},
 	}})
-	if err != nil {
-		s.Fatal(err)
-	}
-	if err := cluster.Client.Patch(s.Context(), owned, client.RawPatch("application/merge-patch+json", patch)); err != nil {
-		s.Fatal(err)
-	}
+	require.NoError(s, err)
+	require.NoError(s, cluster.Client.Patch(s.Context(), owned, client.RawPatch("application/merge-patch+json", patch)))
 }
 
 // exists has an administrator create an AppService in the tenant's namespace, and waits until it is ready.
 func (s *scene) exists(name, spec string) {
 	s.Helper()
 	app := s.appService(s.namespace, name, spec)
-	if err := cluster.Client.Create(s.Context(), app); err != nil {
-		s.Fatal(err)
-	}
+	require.NoError(s, cluster.Client.Create(s.Context(), app))
 	cluster.Ready(s.T, s.named(name))
 }
 
@@ -148,9 +141,7 @@ func (s *scene) named(name string) *v1.AppService {
 // deletes has an administrator delete an object and waits until it is gone.
 func (s *scene) deletes(object client.Object) {
 	s.Helper()
-	if err := cluster.Client.Delete(s.Context(), object, client.PropagationPolicy(metav1.DeletePropagationForeground)); err != nil {
-		s.Fatal(err)
-	}
+	require.NoError(s, cluster.Client.Delete(s.Context(), object, client.PropagationPolicy(metav1.DeletePropagationForeground)))
 	harness.Eventually(s.T, object.GetName()+" is gone", func() error {
 		if err := cluster.Client.Get(s.Context(), client.ObjectKeyFromObject(object), object); err != nil {
 			return client.IgnoreNotFound(err)

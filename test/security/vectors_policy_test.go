@@ -4,6 +4,7 @@ package security
 
 import (
 	"fmt"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
@@ -125,23 +126,11 @@ func volumeOf(source string) string {
 }
 
 func hasVolume(holds func(corev1.Volume) bool) func(*corev1.PodSpec) bool {
-	return func(p *corev1.PodSpec) bool {
-		for _, each := range p.Volumes {
-			if holds(each) {
-				return true
-			}
-		}
-		return false
-	}
+	return func(p *corev1.PodSpec) bool { return slices.ContainsFunc(p.Volumes, holds) }
 }
 
 func tolerates(key string) func(*corev1.PodSpec) bool {
 	return func(p *corev1.PodSpec) bool {
-		for _, each := range p.Tolerations {
-			if each.Key == key {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(p.Tolerations, func(each corev1.Toleration) bool { return each.Key == key })
 	}
 }

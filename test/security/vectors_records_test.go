@@ -21,7 +21,6 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	records "github.com/example/appservice-operator/internal/kube/livestate"
-	"github.com/example/appservice-operator/test/harness"
 )
 
 // writesSecrets are the rights of a tenant who may write Secrets, which release records are.
@@ -115,10 +114,7 @@ func makesPrivileged(s *scene) error {
 
 // recordsForged does that with a record whose release is written by a function.
 func recordsForged(s *scene, release func(io.Writer, *v1.AppService) error) error {
-	if err := applies(`{}`)(s); err != nil {
-		return err
-	}
-	harness.Eventually(s.T, "the AppService is ready", func() error { return ready(s) })
+	s.begins(`{}`)
 	if err := changes(refusedSpec)(s); err != nil {
 		return err
 	}

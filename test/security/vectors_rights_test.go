@@ -5,11 +5,11 @@ package security
 import (
 	"context"
 
+	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/example/appservice-operator/test/granted"
@@ -65,9 +65,7 @@ func manager(s *scene) rbacv1.Subject {
 // managerOf grants that account the rights of an installation for some namespaces.
 func managerOf(s *scene) {
 	shipped, err := granted.WithOptions()
-	if err != nil {
-		s.Fatal(err)
-	}
+	require.NoError(s, err)
 	cluster.Create(s.T, &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "manager"}, Rules: shipped.InNamespaces})
 	cluster.Create(s.T, &rbacv1.RoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "manager"},
@@ -81,9 +79,7 @@ func managerOf(s *scene) {
 // everywhere grants it the rights of an installation for all namespaces.
 func everywhere(s *scene) {
 	shipped, err := granted.WithOptions()
-	if err != nil {
-		s.Fatal(err)
-	}
+	require.NoError(s, err)
 	bindManager(s, "everywhere", shipped.InNamespaces)
 	may(s, miner(s.victim))
 }
@@ -109,16 +105,7 @@ func may(s *scene, object client.Object) {
 }
 
 func asManager(s *scene) client.Client {
-	config := rest.CopyConfig(cluster.Config)
-	config.Impersonate = rest.ImpersonationConfig{
-		UserName: "system:serviceaccount:" + s.namespace + ":" + granted.Account,
-		Groups:   []string{"system:authenticated", "system:serviceaccounts", "system:serviceaccounts:" + s.namespace},
-	}
-	as, err := client.New(config, client.Options{Scheme: cluster.Client.Scheme(), Mapper: cluster.Client.RESTMapper()})
-	if err != nil {
-		s.Fatal(err)
-	}
-	return as
+	return as(s, "system:serviceaccount:"+s.namespace+":"+granted.Account, "system:serviceaccounts", "system:serviceaccounts:"+s.namespace)
 }
 
 // miner runs as any account it wants.

@@ -14,6 +14,7 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/test/specs"
+	"github.com/example/appservice-operator/test/try"
 )
 
 // generator makes walks.
@@ -79,25 +80,14 @@ func short(value any) string {
 // spec on.
 var perReplica = []string{"persistence.perReplica", "persistence.podManagementPolicy", "persistence.whenScaled"}
 
-func newGenerator() (*generator, error) {
+func newGenerator() *generator {
 	const crd = "../../config/crd/bases/app.example.com_appservices.yaml"
-	schema, _, err := specs.ReadSchema(crd)
-	if err != nil {
-		return nil, err
-	}
+	schema, _ := try.Get2(specs.ReadSchema(crd))
 	g := &generator{Maker: &specs.Maker{Schema: schema.Properties["spec"]}, pool: map[string][]any{}, cases: map[string]map[string]any{}}
-	if g.admission, err = specs.NewChecker(crd); err != nil {
-		return nil, err
-	}
-	if g.Table, err = specs.ReadTable("../contract/values.yaml"); err != nil {
-		return nil, err
-	}
-	if err := g.readCases(); err != nil {
-		return nil, err
-	}
-	if g.writers, err = writersAmong(*among); err != nil {
-		return nil, err
-	}
+	g.admission = try.Get(specs.NewChecker(crd))
+	g.Table = try.Get(specs.ReadTable("../contract/values.yaml"))
+	g.readCases()
+	g.writers = writersAmong(*among)
 	for _, f := range specs.FieldsOf("", g.Schema) {
 		if f.Path == "paused" {
 			continue // a step of its own
@@ -105,28 +95,19 @@ func newGenerator() (*generator, error) {
 		if slices.Contains(perReplica, f.Path) {
 			continue
 		}
-		values, err := g.Values(f.Path, f.Schema)
-		if err != nil {
-			return nil, err
-		}
+		values := try.Get(g.Values(f.Path, f.Schema))
 		for _, value := range values {
 			g.add(f.Path, value)
 		}
 		g.fields = append(g.fields, f)
 	}
-	return g, nil
+	return g
 }
 
-func (g *generator) readCases() error {
-	files, err := filepath.Glob("../testdata/cases/*/cr.yaml")
-	if err != nil {
-		return err
-	}
+func (g *generator) readCases() {
+	files := try.Get(filepath.Glob("../testdata/cases/*/cr.yaml"))
 	for _, file := range files {
-		content, err := specs.ReadPlain(file)
-		if err != nil {
-			return err
-		}
+		content := try.Get(specs.ReadPlain(file))
 		spec := content["spec"].(map[string]any)
 		if persistence, _ := spec["persistence"].(map[string]any); persistence["perReplica"] == true {
 			continue
@@ -135,7 +116,6 @@ func (g *generator) readCases() error {
 		g.cases[filepath.Base(filepath.Dir(file))] = spec
 		g.harvest("", spec, g.Schema)
 	}
-	return nil
 }
 
 // harvest puts the values of a spec's fields into the pool.

@@ -87,14 +87,12 @@ func autoscaled(wanted, got map[string]any) {
 	}
 	withoutCounts(wanted, got)
 	for _, side := range []map[string]any{wanted, got} {
-		within(side, func(deployment map[string]any) {
-			unstructured.RemoveNestedField(deployment, "spec", "replicas")
-			unstructured.RemoveNestedField(deployment, "metadata", "annotations", v1.AnnotationStartedWith)
-		}, "Deployment "+name)
-		within(side, func(set map[string]any) {
-			unstructured.RemoveNestedField(set, "spec", "replicas")
-			unstructured.RemoveNestedField(set, "metadata", "annotations", v1.AnnotationStartedWith)
-		}, "StatefulSet "+name)
+		for _, kind := range []string{"Deployment ", "StatefulSet "} {
+			within(side, func(workload map[string]any) {
+				unstructured.RemoveNestedField(workload, "spec", "replicas")
+				unstructured.RemoveNestedField(workload, "metadata", "annotations", v1.AnnotationStartedWith)
+			}, kind+name)
+		}
 		within(side, func(autoscaler map[string]any) { delete(autoscaler, "currentMetrics") }, "HorizontalPodAutoscaler "+name, "status")
 		// The words count pods, too, and a size that was changed meanwhile is reported as a problem.
 		within(side, func(status map[string]any) {

@@ -10,7 +10,6 @@ import (
 	"math/rand/v2"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -18,6 +17,7 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/test/endstate"
+	"github.com/example/appservice-operator/test/harness"
 )
 
 // jobStep changes an AppJob, or is a write by another client. It says what it did; nothing where there was nothing to do.
@@ -246,8 +246,7 @@ func jobPatch(patch string) func(context.Context, *jobWalker) (string, error) {
 }
 
 func deleteJobRecord(ctx context.Context, j *jobWalker) (string, error) {
-	err := cluster.Client.DeleteAllOf(ctx, &corev1.Secret{}, client.InNamespace(j.job.GetNamespace()), client.MatchingLabels{"owner": "helm", "name": name})
-	return "all of them", err
+	return deleteRecord(ctx, j.walker, 0)
 }
 
 // orphanJob makes the AppJob again over its objects, if its Job is among them: what that ran does not run again.
@@ -281,7 +280,7 @@ func (j *jobWalker) end(ctx context.Context) error {
 		}
 		return nil
 	})
-	return cmp.Or(err, j.rests(ctx), j.settle(ctx))
+	return cmp.Or(err, j.restsWith(ctx, j.job, func(harness.Request) bool { return false }), j.settle(ctx))
 }
 
 // state is what an AppJob has become: its objects, and what its status notes. A Job that has ended stays as it ran, and one that
@@ -319,23 +318,4 @@ func podsOf(job *unstructured.Unstructured) map[string]any {
 		unstructured.RemoveNestedField(template, "metadata", "labels", label)
 	}
 	return map[string]any{"spec": map[string]any{"template": template}}
-}
-
-// rests lets the operator reconcile once more: it has nothing to write.
-func (j *jobWalker) rests(ctx context.Context) error {
-	if err := quiet(ctx, j.manager.Requests, stillness); err != nil {
-		return err
-	}
-	mark := j.manager.Requests.Mark()
-	patch := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"example.com/note":"x"}}}`))
-	if err := cluster.Client.Patch(ctx, j.job, patch); err != nil {
-		return err
-	}
-	if err := quiet(ctx, j.manager.Requests, stillness); err != nil {
-		return err
-	}
-	if writes := j.manager.Requests.WritesSince(mark); len(writes) > 0 {
-		return fmt.Errorf("a reconcile that has nothing to do wrote %v", writes)
-	}
-	return nil
 }

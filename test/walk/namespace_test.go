@@ -12,9 +12,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/test/files"
 	"github.com/example/appservice-operator/test/harness"
 	"github.com/example/appservice-operator/tools/poll"
 )
@@ -79,11 +79,11 @@ func makeFixtures(ctx context.Context, namespace string) error {
 	if err != nil {
 		return err
 	}
-	for _, document := range strings.Split(string(text), "\n---\n") {
-		object := &unstructured.Unstructured{}
-		if err := yaml.UnmarshalStrict([]byte(document), &object.Object); err != nil {
-			return err
-		}
+	objects, err := files.Decode(text)
+	if err != nil {
+		return err
+	}
+	for _, object := range objects {
 		if namespaced, err := cluster.Client.IsObjectNamespaced(object); err != nil {
 			return err
 		} else if namespaced {

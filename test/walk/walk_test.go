@@ -11,17 +11,16 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"os"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"sigs.k8s.io/yaml"
 
+	"github.com/example/appservice-operator/test/files"
 	"github.com/example/appservice-operator/test/harness"
+	"github.com/example/appservice-operator/test/try"
 )
 
 var (
@@ -39,39 +38,21 @@ var cluster *harness.Cluster
 func TestMain(m *testing.M) {
 	flag.Parse()
 	harness.Log()
-	harness.Main("appservice-walk", func(ctx context.Context, started *harness.Cluster) (int, error) {
+	harness.Main("appservice-walk", func(_ context.Context, started *harness.Cluster) (int, error) {
 		cluster = started
-		if err := installForeignKinds(ctx); err != nil {
-			return 1, err
-		}
 		code := m.Run()
 		fmt.Println(taken.summary())
 		return code, nil
 	})
 }
 
-// installForeignKinds makes the cluster serve the kinds of other projects that the chart renders.
-func installForeignKinds(ctx context.Context) error {
-	for _, file := range []string{"gateway.networking.k8s.io_httproutes.yaml", "keda.sh_scaledobjects.yaml", "monitoring.coreos.com_servicemonitors.yaml"} {
-		text, err := os.ReadFile("../testdata/fixtures/crds/" + file)
-		if err != nil {
-			return err
-		}
-		crd := &apiextensionsv1.CustomResourceDefinition{}
-		if err := yaml.UnmarshalStrict(text, crd); err != nil {
-			return fmt.Errorf("%s: %w", file, err)
-		}
-		if err := cluster.InstallCRD(ctx, crd); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // TestWalks takes the walks, several at once.
 func TestWalks(t *testing.T) {
-	g, err := newGenerator()
-	require.NoError(t, err)
+	var g *generator
+	require.NoError(t, try.Catch(func() { g = newGenerator() }))
+	for _, kind := range []string{"gateway.networking.k8s.io_httproutes", "keda.sh_scaledobjects", "monitoring.coreos.com_servicemonitors"} {
+		cluster.Install(t, files.CRD(t, "test/testdata/fixtures/crds/"+kind+".yaml")) // which the chart renders
+	}
 	numbers, kept := wanted(t)
 	fmt.Printf("walks of seed %d, %d steps each\n", *seed, *steps)
 	for _, number := range numbers {

@@ -18,6 +18,7 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/render/hooks"
 	"github.com/example/appservice-operator/test/endstate"
+	"github.com/example/appservice-operator/test/try"
 )
 
 // writer is a client other than the operator that writes objects.
@@ -57,12 +58,9 @@ var writers = []writer{
 }
 
 // writersAmong are the writers whose names a regular expression finds.
-func writersAmong(expression string) ([]writer, error) {
-	pattern, err := regexp.Compile(expression)
-	if err != nil {
-		return nil, err
-	}
-	return slices.DeleteFunc(slices.Clone(writers), func(w writer) bool { return !pattern.MatchString(w.name) }), nil
+func writersAmong(expression string) []writer {
+	pattern := try.Get(regexp.Compile(expression))
+	return slices.DeleteFunc(slices.Clone(writers), func(w writer) bool { return !pattern.MatchString(w.name) })
 }
 
 // workload is the AppService's Deployment or StatefulSet, without content.

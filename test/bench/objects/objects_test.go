@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"helm.sh/helm/v3/pkg/chartutil"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -34,9 +35,7 @@ func TestObjectsAreThoseOfTheChart(t *testing.T) {
 	got := map[string]map[string]any{
 		"Deployment": generic(t, Deployment(app)), "Service": generic(t, Service(app)), "Ingress": generic(t, Ingress(app)),
 	}
-	if difference := cmp.Diff(want, got); difference != "" {
-		t.Errorf("-chart +Go\n%s", difference)
-	}
+	assert.Empty(t, cmp.Diff(want, got), "-chart +Go")
 }
 
 func rendered(t *testing.T, resource *unstructured.Unstructured) []*unstructured.Unstructured {

@@ -18,68 +18,49 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 
 	"github.com/example/appservice-operator/internal/operator"
+	"github.com/example/appservice-operator/test/try"
 )
 
 func main() {
-	if err := run(); err != nil {
+	if err := try.Catch(run); err != nil {
 		fmt.Fprintln(os.Stderr, "profiled:", err)
 		os.Exit(1)
 	}
 }
 
-func run() error {
+func run() {
 	runtime.MemProfileRate = 64 << 10 // finer than usual: no-ops allocate little
 	var options operator.Options
 	options.Bind(flag.CommandLine)
 	flag.Parse()
 	ctrl.SetLogger(zap.New())
-	cluster, err := ctrl.GetConfig()
-	if err != nil {
-		return err
-	}
-	mgr, err := operator.New(cluster, options)
-	if err != nil {
-		return err
-	}
+	cluster := try.Get(ctrl.GetConfig())
+	mgr := try.Get(operator.New(cluster, options))
 	go func() {
-		if err := profiles(); err != nil {
+		if err := try.Catch(profiles); err != nil {
 			fmt.Fprintln(os.Stderr, "profiled:", err)
 			os.Exit(1)
 		}
 	}()
-	return mgr.Start(ctrl.SetupSignalHandler())
+	try.Do(mgr.Start(ctrl.SetupSignalHandler()))
 }
 
 // profiles writes one after the other, as the signals come.
-func profiles() error {
+func profiles() {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGUSR1)
 	for _, name := range strings.Split(os.Getenv("PROFILES"), ",") {
 		path := filepath.Join(os.Getenv("PROFILE_DIR"), name)
 		<-signals
-		if err := write(path+".allocs-before.pprof", allocations); err != nil {
-			return err
-		}
-		cpu, err := os.Create(path + ".cpu.pprof")
-		if err != nil {
-			return err
-		}
-		if err := pprof.StartCPUProfile(cpu); err != nil {
-			return err
-		}
+		write(path+".allocs-before.pprof", allocations)
+		cpu := try.Get(os.Create(path + ".cpu.pprof"))
+		try.Do(pprof.StartCPUProfile(cpu))
 		<-signals
 		pprof.StopCPUProfile()
-		if err := cpu.Close(); err != nil {
-			return err
-		}
-		if err := write(path+".allocs.pprof", allocations); err != nil {
-			return err
-		}
-		if err := write(path+".heap.pprof", inUse); err != nil {
-			return err
-		}
+		try.Do(cpu.Close())
+		write(path+".allocs.pprof", allocations)
+		write(path+".heap.pprof", inUse)
 	}
-	return nil
 }
 
 func allocations(file *os.File) error {
@@ -92,13 +73,8 @@ func inUse(file *os.File) error {
 	return pprof.WriteHeapProfile(file)
 }
 
-func write(path string, profile func(*os.File) error) error {
-	file, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	if err := profile(file); err != nil {
-		return err
-	}
-	return file.Close()
+func write(path string, profile func(*os.File) error) {
+	file := try.Get(os.Create(path))
+	try.Do(profile(file))
+	try.Do(file.Close())
 }

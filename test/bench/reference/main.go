@@ -16,43 +16,32 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/test/try"
 )
 
 func main() {
-	if err := run(); err != nil {
+	if err := try.Catch(run); err != nil {
 		fmt.Fprintln(os.Stderr, "reference:", err)
 		os.Exit(1)
 	}
 }
 
-func run() error {
+func run() {
 	metrics := flag.String("metrics-bind-address", "0", "address to serve metrics on")
 	workers := flag.Int("max-concurrent-reconciles", 16, "resources that are reconciled at a time")
 	flag.Parse()
 	ctrl.SetLogger(zap.New())
 	scheme := runtime.NewScheme()
-	if err := clientgoscheme.AddToScheme(scheme); err != nil {
-		return err
-	}
-	if err := v1.AddToScheme(scheme); err != nil {
-		return err
-	}
-	config, err := ctrl.GetConfig()
-	if err != nil {
-		return err
-	}
+	try.Do(clientgoscheme.AddToScheme(scheme))
+	try.Do(v1.AddToScheme(scheme))
+	config := try.Get(ctrl.GetConfig())
 	config.QPS = -1
 	config.UserAgent = "reference"
-	mgr, err := ctrl.NewManager(config, ctrl.Options{
+	mgr := try.Get(ctrl.NewManager(config, ctrl.Options{
 		Scheme:  scheme,
 		Metrics: server.Options{BindAddress: *metrics},
 		Cache:   cache.Options{DefaultTransform: cache.TransformStripManagedFields()},
-	})
-	if err != nil {
-		return err
-	}
-	if err := (&reconciler{Client: mgr.GetClient()}).setup(mgr, *workers); err != nil {
-		return err
-	}
-	return mgr.Start(ctrl.SetupSignalHandler())
+	}))
+	try.Do((&reconciler{Client: mgr.GetClient()}).setup(mgr, *workers))
+	try.Do(mgr.Start(ctrl.SetupSignalHandler()))
 }

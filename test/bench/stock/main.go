@@ -15,50 +15,36 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/example/appservice-operator/test/try"
 )
 
 func main() {
-	if err := run(); err != nil {
+	if err := try.Catch(run); err != nil {
 		fmt.Fprintln(os.Stderr, "stock:", err)
 		os.Exit(1)
 	}
 }
 
-func run() error {
+func run() {
 	metrics := flag.String("metrics-bind-address", "0", "address to serve metrics on")
 	folder := flag.String("chart", "", "folder of the chart")
 	group := flag.String("group", "", "API group of AppService v1")
 	workers := flag.Int("max-concurrent-reconciles", 16, "resources that are reconciled at a time")
 	flag.Parse()
 	ctrl.SetLogger(zap.New())
-	chart, err := loader.Load(*folder)
-	if err != nil {
-		return err
-	}
+	chart := try.Get(loader.Load(*folder))
 	scheme := runtime.NewScheme()
-	if err := clientgoscheme.AddToScheme(scheme); err != nil {
-		return err
-	}
-	config, err := ctrl.GetConfig()
-	if err != nil {
-		return err
-	}
+	try.Do(clientgoscheme.AddToScheme(scheme))
+	config := try.Get(ctrl.GetConfig())
 	config.QPS = -1
 	config.UserAgent = "stock"
-	mgr, err := ctrl.NewManager(config, ctrl.Options{Scheme: scheme, Metrics: server.Options{BindAddress: *metrics}})
-	if err != nil {
-		return err
-	}
-	r, err := reconciler.New(
+	mgr := try.Get(ctrl.NewManager(config, ctrl.Options{Scheme: scheme, Metrics: server.Options{BindAddress: *metrics}}))
+	r := try.Get(reconciler.New(
 		reconciler.WithChart(*chart),
 		reconciler.WithGroupVersionKind(schema.GroupVersionKind{Group: *group, Version: "v1", Kind: "AppService"}),
 		reconciler.WithMaxConcurrentReconciles(*workers),
-	)
-	if err != nil {
-		return err
-	}
-	if err := r.SetupWithManager(mgr); err != nil {
-		return err
-	}
-	return mgr.Start(ctrl.SetupSignalHandler())
+	))
+	try.Do(r.SetupWithManager(mgr))
+	try.Do(mgr.Start(ctrl.SetupSignalHandler()))
 }

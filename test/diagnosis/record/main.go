@@ -29,6 +29,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/config"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/yaml"
+
+	"github.com/example/appservice-operator/test/try"
 )
 
 //go:embed scenarios.yaml
@@ -62,7 +64,7 @@ func main() {
 	flag.Parse()
 	log.SetLogger(logr.Discard())
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := run(ctx, *only, *out, *at)
+	err := try.Catch(func() { run(ctx, *only, *out, *at) })
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "record:", err)
@@ -70,23 +72,15 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, only, out string, parallel int) error {
-	wanted, err := regexp.Compile(only)
-	if err != nil {
-		return err
-	}
+func run(ctx context.Context, only, out string, parallel int) {
+	wanted := try.Get(regexp.Compile(only))
 	all := map[string]scenario{}
 	if err := yaml.UnmarshalStrict(scenarios, &all); err != nil {
-		return fmt.Errorf("cannot read the scenarios: %w", err)
+		try.Fail("cannot read the scenarios: %w", err)
 	}
-	stage, err := newStage()
-	if err != nil {
-		return err
-	}
+	stage := newStage()
 	defer stage.clear(context.WithoutCancel(ctx))
-	if err := stage.registry(ctx); err != nil {
-		return err
-	}
+	stage.registry(ctx)
 	failed := 0
 	for round := range 3 {
 		var group sync.WaitGroup
@@ -99,7 +93,7 @@ func run(ctx context.Context, only, out string, parallel int) error {
 			places <- struct{}{}
 			group.Go(func() {
 				defer func() { <-places }()
-				err := stage.record(ctx, name, all[name], out)
+				err := try.Catch(func() { stage.record(ctx, name, all[name], out) })
 				mu.Lock()
 				defer mu.Unlock()
 				if err != nil {
@@ -113,53 +107,37 @@ func run(ctx context.Context, only, out string, parallel int) error {
 		group.Wait()
 	}
 	if failed > 0 {
-		return fmt.Errorf("%d scenarios could not be recorded", failed)
+		try.Fail("%d scenarios could not be recorded", failed)
 	}
-	return nil
 }
 
 // newStage connects to the cluster.
-func newStage() (*stage, error) {
-	cfg, err := config.GetConfig()
-	if err != nil {
-		return nil, err
-	}
+func newStage() *stage {
+	cfg := try.Get(config.GetConfig())
 	cfg.QPS = -1
-	c, err := client.New(cfg, client.Options{})
-	if err != nil {
-		return nil, err
-	}
-	asked, err := discovery.NewDiscoveryClientForConfig(cfg)
-	if err != nil {
-		return nil, err
-	}
+	c := try.Get(client.New(cfg, client.Options{}))
+	asked := try.Get(discovery.NewDiscoveryClientForConfig(cfg))
 	version, err := asked.ServerVersion()
 	if err != nil {
-		return nil, fmt.Errorf("cannot reach the cluster: %w", err)
+		try.Fail("cannot reach the cluster: %w", err)
 	}
-	return &stage{Client: c, version: version.GitVersion}, nil
+	return &stage{Client: c, version: version.GitVersion}
 }
 
 // record plays one scenario and writes its outcome.
-func (s *stage) record(ctx context.Context, name string, scenario scenario, out string) error {
+func (s *stage) record(ctx context.Context, name string, scenario scenario, out string) {
 	ctx, cancel := context.WithTimeout(ctx, 4*time.Minute)
 	defer cancel()
 	kept := recording{Kubernetes: s.version}
-	refused, err := s.play(ctx, name, scenario)
-	if err != nil {
-		return err
-	}
+	refused := s.play(ctx, name, scenario)
 	if refused != nil {
 		kept.Time, kept.Objects = time.Now().UTC(), []unstructured.Unstructured{*refused}
-	} else if kept.Objects, kept.Time, err = s.await(ctx, name, scenario.Wait); err != nil {
-		return err
+	} else {
+		kept.Objects, kept.Time = try.Get2(s.await(ctx, name, scenario.Wait))
 	}
-	text, err := yaml.Marshal(kept)
-	if err != nil {
-		return err
-	}
+	text := try.Get(yaml.Marshal(kept))
 	header := "# Recorded by make record-diagnosis; see test/diagnosis/record/scenarios.yaml.\n"
-	return os.WriteFile(filepath.Join(out, name+".yaml"), append([]byte(header), text...), 0o644)
+	try.Do(os.WriteFile(filepath.Join(out, name+".yaml"), append([]byte(header), text...), 0o644))
 }
 
 // deployment is that of a scenario.

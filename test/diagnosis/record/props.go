@@ -10,6 +10,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/example/appservice-operator/test/try"
 	"github.com/example/appservice-operator/tools/poll"
 )
 
@@ -24,17 +25,13 @@ spec:
 `
 
 // registry starts the registry that refuses images.
-func (s *stage) registry(ctx context.Context) error {
-	if err := s.namespace(ctx, "recorded-registry", nil); err != nil {
-		return err
-	}
-	if err := s.make(ctx, parse(registryPod)); err != nil {
-		return err
-	}
+func (s *stage) registry(ctx context.Context) {
+	s.namespace(ctx, "recorded-registry", nil)
+	try.Do(s.make(ctx, parse(registryPod)))
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	_, _, err := s.await(ctx, "recorded-registry", wait{Event: "Started"})
-	return err
+	try.Do(err)
 }
 
 // metricsDefinition makes the API server store what metrics servers compute.
@@ -50,26 +47,19 @@ spec:
 `
 
 // metrics serves metrics for each pod of a namespace.
-func (s *stage) metrics(ctx context.Context, namespace string) error {
-	if err := s.make(ctx, parse(metricsDefinition)); err != nil {
-		return err
-	}
+func (s *stage) metrics(ctx context.Context, namespace string) {
+	try.Do(s.make(ctx, parse(metricsDefinition)))
 	pods := &unstructured.UnstructuredList{}
 	pods.SetGroupVersionKind(schema.GroupVersionKind{Version: "v1", Kind: "PodList"})
-	if err := s.List(ctx, pods, client.InNamespace(namespace)); err != nil {
-		return err
-	}
+	try.Do(s.List(ctx, pods, client.InNamespace(namespace)))
 	for i := range pods.Items {
 		metrics := parse(`{apiVersion: metrics.k8s.io/v1beta1, kind: PodMetrics, window: 30s, containers: [{name: app, usage: {cpu: 1m, memory: 8Mi}}]}`)
 		metrics.SetNamespace(namespace)
 		metrics.SetName(pods.Items[i].GetName())
 		metrics.SetLabels(pods.Items[i].GetLabels())
 		metrics.Object["timestamp"] = time.Now().UTC().Format(time.RFC3339)
-		if err := poll.Until(ctx, func(ctx context.Context) error { return client.IgnoreAlreadyExists(s.Create(ctx, metrics)) }); err != nil {
-			return err
-		}
+		try.Do(poll.Until(ctx, func(ctx context.Context) error { return client.IgnoreAlreadyExists(s.Create(ctx, metrics)) }))
 	}
-	return nil
 }
 
 func parse(text string) *unstructured.Unstructured {

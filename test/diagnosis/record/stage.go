@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/example/appservice-operator/test/try"
 	"github.com/example/appservice-operator/tools/poll"
 )
 
@@ -51,10 +52,8 @@ var recorded = []schema.GroupVersionKind{
 }
 
 // play creates the objects of a scenario. It returns the API server's answer if that is what is recorded.
-func (s *stage) play(ctx context.Context, name string, scenario scenario) (refused *unstructured.Unstructured, err error) {
-	if err := s.namespace(ctx, name, scenario.Namespace); err != nil {
-		return nil, err
-	}
+func (s *stage) play(ctx context.Context, name string, scenario scenario) (refused *unstructured.Unstructured) {
+	s.namespace(ctx, name, scenario.Namespace)
 	for i := range scenario.Objects {
 		object := &scenario.Objects[i]
 		object.SetNamespace(name)
@@ -62,56 +61,46 @@ func (s *stage) play(ctx context.Context, name string, scenario scenario) (refus
 		if scenario.Wait.Refusal && err != nil {
 			return status(err)
 		}
-		if err != nil {
-			return nil, err
-		}
+		try.Do(err)
 	}
 	if scenario.Wait.Refusal {
-		return nil, fmt.Errorf("nothing was refused")
+		try.Fail("nothing was refused")
 	}
 	pause(ctx, scenario.Settle) // until the API server knows of what it has to ask
 	if scenario.Pod == nil {
 		scenario.Pod = map[string]any{"containers": []any{map[string]any{"name": "app"}}}
 	}
-	if err := s.make(ctx, deployment(name, scenario)); err != nil {
-		return nil, err
-	}
+	try.Do(s.make(ctx, deployment(name, scenario)))
 	if scenario.Then == nil && !scenario.Metrics {
-		return nil, nil
+		return nil
 	}
-	if _, _, err := s.await(ctx, name, wait{Condition: "NewReplicaSetAvailable"}); err != nil {
-		return nil, err
-	}
+	try.Get2(s.await(ctx, name, wait{Condition: "NewReplicaSetAvailable"}))
 	if scenario.Metrics {
-		return nil, s.metrics(ctx, name)
+		s.metrics(ctx, name)
+		return nil
 	}
-	patch, err := json.Marshal(map[string]any{"spec": scenario.Then})
-	if err != nil {
-		return nil, err
-	}
-	return nil, s.Patch(ctx, deployment(name, scenario), client.RawPatch(types.StrategicMergePatchType, patch))
+	patch := try.Get(json.Marshal(map[string]any{"spec": scenario.Then}))
+	try.Do(s.Patch(ctx, deployment(name, scenario), client.RawPatch(types.StrategicMergePatchType, patch)))
+	return nil
 }
 
-func (s *stage) namespace(ctx context.Context, name string, labels map[string]string) error {
+func (s *stage) namespace(ctx context.Context, name string, labels map[string]string) {
 	namespace := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Namespace"}}
 	namespace.SetName(name)
 	namespace.SetLabels(labels)
 	fresh := namespace.DeepCopy()
-	err := poll.Until(ctx, func(ctx context.Context) error { // one that an earlier run left goes first
+	try.Do(poll.Until(ctx, func(ctx context.Context) error { // one that an earlier run left goes first
 		namespace = fresh.DeepCopy()
 		err := s.make(ctx, namespace)
 		if apierrors.IsAlreadyExists(err) {
 			_ = s.Delete(ctx, fresh.DeepCopy())
 		}
 		return err
-	})
-	if err != nil {
-		return err
-	}
+	}))
 	account := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ServiceAccount"}}
-	return poll.Until(ctx, func(ctx context.Context) error {
+	try.Do(poll.Until(ctx, func(ctx context.Context) error {
 		return s.Get(ctx, client.ObjectKey{Namespace: name, Name: "default"}, account)
-	})
+	}))
 }
 
 // make creates an object, to be deleted in the end if it does not go with its namespace.
@@ -211,14 +200,16 @@ func (w wait) over(objects []unstructured.Unstructured) error {
 }
 
 // status is the API server's refusal as an object.
-func status(err error) (*unstructured.Unstructured, error) {
+func status(err error) *unstructured.Unstructured {
 	var answer apierrors.APIStatus
 	if !errors.As(err, &answer) {
-		return nil, err
+		try.Do(err)
+		return nil
 	}
 	told := answer.Status()
 	content, failed := runtime.DefaultUnstructuredConverter.ToUnstructured(&told)
-	return &unstructured.Unstructured{Object: content}, failed
+	try.Do(failed)
+	return &unstructured.Unstructured{Object: content}
 }
 
 func pause(ctx context.Context, seconds int) {

@@ -12,6 +12,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,15 +42,15 @@ func main() {
 
 // serve answers requests until the program has to end, and then those that it has already.
 func serve() error {
-	delay, err := time.ParseDuration(orElse(os.Getenv("DELAY"), "0s"))
+	delay, err := time.ParseDuration(cmp.Or(os.Getenv("DELAY"), "0s"))
 	if err != nil {
 		return err
 	}
-	start, err := time.ParseDuration(orElse(os.Getenv("START"), "0s"))
+	start, err := time.ParseDuration(cmp.Or(os.Getenv("START"), "0s"))
 	if err != nil {
 		return err
 	}
-	server := &http.Server{Addr: ":" + orElse(os.Getenv("PORT"), "8080"), ReadHeaderTimeout: 10 * time.Second}
+	server := &http.Server{Addr: ":" + cmp.Or(os.Getenv("PORT"), "8080"), ReadHeaderTimeout: 10 * time.Second}
 	url := os.Getenv("VISIT")
 	answer, err := kept(os.Getenv("KEEP"))
 	if err != nil {
@@ -128,11 +129,4 @@ func hog() {
 		}
 		taken = append(taken, block)
 	}
-}
-
-func orElse(value, fallback string) string {
-	if value == "" {
-		return fallback
-	}
-	return value
 }

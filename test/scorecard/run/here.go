@@ -14,6 +14,7 @@ import (
 
 	"github.com/example/appservice-operator/test/harness"
 	"github.com/example/appservice-operator/test/scorecard/result"
+	"github.com/example/appservice-operator/test/try"
 	"github.com/example/appservice-operator/tools/processes"
 	"github.com/example/appservice-operator/tools/toolchain"
 )
@@ -22,16 +23,10 @@ import (
 const grace = 40 * time.Second
 
 // here runs tests on this machine.
-func here(ctx context.Context, root string, tests []test, count func(result.Result)) error {
-	folder, err := os.MkdirTemp("", "scorecard-")
-	if err != nil {
-		return err
-	}
+func here(ctx context.Context, root string, tests []test, count func(result.Result)) {
+	folder := try.Get(os.MkdirTemp("", "scorecard-"))
 	defer func() { _ = os.RemoveAll(folder) }()
-	cage, err := newCage(ctx, folder, filepath.Join(root, "bundle"))
-	if err != nil {
-		return err
-	}
+	cage := newCage(ctx, folder, filepath.Join(root, "bundle"))
 	var ours []test
 	for _, test := range tests {
 		if test.Entrypoint[0] != builtIn {
@@ -40,30 +35,26 @@ func here(ctx context.Context, root string, tests []test, count func(result.Resu
 		}
 		verdict(test, cage.command(ctx, test.Entrypoint[1]), count)
 	}
-	return besideManager(ctx, root, folder, ours, count)
+	besideManager(ctx, root, folder, ours, count)
 }
 
 // besideManager runs our tests against a control plane of their own and the manager of this tree.
-func besideManager(ctx context.Context, root, folder string, tests []test, count func(result.Result)) error {
+func besideManager(ctx context.Context, root, folder string, tests []test, count func(result.Result)) {
 	for name, source := range map[string]string{"manager": "./cmd/manager", "scorecard": "./test/scorecard"} {
 		build := exec.CommandContext(ctx, "go", "build", "-o", filepath.Join(folder, name), source)
 		build.Dir, build.Stderr, build.Env = root, os.Stderr, append(os.Environ(), "CGO_ENABLED=0")
 		if err := build.Run(); err != nil {
-			return fmt.Errorf("cannot build %s: %w", source, err)
+			try.Fail("cannot build %s: %w", source, err)
 		}
 	}
 	cluster, stop, err := harness.Start(ctx, "appservice-scorecard")
 	if stop != nil {
 		defer stop()
 	}
-	if err != nil {
-		return err
-	}
+	try.Do(err)
 	namespace := &corev1.Namespace{}
 	namespace.GenerateName = "scorecard-"
-	if err := cluster.Client.Create(ctx, namespace); err != nil {
-		return err
-	}
+	try.Do(cluster.Client.Create(ctx, namespace))
 	defer func() { _ = cluster.Client.Delete(context.WithoutCancel(ctx), namespace) }()
 
 	var log bytes.Buffer
@@ -73,10 +64,7 @@ func besideManager(ctx context.Context, root, folder string, tests []test, count
 	manager.Stdout, manager.Stderr = &log, &log
 	manager.Cancel = func() error { return manager.Process.Signal(os.Interrupt) }
 	manager.WaitDelay = grace
-	running, err := processes.Start(manager)
-	if err != nil {
-		return err
-	}
+	running := try.Get(processes.Start(manager))
 	failed := false
 	for _, test := range tests {
 		command := exec.CommandContext(ctx, filepath.Join(folder, "scorecard"), test.Entrypoint[1])
@@ -87,7 +75,6 @@ func besideManager(ctx context.Context, root, folder string, tests []test, count
 	if err := running.Stop(grace); err != nil || failed {
 		fmt.Fprintf(os.Stderr, "The manager wrote (and ended with: %v):\n%s\n", err, log.String())
 	}
-	return nil
 }
 
 // verdict runs a test and counts what it prints. As in the log of a pod, nothing but the result may be there, on either stream.
@@ -111,20 +98,13 @@ func verdict(test test, command *exec.Cmd, count func(result.Result)) {
 // cage is a root folder that has nothing but the bundle and the scorecard's program, which looks for it in /bundle.
 type cage struct{ root string }
 
-func newCage(ctx context.Context, folder, bundle string) (cage, error) {
-	programs, err := toolchain.Ensure(ctx, os.Stderr, builtIn)
-	if err != nil {
-		return cage{}, err
-	}
+func newCage(ctx context.Context, folder, bundle string) cage {
+	programs := try.Get(toolchain.Ensure(ctx, os.Stderr, builtIn))
 	c := cage{filepath.Join(folder, "root")}
-	if err := os.CopyFS(filepath.Join(c.root, "bundle"), os.DirFS(bundle)); err != nil {
-		return cage{}, err
-	}
-	program, err := os.ReadFile(programs[builtIn])
-	if err != nil {
-		return cage{}, err
-	}
-	return c, os.WriteFile(filepath.Join(c.root, builtIn), program, 0o755)
+	try.Do(os.CopyFS(filepath.Join(c.root, "bundle"), os.DirFS(bundle)))
+	program := try.Get(os.ReadFile(programs[builtIn]))
+	try.Do(os.WriteFile(filepath.Join(c.root, builtIn), program, 0o755))
+	return c
 }
 
 // command prepares one of the scorecard's own tests.

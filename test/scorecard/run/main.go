@@ -23,6 +23,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/example/appservice-operator/test/scorecard/result"
+	"github.com/example/appservice-operator/test/try"
 	"github.com/example/appservice-operator/tools/toolchain"
 )
 
@@ -60,14 +61,6 @@ func main() {
 }
 
 func run(ctx context.Context, pods bool, untar string) (passed, failed int, err error) {
-	root, err := toolchain.Root()
-	if err != nil {
-		return 0, 0, err
-	}
-	wanted, err := configured(filepath.Join(root, "bundle"))
-	if err != nil {
-		return 0, 0, err
-	}
 	count := func(verdict result.Result) {
 		if verdict.State == result.Pass {
 			passed++
@@ -77,35 +70,36 @@ func run(ctx context.Context, pods bool, untar string) (passed, failed int, err 
 		failed++
 		fmt.Printf("FAIL %s: %s\n%s", verdict.Name, strings.Join(slices.Compact(verdict.Errors), "; "), verdict.Log)
 	}
-	if pods {
-		err = inPods(ctx, root, untar, wanted, count)
-	} else {
-		err = here(ctx, root, wanted, count)
-	}
-	if err == nil && passed+failed != len(wanted) {
-		err = fmt.Errorf("%d tests gave a result, want %d", passed+failed, len(wanted))
-	}
+	err = try.Catch(func() {
+		root := try.Get(toolchain.Root())
+		wanted := configured(filepath.Join(root, "bundle"))
+		if pods {
+			inPods(ctx, root, untar, wanted, count)
+		} else {
+			here(ctx, root, wanted, count)
+		}
+		if passed+failed != len(wanted) {
+			try.Fail("%d tests gave a result, want %d", passed+failed, len(wanted))
+		}
+	})
 	return passed, failed, err
 }
 
 // configured reads which tests the bundle names.
-func configured(bundle string) ([]test, error) {
-	text, err := os.ReadFile(filepath.Join(bundle, "tests/scorecard/config.yaml"))
-	if err != nil {
-		return nil, err
-	}
+func configured(bundle string) []test {
+	text := try.Get(os.ReadFile(filepath.Join(bundle, "tests/scorecard/config.yaml")))
 	var config configuration
 	if err := yaml.Unmarshal(text, &config); err != nil {
-		return nil, fmt.Errorf("cannot parse the scorecard's configuration: %w", err)
+		try.Fail("cannot parse the scorecard's configuration: %w", err)
 	}
 	var tests []test
 	for _, stage := range config.Stages {
 		for _, test := range stage.Tests {
 			if len(test.Entrypoint) != 2 {
-				return nil, fmt.Errorf("the entry point %v is not a program and the name of a test", test.Entrypoint)
+				try.Fail("the entry point %v is not a program and the name of a test", test.Entrypoint)
 			}
 			tests = append(tests, test)
 		}
 	}
-	return tests, nil
+	return tests
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -12,6 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/test/try"
 	"github.com/example/appservice-operator/tools/node"
 	"github.com/example/appservice-operator/tools/toolchain"
 )
@@ -31,54 +31,35 @@ type place struct {
 	load       func(ctx context.Context, archive string) error // not set where images come from a registry
 }
 
-// own brings up a node of its own and deploys the operator there. The function that it returns ends it.
-func own(ctx context.Context, root string) (p *place, end func(), err error) {
-	options := node.Options{Name: cmp.Or(os.Getenv("NODE_NAME"), defaultNode), Progress: os.Stderr}
-	end = func() { _ = node.Down(context.WithoutCancel(ctx), options) }
-	if err := node.Down(ctx, options); err != nil {
-		return nil, end, err
-	}
-	n, err := node.Up(ctx, options)
-	if err != nil {
-		return nil, end, err
-	}
-	p = &place{root: root, kubeconfig: n.Kubeconfig, kubectl: n.Kubectl}
+// own brings up a node of its own and deploys the operator there.
+func own(ctx context.Context, root string, options node.Options) *place {
+	try.Do(node.Down(ctx, options))
+	n := try.Get(node.Up(ctx, options))
+	p := &place{root: root, kubeconfig: n.Kubeconfig, kubectl: n.Kubectl}
 	p.load = func(ctx context.Context, archive string) error { return n.Load(ctx, archive) }
-	if err := p.bring(ctx, "-tag", managerTag, "manager"); err != nil {
-		return p, end, err
-	}
-	if err := p.command(ctx, "make", "deploy", "IMG="+managerTag); err != nil {
-		return p, end, err
-	}
-	return p, end, p.command(ctx, "kubectl", "rollout", "status", "--namespace=appservice-operator-system", "--timeout=3m",
-		"deployment/appservice-operator-controller-manager")
+	p.bring(ctx, "-tag", managerTag, "manager")
+	try.Do(p.command(ctx, "make", "deploy", "IMG="+managerTag))
+	try.Do(p.command(ctx, "kubectl", "rollout", "status", "--namespace=appservice-operator-system", "--timeout=3m",
+		"deployment/appservice-operator-controller-manager"))
+	return p
 }
 
 // current is the cluster that KUBECONFIG names.
-func current(ctx context.Context, root string) (*place, error) {
-	programs, err := toolchain.Ensure(ctx, os.Stderr, "kubectl")
-	if err != nil {
-		return nil, err
-	}
+func current(ctx context.Context, root string) *place {
+	programs := try.Get(toolchain.Ensure(ctx, os.Stderr, "kubectl"))
 	p := &place{root: root, kubeconfig: os.Getenv("KUBECONFIG"), kubectl: programs["kubectl"]}
 	if load := strings.Fields(os.Getenv("LOAD")); len(load) > 0 {
 		p.load = func(ctx context.Context, archive string) error {
 			return p.command(ctx, append(load[:len(load):len(load)], archive)...)
 		}
 	}
-	return p, nil
+	return p
 }
 
 // bringImages builds all images that the tests and their example need and brings them into the cluster.
-func (p *place) bringImages(ctx context.Context, tests []test) error {
-	programs, err := toolchain.Ensure(ctx, os.Stderr, builtIn)
-	if err != nil {
-		return err
-	}
-	example, err := p.exampleImage()
-	if err != nil {
-		return err
-	}
+func (p *place) bringImages(ctx context.Context, tests []test) {
+	programs := try.Get(toolchain.Ensure(ctx, os.Stderr, builtIn))
+	example := try.Get(p.exampleImage())
 	tags := map[string]string{} // by the program that a test runs
 	for _, test := range tests {
 		tags[test.Entrypoint[0]] = test.Image
@@ -89,11 +70,8 @@ func (p *place) bringImages(ctx context.Context, tests []test) error {
 		{"-tag", untarTag, "busybox"},
 		{"-tag", example, "nginx"},
 	} {
-		if err := p.bring(ctx, args...); err != nil {
-			return err
-		}
+		p.bring(ctx, args...)
 	}
-	return nil
 }
 
 // exampleImage is the full name of the image of the sample that the bundle offers first, one of Docker Hub's own.
@@ -110,18 +88,13 @@ func (p *place) exampleImage() (string, error) {
 }
 
 // bring builds an image and brings it into the cluster.
-func (p *place) bring(ctx context.Context, image ...string) error {
-	folder, err := os.MkdirTemp("", "scorecard-image-")
-	if err != nil {
-		return err
-	}
+func (p *place) bring(ctx context.Context, image ...string) {
+	folder := try.Get(os.MkdirTemp("", "scorecard-image-"))
 	defer os.RemoveAll(folder)
 	archive := filepath.Join(folder, "image.tar")
 	fmt.Fprintf(os.Stderr, "building image %s ...\n", image[len(image)-1])
-	if err := node.BuildImage(ctx, append([]string{"-out", archive}, image...)...); err != nil {
-		return err
-	}
-	return p.load(ctx, archive)
+	try.Do(node.BuildImage(ctx, append([]string{"-out", archive}, image...)...))
+	try.Do(p.load(ctx, archive))
 }
 
 // command runs a command in the repository, on the cluster. What it prints is shown if it fails.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 
@@ -16,6 +15,8 @@ import (
 
 	"github.com/example/appservice-operator/test/connect"
 	"github.com/example/appservice-operator/test/scorecard/result"
+	"github.com/example/appservice-operator/test/try"
+	"github.com/example/appservice-operator/tools/node"
 	"github.com/example/appservice-operator/tools/toolchain"
 )
 
@@ -30,40 +31,26 @@ type list struct {
 }
 
 // inPods lets operator-sdk run all tests as pods.
-func inPods(ctx context.Context, root, untar string, tests []test, count func(result.Result)) error {
-	programs, err := toolchain.Ensure(ctx, os.Stderr, "operator-sdk")
-	if err != nil {
-		return err
-	}
+func inPods(ctx context.Context, root, untar string, tests []test, count func(result.Result)) {
+	programs := try.Get(toolchain.Ensure(ctx, os.Stderr, "operator-sdk"))
 	var p *place
 	if os.Getenv("KUBECONFIG") != "" {
-		p, err = current(ctx, root)
+		p = current(ctx, root)
 	} else {
-		var end func()
-		p, end, err = own(ctx, root)
-		defer end()
-	}
-	if err != nil {
-		return err
+		options := node.Options{Name: cmp.Or(os.Getenv("NODE_NAME"), defaultNode), Progress: os.Stderr}
+		defer func() { _ = node.Down(context.WithoutCancel(ctx), options) }()
+		p = own(ctx, root, options)
 	}
 	if p.load != nil {
-		if err := p.bringImages(ctx, tests); err != nil {
-			return err
-		}
+		p.bringImages(ctx, tests)
 		untar = cmp.Or(untar, untarTag)
 	}
-	return p.run(ctx, programs["operator-sdk"], untar, count)
+	p.run(ctx, programs["operator-sdk"], untar, count)
 }
 
 // run lets operator-sdk run all tests.
-func (p *place) run(ctx context.Context, program, untar string, count func(result.Result)) error {
-	cleanUp, err := p.prepare(ctx)
-	if cleanUp != nil {
-		defer cleanUp()
-	}
-	if err != nil {
-		return fmt.Errorf("cannot prepare namespace %s: %w", scorecardName, err)
-	}
+func (p *place) run(ctx context.Context, program, untar string, count func(result.Result)) {
+	defer p.prepare(ctx)()
 	args := []string{
 		"scorecard", "bundle", "--output=json", "--namespace=" + scorecardName, "--service-account=" + scorecardName,
 		"--pod-security=restricted", "--wait-time=15m",
@@ -76,26 +63,22 @@ func (p *place) run(ctx context.Context, program, untar string, count func(resul
 	output, failure := command.Output()
 	var exit *exec.ExitError
 	if failure != nil && !errors.As(failure, &exit) { // it also exits so when a test fails, after its output
-		return failure
+		try.Do(failure)
 	}
 	var results list
 	if err := json.Unmarshal(output, &results); err != nil {
-		return fmt.Errorf("cannot read what operator-sdk printed: %w", errors.Join(failure, err))
+		try.Fail("cannot read what operator-sdk printed: %w", errors.Join(failure, err))
 	}
 	for _, item := range results.Items {
 		for _, verdict := range item.Status.Results {
 			count(verdict)
 		}
 	}
-	return nil
 }
 
 // prepare makes the namespace, the account and the binding, and returns how to delete them.
-func (p *place) prepare(ctx context.Context) (cleanUp func(), err error) {
-	_, direct, err := connect.To(p.kubeconfig)
-	if err != nil {
-		return nil, err
-	}
+func (p *place) prepare(ctx context.Context) (cleanUp func()) {
+	_, direct := try.Get2(connect.To(p.kubeconfig))
 	named := metav1.ObjectMeta{Name: scorecardName}
 	within := metav1.ObjectMeta{Name: scorecardName, Namespace: scorecardName}
 	objects := []client.Object{
@@ -115,8 +98,9 @@ func (p *place) prepare(ctx context.Context) (cleanUp func(), err error) {
 	}
 	for _, object := range objects {
 		if err := direct.Create(ctx, object); client.IgnoreAlreadyExists(err) != nil {
-			return cleanUp, err
+			cleanUp()
+			try.Fail("cannot prepare namespace %s: %w", scorecardName, err)
 		}
 	}
-	return cleanUp, nil
+	return cleanUp
 }
