@@ -12,21 +12,19 @@ func TestOwnership(t *testing.T) {
   namespace: shop
   ownerReferences:
   - {apiVersion: app.example.com/v1, kind: AppService, name: web, uid: 6a3c, controller: true, blockOwnerDeletion: true}
+  name: web
+`
+	const helm = `  labels: {app.kubernetes.io/managed-by: Helm}
+  annotations: {meta.helm.sh/release-name: web, meta.helm.sh/release-namespace: shop}
 `
 	cases := map[string]struct{ in, want string }{
 		"an object without metadata of its own": {
 			"{apiVersion: v1, kind: Service, metadata: {name: web}}",
-			"apiVersion: v1\nkind: Service\nmetadata:" + added + `
-  name: web
-  labels: {app.kubernetes.io/managed-by: Helm}
-  annotations: {meta.helm.sh/release-name: web, meta.helm.sh/release-namespace: shop}
-`,
+			"apiVersion: v1\nkind: Service\nmetadata:" + added + helm,
 		},
 		"an object with labels and annotations": {
 			"{apiVersion: v1, kind: Service, metadata: {name: web, namespace: shop, labels: {a: b}, annotations: {c: d}}}",
-			"apiVersion: v1\nkind: Service\nmetadata:" + added + `
-  name: web
-  labels: {a: b, app.kubernetes.io/managed-by: Helm}
+			"apiVersion: v1\nkind: Service\nmetadata:" + added + `  labels: {a: b, app.kubernetes.io/managed-by: Helm}
   annotations: {c: d, meta.helm.sh/release-name: web, meta.helm.sh/release-namespace: shop}
 `,
 		},
@@ -40,19 +38,11 @@ metadata:
   annotations: {meta.helm.sh/release-name: other, meta.helm.sh/release-namespace: other}
   ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: other, uid: x, controller: true}]
 `,
-			"apiVersion: v1\nkind: Service\nmetadata:" + added + `
-  name: web
-  labels: {app.kubernetes.io/managed-by: Helm}
-  annotations: {meta.helm.sh/release-name: web, meta.helm.sh/release-namespace: shop}
-`,
+			"apiVersion: v1\nkind: Service\nmetadata:" + added + helm,
 		},
 		"an object of a kind of its own": {
 			"{apiVersion: example.com/v1, kind: Widget, metadata: {name: web}, spec: {template: {metadata: {}}}}",
-			"apiVersion: example.com/v1\nkind: Widget\nspec: {template: {metadata: {}}}\nmetadata:" + added + `
-  name: web
-  labels: {app.kubernetes.io/managed-by: Helm}
-  annotations: {meta.helm.sh/release-name: web, meta.helm.sh/release-namespace: shop}
-`,
+			"apiVersion: example.com/v1\nkind: Widget\nspec: {template: {metadata: {}}}\nmetadata:" + added + helm,
 		},
 	}
 	for name, tc := range cases {
