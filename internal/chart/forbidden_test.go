@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
 )
 
 // Each mistake is named by the line that it is on; what is not a mistake is let through.
@@ -69,9 +71,7 @@ func TestAMistakeInASubchartIsFoundThere(t *testing.T) {
 	}
 	files["charts/sub/templates/_x.tpl"] = "{{ define \"x\" }}\n {{ now }}{{ end }}"
 	_, err := Load(memory("web", files), "web")
-	if err == nil || !strings.Contains(err.Error(), "charts/sub/templates/_x.tpl:2 uses now: ") {
-		t.Errorf("got %v", err)
-	}
+	assert.ErrorContains(t, err, "charts/sub/templates/_x.tpl:2 uses now: ")
 }
 
 func TestAMistakeIsExplainedWithItsLines(t *testing.T) {

@@ -1,9 +1,10 @@
 package hooks
 
 import (
-	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
@@ -48,9 +49,7 @@ metadata:
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			got := run(t, parse(t, tc.in), Ownership)
-			if got, want := asJSON(t, got.Object), asJSON(t, parse(t, tc.want).Object); got != want {
-				t.Errorf("got %s\nwant %s", got, want)
-			}
+			assert.Equal(t, asJSON(t, parse(t, tc.want).Object), asJSON(t, got.Object))
 		})
 	}
 }
@@ -58,12 +57,8 @@ metadata:
 func TestAnObjectInAnotherNamespaceIsRefused(t *testing.T) {
 	object := parse(t, "{apiVersion: v1, kind: Service, metadata: {name: admin, namespace: kube-system}}")
 	err := Ownership(t.Context(), &Input{Owner: owner(t)}, []*unstructured.Unstructured{parse(t, deployment), object})
-	if err == nil {
-		t.Fatal("it was accepted")
-	}
+	require.Error(t, err, "it was accepted")
 	for _, part := range []string{`Service "admin"`, `"kube-system"`, "metadata.namespace"} {
-		if !strings.Contains(err.Error(), part) {
-			t.Errorf("the error lacks %q: %v", part, err)
-		}
+		assert.ErrorContains(t, err, part)
 	}
 }
