@@ -169,9 +169,6 @@ func (f *findings) uses(loaded *helmchart.Chart, kind schema.GroupVersionKind) e
 	if err != nil {
 		return err
 	}
-	fieldless := slices.DeleteFunc(survey.Fieldless, func(p fields.Problem) bool { // Idle asks to remove these already
-		return slices.ContainsFunc(survey.Idle, func(idle fields.Problem) bool { return idle.Line == p.Line })
-	})
 	for _, each := range []struct {
 		rule     string
 		problems fields.Problems
@@ -179,7 +176,7 @@ func (f *findings) uses(loaded *helmchart.Chart, kind schema.GroupVersionKind) e
 		{chart.RuleUndeclared, survey.Undeclared},
 		{ruleUnused, slices.Concat(survey.Unused, survey.Ignored)},
 		{ruleIdle, survey.Idle},
-		{ruleFieldless, fieldless},
+		{ruleFieldless, survey.Fieldless},
 	} {
 		for _, fault := range faultsOf(chart.Faults(loaded, each.problems)) {
 			fault.Rule = each.rule
