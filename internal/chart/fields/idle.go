@@ -44,7 +44,8 @@ func (a *analysis) idle(c *chart.Chart, kind schema.GroupVersionKind, declared *
 	}
 	eachEntry(c, func(steps []string, line int, inner bool) bool {
 		if at := strings.Join(steps, "."); !inner && !ours(steps[0]) && !a.uses("spec."+at) {
-			problems = append(problems, Problem{path.Join(a.dir, valuesFile), line, at + " is used by no template: remove it"})
+			says := at + " is used by no template: remove it"
+			problems = append(problems, Problem{path.Join(a.dir, valuesFile), line, says})
 		}
 		return true
 	})
@@ -71,8 +72,8 @@ func fieldless(c *chart.Chart, dir string, kind schema.GroupVersionKind, declare
 	return problems
 }
 
-// eachEntry visits the entries of a chart's values.yaml in the order of the file. Inner says that an entry has entries of its own, which are
-// visited if visit returns true.
+// eachEntry visits the entries of a chart's values.yaml in the order of the file. Inner says that an entry has entries of
+// its own, which are visited if visit returns true.
 func eachEntry(c *chart.Chart, visit func(steps []string, line int, inner bool) bool) {
 	var document yaml.Node
 	for _, file := range c.Raw {
