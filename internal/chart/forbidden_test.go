@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -66,9 +67,7 @@ func TestWhatTemplatesMayNotUse(t *testing.T) {
 
 func TestAMistakeInASubchartIsFoundThere(t *testing.T) {
 	files := subchart("sub")
-	for name, text := range minimal() {
-		files[name] = text
-	}
+	maps.Copy(files, minimal())
 	files["charts/sub/templates/_x.tpl"] = "{{ define \"x\" }}\n {{ now }}{{ end }}"
 	_, err := Load(memory("web", files), "web")
 	assert.ErrorContains(t, err, "charts/sub/templates/_x.tpl:2 uses now: ")

@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"maps"
 	"reflect"
 	"testing"
 
@@ -53,9 +54,7 @@ func TestKinds(t *testing.T) {
 
 func TestKindsOfSubchartsCount(t *testing.T) {
 	files := minimal()
-	for name, text := range subchart("sub") {
-		files[name] = text
-	}
+	maps.Copy(files, subchart("sub"))
 	want := []schema.GroupVersionKind{{Version: "v1", Kind: "Pod"}, {Version: "v1", Kind: "Service"}}
 	web := load(t, memory("web", files), "web")
 	assert.Equal(t, want, Kinds(web))

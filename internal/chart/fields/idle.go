@@ -1,6 +1,7 @@
 package fields
 
 import (
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -64,8 +65,10 @@ func fieldless(c *chart.Chart, dir string, kind schema.GroupVersionKind, declare
 			at, known = at.member(steps[i])
 		}
 		if !known {
-			problems = append(problems, Problem{path.Join(dir, valuesFile), line, strings.Join(steps, ".") +
-				" is not a field of " + kind.Kind + ", so no spec can set it: declare it in " + Name + ", or put it into the template"})
+			problems = append(problems, Problem{path.Join(dir, valuesFile), line, fmt.Sprintf(
+				"%s is not a field of %s, so no spec can set it: declare it in %s, or put it into the template",
+				strings.Join(steps, "."), kind.Kind, Name,
+			)})
 		}
 		return known
 	})

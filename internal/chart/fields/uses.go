@@ -38,7 +38,9 @@ func Look(c *chart.Chart, dir string, kind schema.GroupVersionKind) (*Survey, er
 	if !known { // the CRD alone defines its spec
 		values = &node{path: "spec"}
 	}
-	a := &analysis{dir: dir, trees: map[string]*parse.Tree{}, texts: map[string]string{}, done: map[string]bool{}, found: map[string]Problem{}}
+	a := &analysis{
+		dir: dir, trees: map[string]*parse.Tree{}, texts: map[string]string{}, done: map[string]bool{}, found: map[string]Problem{},
+	}
 	if err := a.parse(c); err != nil {
 		return nil, err
 	}
