@@ -44,9 +44,7 @@ func TestWrongExpressionsAreRefusedWithTheirPlace(t *testing.T) {
 				t.Error(err)
 			}
 			for _, part := range tc.want {
-				if err == nil || !strings.Contains(err.Error(), part) {
-					t.Errorf("got %v, want %q", err, part)
-				}
+				assert.ErrorContains(t, err, part)
 			}
 		})
 	}

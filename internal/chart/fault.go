@@ -3,7 +3,6 @@ package chart
 import (
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -43,18 +42,22 @@ func (f *Fault) Error() string {
 
 // Explain returns the mistake with the lines around it and a caret at its column.
 func (f *Fault) Explain() string {
-	place := f.File
-	if f.Line > 0 {
-		place += ":" + strconv.Itoa(f.Line)
-		if f.Column > 0 {
-			place += ":" + strconv.Itoa(f.Column)
-		}
-	}
-	out := place + ": " + text.Line(f.Message) + "\n" + Excerpt(f.Text, f.Line, f.Column)
+	out := Place(f.File, f.Line, f.Column) + ": " + text.Line(f.Message) + "\n" + Excerpt(f.Text, f.Line, f.Column)
 	if f.Remedy != "" {
 		out += "  hint: " + f.Remedy + "\n"
 	}
 	return out
+}
+
+// Place returns file:line:column, as far as known.
+func Place(file string, line, column int) string {
+	switch {
+	case line == 0:
+		return file
+	case column == 0:
+		return fmt.Sprintf("%s:%d", file, line)
+	}
+	return fmt.Sprintf("%s:%d:%d", file, line, column)
 }
 
 // Excerpt returns a line of a text, numbered, between its neighbors; a caret below it marks the column.

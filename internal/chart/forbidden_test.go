@@ -1,9 +1,12 @@
 package chart
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
 )
 
 // Each mistake is named by the line that it is on; what is not a mistake is let through.
@@ -65,14 +68,10 @@ func TestWhatTemplatesMayNotUse(t *testing.T) {
 
 func TestAMistakeInASubchartIsFoundThere(t *testing.T) {
 	files := subchart("sub")
-	for name, text := range minimal() {
-		files[name] = text
-	}
+	maps.Copy(files, minimal())
 	files["charts/sub/templates/_x.tpl"] = "{{ define \"x\" }}\n {{ now }}{{ end }}"
 	_, err := Load(memory("web", files), "web")
-	if err == nil || !strings.Contains(err.Error(), "charts/sub/templates/_x.tpl:2 uses now: ") {
-		t.Errorf("got %v", err)
-	}
+	assert.ErrorContains(t, err, "charts/sub/templates/_x.tpl:2 uses now: ")
 }
 
 func TestAMistakeIsExplainedWithItsLines(t *testing.T) {

@@ -1,9 +1,11 @@
 package chart
 
 import (
+	"maps"
 	"reflect"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"helm.sh/helm/v3/pkg/chart"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
@@ -52,14 +54,10 @@ func TestKinds(t *testing.T) {
 
 func TestKindsOfSubchartsCount(t *testing.T) {
 	files := minimal()
-	for name, text := range subchart("sub") {
-		files[name] = text
-	}
+	maps.Copy(files, subchart("sub"))
 	want := []schema.GroupVersionKind{{Version: "v1", Kind: "Pod"}, {Version: "v1", Kind: "Service"}}
 	web := load(t, memory("web", files), "web")
-	if got := Kinds(web); !reflect.DeepEqual(got, want) {
-		t.Errorf("got %v, want %v", got, want)
-	}
+	assert.Equal(t, want, Kinds(web))
 	if got := Templates(web)[want[0]]; got != "charts/sub/templates/pods.yaml" {
 		t.Errorf("the Pod is in %s", got)
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"helm.sh/helm/v3/pkg/chartutil"
 )
@@ -68,9 +69,7 @@ func TestAChartInAMountedConfigMap(t *testing.T) {
 
 func TestWhatIsNoPackageIsRefused(t *testing.T) {
 	_, err := Load(fstest.MapFS{"web.tgz": &fstest.MapFile{Data: []byte("name: web\n")}}, "web")
-	if err == nil || !strings.Contains(err.Error(), "web.tgz is not a chart as helm package makes it") {
-		t.Errorf("got %v", err)
-	}
+	assert.ErrorContains(t, err, "web.tgz is not a chart as helm package makes it")
 	_, err = Load(fstest.MapFS{}, "web")
 	if !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "cannot read chart web: there is neither a folder of that name nor a web.tgz") {
 		t.Errorf("got %v", err)

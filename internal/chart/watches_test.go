@@ -3,12 +3,12 @@ package chart
 import (
 	"io/fs"
 	"reflect"
-	"strings"
 	"testing"
 	"testing/fstest"
 	"time"
 
 	plugins "github.com/operator-framework/helm-operator-plugins/pkg/watches"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
@@ -138,9 +138,7 @@ func TestEntriesKeepTheirOrderAndMayShareAChart(t *testing.T) {
 		got = append(got, w.String())
 	}
 	want := []string{"example.com/v1, Kind=Web", "example.com/v2, Kind=Web", "example.org/v1, Kind=Web", "/v1, Kind=Web"}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("got %q, want %q", got, want)
-	}
+	assert.Equal(t, want, got)
 }
 
 func TestOverrideValuesAreExpanded(t *testing.T) {
@@ -162,9 +160,7 @@ func TestOverrideValuesAreExpanded(t *testing.T) {
 			text := "- {version: v1, kind: Web, chart: charts/web, overrideValues: {image: '" + tc.value + "'}}"
 			list, err := LoadWatches([]byte(text), charts())
 			require.NoError(t, err)
-			if got := list[0].OverrideValues["image"]; got != tc.want {
-				t.Errorf("got %q, want %q", got, tc.want)
-			}
+			assert.Equal(t, tc.want, list[0].OverrideValues["image"])
 		})
 	}
 }
@@ -202,13 +198,9 @@ func TestWhatCannotBeUsedIsRefusedByName(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			list, err := LoadWatches([]byte(tc.text), charts())
-			if err == nil {
-				t.Fatalf("it was accepted: %+v", list)
-			}
+			require.Error(t, err, "it was accepted: %+v", list)
 			for _, part := range tc.want {
-				if !strings.Contains(err.Error(), part) {
-					t.Errorf("the error lacks %q: %v", part, err)
-				}
+				assert.ErrorContains(t, err, part)
 			}
 		})
 	}

@@ -50,9 +50,7 @@ func TestAnnotationsThatHarmOthersAreRefused(t *testing.T) {
 		for key := range strings.FieldsSeq(keys) {
 			t.Run(kind+" "+key, func(t *testing.T) {
 				err := Default().For("demo", nil).Check([]*unstructured.Unstructured{annotatedAs(t, kind, key)})
-				if err == nil || !strings.Contains(err.Error(), ": annotation "+key+": annotations.") {
-					t.Errorf("got error %v", err)
-				}
+				assert.ErrorContains(t, err, ": annotation "+key+": annotations.")
 			})
 		}
 	}

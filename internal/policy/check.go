@@ -2,7 +2,6 @@ package policy
 
 import (
 	"strconv"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -88,10 +87,6 @@ func (c *check) atMost(path string, value int64) {
 	if value > *c.MaxReplicas {
 		c.refuse(path, strconv.FormatInt(value, 10), "maxReplicas", "is "+strconv.FormatInt(*c.MaxReplicas, 10))
 	}
-}
-
-func within(path string, more ...string) string {
-	return strings.Join(append([]string{path}, more...), ".")
 }
 
 // pods checks the pods that an object creates, if its pod template can be decoded; other checks report one that cannot.

@@ -3,6 +3,7 @@ package policy
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"path"
 	"reflect"
 	"slices"
@@ -83,15 +84,10 @@ func (v VolumeTypes) Allow(kind string) bool { return Patterns(v).Allow(kind) }
 func (v VolumeTypes) check(item string) error { return oneOf(item, volumeTypes) }
 
 // volumeTypes are all existing types.
-var volumeTypes = func() []string {
-	known := []string{withSecret}
-	for _, field := range reflect.VisibleFields(reflect.TypeFor[corev1.VolumeSource]()) {
-		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		known = append(known, name)
-	}
-	slices.Sort(known)
-	return known
-}()
+var volumeTypes = slices.Sorted(maps.Keys(fields.Members(reflect.TypeFor[struct {
+	corev1.VolumeSource
+	WithSecret string `json:"csi.nodePublishSecretRef"`
+}]())))
 
 func oneOf(item string, known []string) error {
 	item = strings.TrimPrefix(item, refuses)

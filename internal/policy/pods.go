@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 )
@@ -29,7 +30,11 @@ func (c *check) pod(pod *corev1.PodSpec) {
 	if !*c.NodeNames {
 		c.nodes(pod)
 	}
-	c.images(pod)
+	for _, list := range [][]corev1.Container{pod.InitContainers, pod.Containers} {
+		for i := range list {
+			c.image(fmt.Sprintf("containers[%s].image", list[i].Name), list[i].Image)
+		}
+	}
 }
 
 // volume checks the type of a volume, and its size.
@@ -60,61 +65,46 @@ func typeOf(volume *corev1.Volume) string {
 	return ""
 }
 
-func (c *check) images(pod *corev1.PodSpec) {
-	for _, list := range [][]corev1.Container{pod.InitContainers, pod.Containers} {
-		for i := range list {
-			c.image(fmt.Sprintf("containers[%s].image", list[i].Name), list[i].Image)
-		}
-	}
-}
-
 func (c *check) image(path, image string) {
 	c.allowed(path, image, "registries", c.Registries, c.Registries.Allow(image))
 	if *c.RequireDigests && !strings.Contains(image, "@sha256:") {
-		c.refuse(path, image, "requireDigests", "is true: name it with its digest, as in "+example)
+		c.refuse(path, image, "requireDigests", "is true: name it with its digest, as in nginx@sha256:…")
 	}
 }
 
-const example = "nginx@sha256:…"
-
-// The labels of nodes that identify a single node, and the field.
-const (
-	hostname     = corev1.LabelHostname
-	metadataName = "metadata.name"
-)
-
-// nodes refuses choosing nodes by name. Keeping pods apart or together by these labels chooses none.
+// nodes refuses choosing nodes by name. Keeping pods apart or together by the same label chooses none.
 func (c *check) nodes(pod *corev1.PodSpec) {
-	const instead = "is false: choose nodes by other labels"
-	if pod.NodeName != "" {
-		c.refuse("nodeName", pod.NodeName, "nodeNames", instead)
+	refuse := func(path, name string) {
+		c.refuse(path, name, "nodeNames", "is false: choose nodes by other labels")
 	}
-	if name, there := pod.NodeSelector[hostname]; there {
-		c.refuse("nodeSelector["+hostname+"]", name, "nodeNames", instead)
+	if pod.NodeName != "" {
+		refuse("nodeName", pod.NodeName)
+	}
+	if name, there := pod.NodeSelector[corev1.LabelHostname]; there {
+		refuse("nodeSelector["+corev1.LabelHostname+"]", name)
 	}
 	if pod.Affinity == nil || pod.Affinity.NodeAffinity == nil {
 		return
 	}
+	term := func(path string, term *corev1.NodeSelectorTerm) {
+		for _, each := range term.MatchFields {
+			if each.Key == metav1.ObjectNameField {
+				refuse(path, each.Key)
+			}
+		}
+		for _, each := range term.MatchExpressions {
+			if each.Key == corev1.LabelHostname && len(each.Values) > 0 {
+				refuse(path, each.Key)
+			}
+		}
+	}
 	affinity := pod.Affinity.NodeAffinity
 	if required := affinity.RequiredDuringSchedulingIgnoredDuringExecution; required != nil {
 		for i := range required.NodeSelectorTerms {
-			c.nodeTerm("affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution", &required.NodeSelectorTerms[i], instead)
+			term("affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution", &required.NodeSelectorTerms[i])
 		}
 	}
-	for i := range affinity.PreferredDuringSchedulingIgnoredDuringExecution {
-		c.nodeTerm("affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution", &affinity.PreferredDuringSchedulingIgnoredDuringExecution[i].Preference, instead)
-	}
-}
-
-func (c *check) nodeTerm(path string, term *corev1.NodeSelectorTerm, instead string) {
-	for _, each := range term.MatchFields {
-		if each.Key == metadataName {
-			c.refuse(path, each.Key, "nodeNames", instead)
-		}
-	}
-	for _, each := range term.MatchExpressions {
-		if each.Key == hostname && len(each.Values) > 0 {
-			c.refuse(path, each.Key, "nodeNames", instead)
-		}
+	for _, preferred := range affinity.PreferredDuringSchedulingIgnoredDuringExecution {
+		term("affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution", &preferred.Preference)
 	}
 }

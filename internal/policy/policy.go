@@ -194,7 +194,7 @@ func withoutBeneath(hosts Hosts) Hosts {
 
 // nameOf returns the name of a field in files.
 func nameOf(field reflect.StructField) string {
-	name, _, _ := strings.Cut(field.Tag.Get("yaml"), ",")
+	name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 	return name
 }
 

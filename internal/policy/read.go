@@ -172,15 +172,9 @@ func (r *reader) entry(line int, entry *Entry, at string) {
 }
 
 // selectorOf returns the label selector of an entry; nil for none.
-func selectorOf(s *Selector) (labels.Selector, error) {
+func selectorOf(s *metav1.LabelSelector) (labels.Selector, error) {
 	if s == nil {
-		return nil, nil
+		return nil, nil // apimachinery takes it for a selector of nothing
 	}
-	selector := &metav1.LabelSelector{MatchLabels: s.MatchLabels}
-	for _, each := range s.MatchExpressions {
-		selector.MatchExpressions = append(selector.MatchExpressions, metav1.LabelSelectorRequirement{
-			Key: each.Key, Operator: metav1.LabelSelectorOperator(each.Operator), Values: each.Values,
-		})
-	}
-	return metav1.LabelSelectorAsSelector(selector)
+	return metav1.LabelSelectorAsSelector(s)
 }

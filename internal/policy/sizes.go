@@ -103,7 +103,7 @@ func (c *check) claim(at string, content map[string]any) {
 	for _, bound := range []string{"requests", "limits"} {
 		found, _, _ := unstructured.NestedFieldNoCopy(content, "spec", "resources", bound, "storage")
 		if size, err := resource.ParseQuantity(fmt.Sprint(found)); found != nil && err == nil {
-			c.storage(within(at, "resources", bound, "storage"), size)
+			c.storage(at+".resources."+bound+".storage", size)
 		}
 	}
 }

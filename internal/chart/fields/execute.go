@@ -44,7 +44,7 @@ func (e *execution) list(list *parse.ListNode, dot value) {
 		case *parse.WithNode:
 			e.branch(&one.BranchNode, dot, func(given value) value { return given }, false)
 		case *parse.RangeNode:
-			e.branch(&one.BranchNode, dot, element, true)
+			e.branch(&one.BranchNode, dot, value.element, true)
 		case *parse.TemplateNode:
 			with := value{}
 			if one.Pipe != nil {
@@ -63,24 +63,13 @@ func (e *execution) branch(branch *parse.BranchNode, dot value, within func(give
 	e.touch(given)
 	inner.block(branch.List, within(given), func(names map[string]value) {
 		if decl := branch.Pipe.Decl; loop && len(decl) > 0 {
-			names[decl[len(decl)-1].Ident[0]] = element(given)
+			names[decl[len(decl)-1].Ident[0]] = given.element()
 			if len(decl) == 2 {
 				names[decl[0].Ident[0]] = value{}
 			}
 		}
 	})
 	inner.block(branch.ElseList, dot, nil)
-}
-
-// element returns the value of an entry of a list or a map.
-func element(of value) value {
-	switch {
-	case of.at != nil:
-		return value{at: of.at.element()}
-	case len(of.list) == 1:
-		return of.list[0]
-	}
-	return value{}
 }
 
 func (e *execution) pipe(pipe *parse.PipeNode, dot value) value {
@@ -98,18 +87,23 @@ func (e *execution) pipe(pipe *parse.PipeNode, dot value) value {
 	return result
 }
 
-// assign sets a variable of this or an outer block. If the value differs, the variable becomes unknown, since it depends on the branch taken, and
-// both values count as used.
-func (e *execution) assign(name string, to value) {
+// variable returns the variables of the innermost block that has one of a name; nil if none has.
+func (e *execution) variable(name string) map[string]value {
 	for block := e.variables; block != nil; block = block.outer {
-		if was, there := block.names[name]; there {
-			if was.key() != to.key() {
-				e.use(was)
-				e.use(to)
-				block.names[name] = value{}
-			}
-			return
+		if _, there := block.names[name]; there {
+			return block.names
 		}
+	}
+	return nil
+}
+
+// assign sets a variable of this or an outer block. If the value differs, the variable becomes unknown, since it depends on
+// the branch taken, and both values count as used.
+func (e *execution) assign(name string, to value) {
+	if names := e.variable(name); names != nil && names[name].key() != to.key() {
+		e.use(names[name])
+		e.use(to)
+		names[name] = value{}
 	}
 }
 
@@ -139,11 +133,7 @@ func (e *execution) argument(argument parse.Node, dot value) value {
 	case *parse.FieldNode:
 		return e.fields(dot, argument.Ident, argument.Pos)
 	case *parse.VariableNode:
-		for block := e.variables; block != nil; block = block.outer {
-			if of, there := block.names[argument.Ident[0]]; there {
-				return e.fields(of, argument.Ident[1:], argument.Pos)
-			}
-		}
+		return e.fields(e.variable(argument.Ident[0])[argument.Ident[0]], argument.Ident[1:], argument.Pos)
 	case *parse.ChainNode:
 		return e.fields(e.argument(argument.Node, dot), argument.Field, argument.Pos)
 	case *parse.PipeNode:
@@ -158,10 +148,8 @@ func (e *execution) argument(argument parse.Node, dot value) value {
 func (e *execution) fields(of value, names []string, at parse.Pos) value {
 	for _, name := range names {
 		switch {
-		case of.root && name == "Values":
-			of = value{at: e.values}
-		case of.dict != nil:
-			of = of.dict[name]
+		case of.parts != nil:
+			of = of.parts[name]
 		case of.at != nil:
 			field, declared := of.at.member(name)
 			if !declared {
@@ -178,13 +166,10 @@ func (e *execution) fields(of value, names []string, at parse.Pos) value {
 
 // use marks a value and everything below it as used.
 func (e *execution) use(of value) {
-	switch {
-	case of.root:
-		e.marks = append(e.marks, mark{"spec", true})
-	case of.at != nil:
+	if of.at != nil {
 		e.marks = append(e.marks, mark{of.at.path, true})
 	}
-	for _, part := range of.parts() {
+	for _, part := range of.parts {
 		e.use(part)
 	}
 }
@@ -196,27 +181,16 @@ func (e *execution) touch(of value) {
 	}
 }
 
-// text returns the argument of a command at an index, if it is a string constant.
-func text(command *parse.CommandNode, index int) (string, bool) {
+// constant returns the argument of a command at an index, if it is a string or a whole number.
+func constant(command *parse.CommandNode, index int) (text string, isNumber, is bool) {
 	if command == nil || index >= len(command.Args) {
-		return "", false
+		return "", false, false
 	}
-	constant, is := command.Args[index].(*parse.StringNode)
-	if !is {
-		return "", false
+	switch argument := command.Args[index].(type) {
+	case *parse.StringNode:
+		return argument.Text, false, true
+	case *parse.NumberNode:
+		return strconv.FormatInt(argument.Int64, 10), true, argument.IsInt
 	}
-	return constant.Text, true
-}
-
-// number returns the argument of a command at an index, if it is an integer constant.
-func number(command *parse.CommandNode, index int) (int, bool) {
-	if command == nil || index >= len(command.Args) {
-		return 0, false
-	}
-	constant, is := command.Args[index].(*parse.NumberNode)
-	if !is {
-		return 0, false
-	}
-	at, err := strconv.Atoi(constant.Text)
-	return at, err == nil
+	return "", false, false
 }

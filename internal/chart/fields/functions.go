@@ -6,27 +6,28 @@ import "text/template/parse"
 func (e *execution) call(function string, command *parse.CommandNode, arguments []value) value {
 	switch function {
 	case "include":
-		if name, constant := text(command, 1); constant && len(arguments) == 2 {
+		if name, _, known := constant(command, 1); known && len(arguments) == 2 {
 			e.template(name, arguments[1])
 			return value{}
 		}
 	case "list", "tuple":
-		return value{list: arguments}
+		return listOf(arguments)
 	case "dict":
 		return e.dict(command, arguments)
-	case "deepCopy", "first", "last":
+	case "deepCopy":
 		if len(arguments) == 1 {
-			if function == "deepCopy" {
-				return arguments[0]
-			}
-			return element(arguments[0])
+			return arguments[0]
+		}
+	case "first", "last":
+		if len(arguments) == 1 {
+			return arguments[0].element()
 		}
 	case "default", "coalesce", "required", "ternary", "and", "or":
 		return e.oneOf(arguments)
 	case "not", "empty", "kindIs", "hasKey":
 		for i, argument := range arguments {
 			e.touch(argument)
-			if name, constant := text(command, i+2); function == "hasKey" && constant {
+			if name, _, known := constant(command, i+2); function == "hasKey" && known {
 				e.touch(e.fields(argument, []string{name}, command.Pos))
 			}
 		}
@@ -63,46 +64,37 @@ func (e *execution) oneOf(arguments []value) value {
 func (e *execution) dict(command *parse.CommandNode, arguments []value) value {
 	made := map[string]value{}
 	for i := 1; i < len(arguments); i += 2 {
-		name, constant := text(command, i)
-		if !constant {
-			for _, argument := range arguments {
-				e.use(argument)
-			}
+		name, _, known := constant(command, i)
+		if !known {
+			e.use(listOf(arguments))
 			return value{}
 		}
 		made[name] = arguments[i]
 	}
-	return value{dict: made}
+	return value{parts: made}
 }
 
 // index returns the part of the first argument that the second one selects, if that is a constant.
 func (e *execution) index(command *parse.CommandNode, arguments []value) value {
 	of := arguments[0]
-	if name, constant := text(command, 2); constant {
-		return e.fields(of, []string{name}, command.Pos)
+	name, isNumber, known := constant(command, 2)
+	_, made := of.parts[name]
+	switch {
+	case !known:
+		e.use(listOf(arguments))
+		return value{}
+	case isNumber && !made:
+		return of.element()
 	}
-	if at, constant := number(command, 2); constant {
-		if at < len(of.list) {
-			return of.list[at]
-		}
-		return element(of)
-	}
-	e.use(of)
-	e.use(arguments[1])
-	return value{}
+	return e.fields(of, []string{name}, command.Pos)
 }
 
 // changed makes a variable unknown after entries are set in it: they need not be declared.
 func (e *execution) changed(command *parse.CommandNode, of value) {
 	e.use(of)
-	variable, is := command.Args[1].(*parse.VariableNode)
-	if !is || len(variable.Ident) != 1 {
-		return
-	}
-	for block := e.variables; block != nil; block = block.outer {
-		if _, there := block.names[variable.Ident[0]]; there {
-			block.names[variable.Ident[0]] = value{}
-			return
+	if variable, is := command.Args[1].(*parse.VariableNode); is && len(variable.Ident) == 1 {
+		if names := e.variable(variable.Ident[0]); names != nil {
+			names[variable.Ident[0]] = value{}
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package fields
 
 import (
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -27,7 +28,7 @@ func (a *analysis) ignored(kind schema.GroupVersionKind) Problems {
 	}
 	var problems Problems
 	for _, name := range sortedKeys(Members(core)) {
-		if field := join("spec", name); !a.uses(field) && !ofOperator(kind, name) {
+		if field := "spec." + name; !a.uses(field) && !ofOperator(kind, name) {
 			problems = append(problems, Problem{path.Join(a.dir, "templates"), 0, field + " of " + kind.Kind + " is used by no template: setting it has no effect"})
 		}
 	}
@@ -42,14 +43,13 @@ func (a *analysis) idle(c *chart.Chart, kind schema.GroupVersionKind, declared *
 			slices.ContainsFunc(c.Metadata.Dependencies, func(d *chart.Dependency) bool { return d.Alias == name }) ||
 			declared != nil && Property(declared.Spec, name) != nil || ofOperator(kind, name)
 	}
-	for _, entry := range entriesOf(c) {
-		if entry.inner || ours(entry.steps[0]) {
-			continue
+	eachEntry(c, func(steps []string, line int, inner bool) bool {
+		if at := strings.Join(steps, "."); !inner && !ours(steps[0]) && !a.uses("spec."+at) {
+			says := at + " is used by no template: remove it"
+			problems = append(problems, Problem{path.Join(a.dir, valuesFile), line, says})
 		}
-		if at := "spec." + strings.Join(entry.steps, "."); !a.uses(at) {
-			problems = append(problems, Problem{path.Join(a.dir, valuesFile), entry.line, strings.Join(entry.steps, ".") + " is used by no template: remove it"})
-		}
-	}
+		return true
+	})
 	return problems
 }
 
@@ -59,52 +59,42 @@ func fieldless(c *chart.Chart, dir string, kind schema.GroupVersionKind, declare
 	bare.Values = nil
 	root := valuesOf(&bare, kind, declared)
 	var problems Problems
-	var reported [][]string
-	for _, entry := range entriesOf(c) {
+	eachEntry(c, func(steps []string, line int, _ bool) bool {
 		at, known := root, true
-		for i := 0; known && i < len(entry.steps) && at != nil; i++ {
-			at, known = at.member(entry.steps[i])
+		for i := 0; known && i < len(steps) && at != nil; i++ {
+			at, known = at.member(steps[i])
 		}
-		below := slices.ContainsFunc(reported, func(above []string) bool {
-			return len(above) < len(entry.steps) && slices.Equal(above, entry.steps[:len(above)])
-		})
-		if known || below {
-			continue
+		if !known {
+			problems = append(problems, Problem{path.Join(dir, valuesFile), line, fmt.Sprintf(
+				"%s is not a field of %s, so no spec can set it: declare it in %s, or put it into the template",
+				strings.Join(steps, "."), kind.Kind, Name,
+			)})
 		}
-		reported = append(reported, entry.steps)
-		problems = append(problems, Problem{path.Join(dir, valuesFile), entry.line, strings.Join(entry.steps, ".") +
-			" is not a field of " + kind.Kind + ", so no spec can set it: declare it in " + Name + ", or put it into the template"})
-	}
+		return known
+	})
 	return problems
 }
 
-// entry is an entry of a values.yaml.
-type entry struct {
-	steps []string
-	line  int
-	inner bool // it has entries of its own
-}
-
-// entriesOf returns the entries of a chart's values.yaml in the order of the file.
-func entriesOf(c *chart.Chart) []entry {
+// eachEntry visits the entries of a chart's values.yaml in the order of the file. Inner says that an entry has entries of
+// its own, which are visited if visit returns true.
+func eachEntry(c *chart.Chart, visit func(steps []string, line int, inner bool) bool) {
 	var document yaml.Node
 	for _, file := range c.Raw {
 		if file.Name == valuesFile && yaml.Unmarshal(file.Data, &document) != nil {
-			return nil // a chart with invalid YAML here does not load
+			return // a chart with invalid YAML here does not load
 		}
 	}
-	var list []entry
 	var walk func(node *yaml.Node, steps []string)
 	walk = func(node *yaml.Node, steps []string) {
 		for i := 0; node.Kind == yaml.MappingNode && i+1 < len(node.Content); i += 2 {
 			key, value := node.Content[i], node.Content[i+1]
 			below := append(slices.Clone(steps), key.Value)
-			list = append(list, entry{below, key.Line, value.Kind == yaml.MappingNode && len(value.Content) > 0})
-			walk(value, below)
+			if visit(below, key.Line, value.Kind == yaml.MappingNode && len(value.Content) > 0) {
+				walk(value, below)
+			}
 		}
 	}
 	if len(document.Content) > 0 {
 		walk(document.Content[0], nil)
 	}
-	return list
 }

@@ -1,9 +1,9 @@
 package fields
 
 import (
-	"reflect"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
@@ -26,9 +26,7 @@ func TestADefaultFitsTheSchemaOfValues(t *testing.T) {
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
 			properties := Relaxed(account, test.defaults)["properties"].(map[string]any)
-			if got := properties["account"].(map[string]any)["type"]; !reflect.DeepEqual(got, test.want) {
-				t.Errorf("got %v, want %v", got, test.want)
-			}
+			assert.Equal(t, test.want, properties["account"].(map[string]any)["type"])
 		})
 	}
 }

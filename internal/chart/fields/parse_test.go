@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -151,9 +152,7 @@ func TestAFileFitsItsKind(t *testing.T) {
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
 			_, err := For(test.kind, "f", []byte(test.text))
-			if got := said(err); got != test.want {
-				t.Errorf("got error %q, want %q", got, test.want)
-			}
+			assert.Equal(t, test.want, said(err))
 		})
 	}
 }

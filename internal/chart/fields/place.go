@@ -3,9 +3,9 @@ package fields
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"helm.sh/helm/v3/pkg/chart"
@@ -61,7 +61,7 @@ func nodeOf(path string, s *props) *node {
 
 // member returns the place of a field. Declared is false if the field is known not to exist.
 func (n *node) member(name string) (field *node, declared bool) {
-	path := join(n.path, name)
+	path := n.path + "." + name
 	switch {
 	case n.fields != nil:
 		field = n.fields[name]
@@ -126,42 +126,44 @@ func elementOf(typ reflect.Type, sorts ...reflect.Kind) reflect.Type {
 	return nil
 }
 
-// value is an abstract value in a template: the root object that templates are executed with, a place among the values, or a list or map of values
-// that the template constructs. The zero value is unknown.
+// value is an abstract value in a template: a place among the values, or what the template makes of such values: a map by
+// names, or a list by numbers. The object that templates are executed with is such a map, too. The zero value is unknown.
 type value struct {
-	root bool
-	at   *node
-	list []value
-	dict map[string]value
+	at    *node
+	parts map[string]value
+}
+
+// listOf returns a list of values.
+func listOf(items []value) value {
+	parts := map[string]value{}
+	for i, item := range items {
+		parts[strconv.Itoa(i)] = item
+	}
+	return value{parts: parts}
 }
 
 // key returns a string that is the same for equal values.
 func (v value) key() string {
 	switch {
-	case v.root:
-		return "root"
 	case v.at != nil:
 		return v.at.path
-	case v.list != nil:
-		keys := make([]string, 0, len(v.list))
-		for _, item := range v.list {
-			keys = append(keys, item.key())
-		}
-		return "[" + strings.Join(keys, " ") + "]"
-	case v.dict != nil:
-		var out strings.Builder
-		for _, name := range slices.Sorted(maps.Keys(v.dict)) {
-			fmt.Fprintf(&out, "%s: %s ", name, v.dict[name].key())
-		}
-		return "{" + out.String() + "}"
+	case v.parts == nil:
+		return "-"
 	}
-	return "-"
+	var out strings.Builder
+	for _, name := range sortedKeys(v.parts) {
+		fmt.Fprintf(&out, "%s: %s ", name, v.parts[name].key())
+	}
+	return "{" + out.String() + "}"
 }
 
-// parts returns the entries of a constructed list or map.
-func (v value) parts() []value {
-	if v.list != nil {
-		return v.list
+// element returns the value of an entry of a list or a map.
+func (v value) element() value {
+	if v.at != nil {
+		return value{at: v.at.element()}
 	}
-	return slices.Collect(maps.Values(v.dict))
+	if len(v.parts) == 1 {
+		return v.parts["0"] // the only one of a list
+	}
+	return value{}
 }

@@ -23,7 +23,7 @@ type Survey struct {
 	Ignored Problems
 	// Idle are the entries of values.yaml that no template uses.
 	Idle Problems
-	// Fieldless are the entries of values.yaml that no spec can set.
+	// Fieldless are the other entries of values.yaml that no spec can set.
 	Fieldless Problems
 }
 
@@ -38,13 +38,15 @@ func Look(c *chart.Chart, dir string, kind schema.GroupVersionKind) (*Survey, er
 	if !known { // the CRD alone defines its spec
 		values = &node{path: "spec"}
 	}
-	a := &analysis{dir: dir, values: values, trees: map[string]*parse.Tree{}, texts: map[string]string{}, done: map[string]bool{}, found: map[string]Problem{}}
+	a := &analysis{
+		dir: dir, trees: map[string]*parse.Tree{}, texts: map[string]string{}, done: map[string]bool{}, found: map[string]Problem{},
+	}
 	if err := a.parse(c); err != nil {
 		return nil, err
 	}
-	for _, name := range slices.Sorted(maps.Keys(a.texts)) {
-		if !strings.HasPrefix(path.Base(name), "_") {
-			a.template(name, value{root: true})
+	for _, file := range c.Templates {
+		if !strings.HasPrefix(path.Base(file.Name), "_") {
+			a.template(file.Name, value{parts: map[string]value{"Values": {at: values}}})
 		}
 	}
 	survey := &Survey{Idle: a.idle(c, kind, declared)}
@@ -52,11 +54,10 @@ func Look(c *chart.Chart, dir string, kind schema.GroupVersionKind) (*Survey, er
 		return survey, nil
 	}
 	survey.Undeclared = sortedProblems(slices.Collect(maps.Values(a.found)))
-	survey.Fieldless = fieldless(c, dir, kind, declared)
-	if declared != nil {
-		survey.Unused = sortedProblems(a.unused(declared))
-	}
-	survey.Ignored = a.ignored(kind)
+	survey.Fieldless = slices.DeleteFunc(fieldless(c, dir, kind, declared), func(p Problem) bool {
+		return slices.ContainsFunc(survey.Idle, func(idle Problem) bool { return idle.Line == p.Line })
+	})
+	survey.Unused, survey.Ignored = sortedProblems(a.unused(declared)), a.ignored(kind)
 	return survey, nil
 }
 
@@ -67,13 +68,12 @@ func sortedProblems(problems Problems) Problems {
 
 // analysis executes the templates with abstract values: places among the chart's values.
 type analysis struct {
-	dir    string
-	values *node
-	trees  map[string]*parse.Tree
-	texts  map[string]string // of the files
-	done   map[string]bool   // templates with what they were called with
-	found  map[string]Problem
-	marks  []mark
+	dir   string
+	trees map[string]*parse.Tree
+	texts map[string]string // of the files
+	done  map[string]bool   // templates with what they were called with
+	found map[string]Problem
+	marks []mark
 }
 
 // mark is a path that a template uses; whole if everything below it is used, too.
@@ -116,7 +116,7 @@ func (a *analysis) template(name string, with value) {
 func (a *analysis) undeclared(tree *parse.Tree, at parse.Pos, parent *node, name string) {
 	text := a.texts[tree.ParseName]
 	line := 1 + strings.Count(text[:min(int(at), len(text))], "\n")
-	field := ".Values" + strings.TrimPrefix(join(parent.path, name), "spec")
+	field := ".Values" + strings.TrimPrefix(parent.path+"."+name, "spec")
 	says := fmt.Sprintf("%s is not declared%s", field, DidYouMean(name, parent.names()))
 	if !strings.HasSuffix(says, "?") {
 		says += ": declare it in " + path.Join(a.dir, Name)
@@ -124,8 +124,6 @@ func (a *analysis) undeclared(tree *parse.Tree, at parse.Pos, parent *node, name
 	problem := Problem{path.Join(a.dir, tree.ParseName), line, says}
 	a.found[problem.Error()] = problem
 }
-
-func join(parent, name string) string { return parent + "." + name }
 
 // unused lists the fields of the file that no template uses.
 func (a *analysis) unused(declared *File) Problems {

@@ -10,6 +10,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/stretchr/testify/assert"
+
 	v1 "github.com/example/appservice-operator/api/v1"
 	appchart "github.com/example/appservice-operator/internal/chart"
 	"github.com/example/appservice-operator/internal/kube"
@@ -93,9 +95,7 @@ func TestExplain(t *testing.T) {
 func TestReference(t *testing.T) {
 	got := Reference(&kube.ForbiddenError{GroupResource: cronJobs}, "which the spec refers to", false).Error()
 	want := `the operator may not list and watch cronjobs of API group "batch", which the spec refers to: add get, list, watch for it to config/rbac/role.yaml`
-	if got != want {
-		t.Errorf("got %s, want %s", got, want)
-	}
+	assert.Equal(t, want, got)
 }
 
 func TestAStatusHoldsTheMessage(t *testing.T) {

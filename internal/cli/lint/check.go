@@ -54,22 +54,10 @@ type Finding struct {
 	Cases []string
 }
 
-// at returns the position as file:line:column, as far as known.
-func (f Finding) at() string {
-	place := f.File
-	if f.Line > 0 {
-		place += fmt.Sprintf(":%d", f.Line)
-	}
-	if f.Line > 0 && f.Column > 0 {
-		place += fmt.Sprintf(":%d", f.Column)
-	}
-	return place
-}
-
 // String returns the finding in the text format.
 func (f Finding) String() string {
 	var out strings.Builder
-	fmt.Fprintf(&out, "%s: %s [%s]\n%s", f.at(), f.Message, f.ID, f.Excerpt)
+	fmt.Fprintf(&out, "%s: %s [%s]\n%s", chart.Place(f.File, f.Line, f.Column), f.Message, f.ID, f.Excerpt)
 	if f.Remedy != "" {
 		fmt.Fprintf(&out, "  hint: %s\n", f.Remedy)
 	}
@@ -169,9 +157,6 @@ func (f *findings) uses(loaded *helmchart.Chart, kind schema.GroupVersionKind) e
 	if err != nil {
 		return err
 	}
-	fieldless := slices.DeleteFunc(survey.Fieldless, func(p fields.Problem) bool { // Idle asks to remove these already
-		return slices.ContainsFunc(survey.Idle, func(idle fields.Problem) bool { return idle.Line == p.Line })
-	})
 	for _, each := range []struct {
 		rule     string
 		problems fields.Problems
@@ -179,7 +164,7 @@ func (f *findings) uses(loaded *helmchart.Chart, kind schema.GroupVersionKind) e
 		{chart.RuleUndeclared, survey.Undeclared},
 		{ruleUnused, slices.Concat(survey.Unused, survey.Ignored)},
 		{ruleIdle, survey.Idle},
-		{ruleFieldless, fieldless},
+		{ruleFieldless, survey.Fieldless},
 	} {
 		for _, fault := range faultsOf(chart.Faults(loaded, each.problems)) {
 			fault.Rule = each.rule

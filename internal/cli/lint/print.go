@@ -20,24 +20,28 @@ var Formats = []string{"text", "json", "github"}
 
 // Print writes reports in one of the formats.
 func Print(out io.Writer, format string, reports []Report) error {
+	var list []Finding
+	for _, report := range reports {
+		for _, found := range report.Findings {
+			found.File = path.Join(report.Dir, found.File)
+			list = append(list, found)
+		}
+	}
 	switch format {
 	case "text":
-		return printText(out, reports)
+		return printText(out, list)
 	case "json":
-		return printJSON(out, reports)
+		return printJSON(out, list)
 	case "github":
-		return printGitHub(out, reports)
+		return printGitHub(out, list)
 	}
 	return fmt.Errorf("-o %s: it can be %s", format, strings.Join(Formats, ", "))
 }
 
-func printText(out io.Writer, reports []Report) error {
-	for _, report := range reports {
-		for _, found := range report.Findings {
-			found.File = path.Join(report.Dir, found.File)
-			if _, err := fmt.Fprintln(out, found); err != nil {
-				return err
-			}
+func printText(out io.Writer, list []Finding) error {
+	for _, found := range list {
+		if _, err := fmt.Fprintln(out, found); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -56,24 +60,18 @@ type finding struct {
 	Help    string   `json:"help"`
 }
 
-func printJSON(out io.Writer, reports []Report) error {
-	list := []finding{}
-	for _, report := range reports {
-		for _, f := range report.Findings {
-			list = append(list, finding{
-				Rule: f.ID, Level: f.Level, File: path.Join(report.Dir, f.File), Line: f.Line, Column: f.Column,
-				Message: f.Message, Remedy: f.Remedy, Cases: f.Cases, Help: f.Help(),
-			})
-		}
+func printJSON(out io.Writer, list []Finding) error {
+	shown := []finding{}
+	for _, f := range list {
+		shown = append(shown, finding{
+			Rule: f.ID, Level: f.Level, File: f.File, Line: f.Line, Column: f.Column,
+			Message: f.Message, Remedy: f.Remedy, Cases: f.Cases, Help: f.Help(),
+		})
 	}
-	return encode(out, map[string]any{"findings": list})
-}
-
-func encode(out io.Writer, value any) error {
 	encoder := json.NewEncoder(out)
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
-	return encoder.Encode(value)
+	return encoder.Encode(map[string]any{"findings": shown})
 }
 
 // ofMessage and ofProperty escape text for GitHub's workflow commands.
@@ -83,20 +81,18 @@ var (
 )
 
 // printGitHub writes GitHub workflow commands, which annotate lines of a pull request.
-func printGitHub(out io.Writer, reports []Report) error {
-	for _, report := range reports {
-		for _, f := range report.Findings {
-			place := "file=" + ofProperty.Replace(path.Join(report.Dir, f.File))
-			if f.Line > 0 {
-				place += fmt.Sprintf(",line=%d", f.Line)
-			}
-			if f.Line > 0 && f.Column > 0 {
-				place += fmt.Sprintf(",col=%d", f.Column)
-			}
-			_, err := fmt.Fprintf(out, "::%s %s,title=%s::%s\n", f.Level, place, ofProperty.Replace(f.ID), ofMessage.Replace(f.said()))
-			if err != nil {
-				return err
-			}
+func printGitHub(out io.Writer, list []Finding) error {
+	for _, f := range list {
+		place := "file=" + ofProperty.Replace(f.File)
+		if f.Line > 0 {
+			place += fmt.Sprintf(",line=%d", f.Line)
+		}
+		if f.Line > 0 && f.Column > 0 {
+			place += fmt.Sprintf(",col=%d", f.Column)
+		}
+		title, text := ofProperty.Replace(f.ID), ofMessage.Replace(f.said())
+		if _, err := fmt.Fprintf(out, "::%s %s,title=%s::%s\n", f.Level, place, title, text); err != nil {
+			return err
 		}
 	}
 	return nil

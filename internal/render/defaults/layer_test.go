@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"sigs.k8s.io/yaml"
 
@@ -92,9 +93,7 @@ func TestUnder(t *testing.T) {
 			spec := parse(t, test.spec)
 			layers := []Layer{{"namespace", parse(t, test.namespace)}, {"platform", parse(t, test.platform)}}
 			got, applied := Under(spec, place, layers...)
-			if want := parse(t, test.want); !reflect.DeepEqual(got, want) {
-				t.Errorf("got %v, want %v", got, want)
-			}
+			assert.Equal(t, parse(t, test.want), got)
 			if got := say(applied); got != test.applied {
 				t.Errorf("got the defaults %q, want %q", got, test.applied)
 			}

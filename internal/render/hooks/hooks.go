@@ -123,3 +123,16 @@ func annotatePods(template map[string]any, key, value string) {
 	annotations, _, _ := unstructured.NestedStringMap(template, "metadata", "annotations")
 	_ = unstructured.SetNestedStringMap(template, labels.Merge(annotations, map[string]string{key: value}), "metadata", "annotations")
 }
+
+// eachContainer calls change for the containers of a pod template, with those that run first.
+func eachContainer(template map[string]any, change func(container map[string]any)) {
+	for _, list := range []string{"initContainers", "containers"} {
+		found, _, _ := unstructured.NestedFieldNoCopy(template, "spec", list)
+		containers, _ := found.([]any)
+		for _, item := range containers {
+			if container, is := item.(map[string]any); is {
+				change(container)
+			}
+		}
+	}
+}

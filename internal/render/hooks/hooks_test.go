@@ -111,9 +111,7 @@ func TestHooksLeaveTheOwnerAlone(t *testing.T) {
 	before := resource.DeepCopy()
 	objects := []*unstructured.Unstructured{parse(t, deployment), parse(t, widget)}
 	require.NoError(t, Run(t.Context(), Default(), &Input{Owner: resource}, objects))
-	if !reflect.DeepEqual(resource, before) {
-		t.Errorf("got %s\nwant %s", asJSON(t, resource), asJSON(t, before))
-	}
+	assert.Equal(t, before, resource)
 }
 
 func TestHooksTakeNoObjects(t *testing.T) {
@@ -128,9 +126,7 @@ func TestMetadataThatIsNoStringIsAnError(t *testing.T) {
 			t.Run(field+" of a "+kind, func(t *testing.T) {
 				object := parse(t, "{apiVersion: "+version+", kind: "+kind+", metadata: {name: web, "+field+": {tier: front, number: 1}}}")
 				err := Run(t.Context(), Default(), &Input{Owner: owner(t)}, []*unstructured.Unstructured{object})
-				if err == nil {
-					t.Fatalf("it was accepted, as %s", asJSON(t, object.Object["metadata"]))
-				}
+				require.Error(t, err, "it was accepted, as %s", asJSON(t, object.Object["metadata"]))
 				if !strings.Contains(err.Error(), kind+` "web"`) {
 					t.Errorf("the error does not name the object: %v", err)
 				}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
@@ -20,9 +21,7 @@ func TestLabelsMarksWhatTheCachesHold(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			object := parse(t, "{apiVersion: v1, kind: Service, metadata: {name: web}}")
 			object.SetLabels(tc.in)
-			if got := run(t, object, Labels).GetLabels(); !reflect.DeepEqual(got, tc.want) {
-				t.Errorf("got %v, want %v", got, tc.want)
-			}
+			assert.Equal(t, tc.want, run(t, object, Labels).GetLabels())
 		})
 	}
 }

@@ -142,18 +142,11 @@ func restrict(template map[string]any) {
 	context := within(spec, "securityContext")
 	unlessSet(context, "runAsNonRoot", true)
 	unlessSet(within(context, "seccompProfile"), "type", string(corev1.SeccompProfileTypeRuntimeDefault))
-	for _, list := range []string{"initContainers", "containers"} {
-		containers, _ := spec[list].([]any)
-		for _, item := range containers {
-			container, ok := item.(map[string]any)
-			if !ok {
-				continue
-			}
-			context := within(container, "securityContext")
-			unlessSet(context, "allowPrivilegeEscalation", false)
-			within(context, "capabilities")["drop"] = []any{"ALL"}
-		}
-	}
+	eachContainer(template, func(container map[string]any) {
+		context := within(container, "securityContext")
+		unlessSet(context, "allowPrivilegeEscalation", false)
+		within(context, "capabilities")["drop"] = []any{"ALL"}
+	})
 }
 
 // within returns the map of a field, and creates it if there is none.

@@ -2,9 +2,9 @@ package hooks
 
 import (
 	"errors"
-	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -64,9 +64,7 @@ func TestPodSecurityRefusesWhatIsBelowTheLevel(t *testing.T) {
 				t.Fatalf("got %v, want a PodSecurityError", err)
 			}
 			for _, part := range test.want {
-				if !strings.Contains(err.Error(), part) {
-					t.Errorf("the error lacks %q: %v", part, err)
-				}
+				assert.ErrorContains(t, err, part)
 			}
 		})
 	}
@@ -102,9 +100,7 @@ func TestPodSecurityHoldsPodsToTheProfileThatTheSpecAsksFor(t *testing.T) {
 				t.Fatalf("got the error %v, want %q", err, test.want)
 			}
 			for _, part := range test.want {
-				if !strings.Contains(err.Error(), part) {
-					t.Errorf("the error lacks %q: %v", part, err)
-				}
+				assert.ErrorContains(t, err, part)
 			}
 		})
 	}
@@ -118,7 +114,5 @@ func TestPodSecurityLocksPodsInWhereTheyLeaveItOpen(t *testing.T) {
   initContainers: [{name: side, image: x, securityContext: {allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}}}],
   containers: [{name: app, image: x, securityContext: {allowPrivilegeEscalation: false, capabilities: {add: [NET_BIND_SERVICE], drop: [ALL]}, readOnlyRootFilesystem: true}}]}`)
 	require.NoError(t, PodSecurity(t.Context(), &Input{Facts: Facts{Enforced: Restricted}}, []*unstructured.Unstructured{service, object}))
-	if got, want := asJSON(t, object.Object), asJSON(t, want.Object); got != want {
-		t.Errorf("got %s\nwant %s", got, want)
-	}
+	assert.Equal(t, asJSON(t, want.Object), asJSON(t, object.Object))
 }

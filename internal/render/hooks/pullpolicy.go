@@ -14,20 +14,10 @@ import (
 // would stay when the image changes: no manager owns it then, and an old "latest" would continue to run.
 func PullPolicy(_ context.Context, _ *Input, objects []*unstructured.Unstructured) error {
 	for _, object := range objects {
-		pod, _, _ := unstructured.NestedFieldNoCopy(reference.PodTemplate(object), "spec")
-		spec, ok := pod.(map[string]any)
-		if !ok {
-			continue
-		}
-		for _, list := range []string{"initContainers", "containers"} {
-			containers, _ := spec[list].([]any)
-			for _, item := range containers {
-				if container, ok := item.(map[string]any); ok {
-					image, _ := container["image"].(string)
-					unlessSet(container, "imagePullPolicy", string(pullPolicy(image)))
-				}
-			}
-		}
+		eachContainer(reference.PodTemplate(object), func(container map[string]any) {
+			image, _ := container["image"].(string)
+			unlessSet(container, "imagePullPolicy", string(pullPolicy(image)))
+		})
 	}
 	return nil
 }

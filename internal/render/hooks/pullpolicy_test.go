@@ -3,6 +3,7 @@ package hooks
 import (
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
@@ -26,9 +27,7 @@ func TestPullPolicyIsTheAPIServers(t *testing.T) {
 			t.Run(name+", "+list, func(t *testing.T) {
 				object := run(t, pods(t, "{"+list+": ["+test.container+"]}"), PullPolicy)
 				containers, _, _ := unstructured.NestedSlice(object.Object, "spec", "template", "spec", list)
-				if got := containers[0].(map[string]any)["imagePullPolicy"]; got != string(test.want) {
-					t.Errorf("got %v, want %s", got, test.want)
-				}
+				assert.Equal(t, string(test.want), containers[0].(map[string]any)["imagePullPolicy"])
 			})
 		}
 	}

@@ -3,6 +3,7 @@ package hooks
 import (
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -38,9 +39,7 @@ func TestReload(t *testing.T) {
 			service := parse(t, "{apiVersion: v1, kind: Service, metadata: {name: web, annotations: {"+v1.AnnotationReload+`: "true"}}}`)
 			in := &Input{References: test.references, Facts: Facts{Content: test.content}}
 			require.NoError(t, Reload(t.Context(), in, []*unstructured.Unstructured{service, object}))
-			if got := templateAnnotations(object)[AnnotationReferences]; got != test.want {
-				t.Errorf("got %q, want %q", got, test.want)
-			}
+			assert.Equal(t, test.want, templateAnnotations(object)[AnnotationReferences])
 		})
 	}
 }

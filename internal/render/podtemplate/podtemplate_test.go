@@ -157,9 +157,7 @@ func TestAPatchIsMerged(t *testing.T) {
 			object := workload(t, "Deployment", pods)
 			require.NoError(t, patch.Apply([]*unstructured.Unstructured{object}))
 			want := parse(t, strings.NewReplacer(tc.replace...).Replace(pods))
-			if got := templateOf(t, object); !reflect.DeepEqual(got, any(want)) {
-				t.Errorf("got %s\nwant %s", asJSON(t, got), asJSON(t, want))
-			}
+			assert.Equal(t, any(want), templateOf(t, object))
 			if got := object.GetAnnotations()[v1.AnnotationPatched]; got != tc.sets {
 				t.Errorf("the annotation says %q, want %q", got, tc.sets)
 			}
@@ -223,9 +221,7 @@ func TestWhatAPatchMayNotHold(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			patch, err := of(t, tc.patch)
-			if err == nil {
-				t.Fatalf("it was taken: %v", patch)
-			}
+			require.Error(t, err, "it was taken: %v", patch)
 			if !strings.HasPrefix(err.Error(), tc.want) {
 				t.Errorf("got  %v\nwant %s", err, tc.want)
 			}

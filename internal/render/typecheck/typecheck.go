@@ -64,12 +64,10 @@ type Allowed func(reflect.Type) []string
 
 // Check lists the misfits in an object of a built-in kind. For other kinds there are none.
 func Check(object *unstructured.Unstructured, allowed Allowed) Misfits {
-	typed, err := scheme.Scheme.New(object.GroupVersionKind())
-	if err != nil {
-		return nil
-	}
 	c := &checker{allowed: allowed}
-	c.value(object.Object, reflect.TypeOf(typed).Elem(), nil)
+	if typed, err := scheme.Scheme.New(object.GroupVersionKind()); err == nil {
+		c.value(object.Object, reflect.TypeOf(typed).Elem(), nil)
+	}
 	return c.found
 }
 

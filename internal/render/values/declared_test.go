@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"helm.sh/helm/v3/pkg/chart"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -79,9 +80,7 @@ func TestDeclaredFieldsPass(t *testing.T) {
 				got, unknown, err := Read(t.Context(), For(kind, declaring(declaredFields), nil), resource)
 				require.NoError(t, err)
 				delete(got, "image") // the Go type always has one
-				if got, want := asJSON(t, got), asJSON(t, parse(t, test.want).Object); got != want {
-					t.Errorf("got %s, want %s", got, want)
-				}
+				assert.Equal(t, asJSON(t, parse(t, test.want).Object), asJSON(t, got))
 				if got, want := asJSON(t, unknown), asJSON(t, test.unknown); got != want {
 					t.Errorf("got unknown fields %s, want %s", got, want)
 				}
@@ -99,9 +98,7 @@ func TestFieldsOfTheGoTypeAreDecodedBesideDeclaredOnes(t *testing.T) {
 	got, unknown, err := Read(t.Context(), For(appService, declaring(declaredFields), map[string]string{"topology.zoneCount": "7"}), resource)
 	require.NoError(t, err)
 	want := `{"image":"nginx","resources":{"limits":{"cpu":"100m"}},"topology":{"zoneCount":7},"ports":[{"port":80}]}`
-	if got, want := asJSON(t, got), asJSON(t, parse(t, want).Object); got != want {
-		t.Errorf("got %s, want %s", got, want)
-	}
+	assert.Equal(t, asJSON(t, parse(t, want).Object), asJSON(t, got))
 	if got, want := asJSON(t, unknown), asJSON(t, []string{"spec.later", "spec.ports[0].hostPort"}); got != want {
 		t.Errorf("got unknown fields %s, want %s", got, want)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/chartutil"
@@ -68,9 +69,7 @@ func asJSON(t *testing.T, value any) string {
 func TestEveryFieldOfTheSpecBecomesAValue(t *testing.T) {
 	resource := everyField(t)
 	got, want := asJSON(t, translate(t, resource, nil)), asJSON(t, resource.Object["spec"])
-	if got != want {
-		t.Errorf("got %s\nwant %s", got, want)
-	}
+	assert.Equal(t, want, got)
 }
 
 func TestFieldsThatAreLeftOutAreNoValues(t *testing.T) {
@@ -109,9 +108,7 @@ func TestUnknownFieldsAreDropped(t *testing.T) {
   ingress: {hosts: [{host: a.b, rules: []}]}
 `), nil)
 	want := `{"image":"nginx","envs":[{"name":"A","value":"b"}],"ports":[{"port":80}],"ingress":{"hosts":[{"host":"a.b"}]},"config":{"environment":{"A":"b"}}}`
-	if got, want := asJSON(t, got), asJSON(t, parse(t, want).Object); got != want {
-		t.Errorf("got %s, want %s", got, want)
-	}
+	assert.Equal(t, asJSON(t, parse(t, want).Object), asJSON(t, got))
 }
 
 func TestAValueOfAnotherTypeIsAnError(t *testing.T) {
@@ -137,9 +134,7 @@ func TestAValueOfAnotherTypeIsAnError(t *testing.T) {
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
 			got, err := For(appService, bare, nil).Translate(t.Context(), withSpec(t, appService, test.spec))
-			if err == nil {
-				t.Fatalf("it was accepted: %s", asJSON(t, got))
-			}
+			require.Error(t, err, "it was accepted: %s", asJSON(t, got))
 			if err.Error() != test.want {
 				t.Errorf("got error %v, want %s", err, test.want)
 			}
@@ -164,9 +159,7 @@ func TestTheSpecOfAnotherKindPassesAsItStands(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			got := translate(t, withSpec(t, tc.kind, tc.spec), nil)
-			if got, want := asJSON(t, got), asJSON(t, parse(t, tc.want).Object); got != want {
-				t.Errorf("got %s, want %s", got, want)
-			}
+			assert.Equal(t, asJSON(t, parse(t, tc.want).Object), asJSON(t, got))
 		})
 	}
 }
@@ -211,9 +204,7 @@ func TestOverridesWin(t *testing.T) {
 		for _, kind := range []schema.GroupVersionKind{appService, other} {
 			t.Run(name+" of "+kind.Kind, func(t *testing.T) {
 				got := translate(t, withSpec(t, kind, tc.spec), tc.overrides)
-				if got, want := asJSON(t, got), asJSON(t, parse(t, tc.want).Object); got != want {
-					t.Errorf("got %s, want %s", got, want)
-				}
+				assert.Equal(t, asJSON(t, parse(t, tc.want).Object), asJSON(t, got))
 			})
 		}
 	}
@@ -229,9 +220,7 @@ func TestAnOverrideThatCannotBeAppliedIsNamed(t *testing.T) {
 	for name, overrides := range cases {
 		t.Run(name, func(t *testing.T) {
 			got, err := For(appService, bare, overrides).Translate(t.Context(), withSpec(t, appService, `{image: nginx}`))
-			if err == nil {
-				t.Fatalf("it was accepted: %v", got)
-			}
+			require.Error(t, err, "it was accepted: %v", got)
 			for key := range overrides {
 				if !strings.Contains(err.Error(), "cannot apply overrideValues "+key) {
 					t.Errorf("the error does not name %s: %v", key, err)
@@ -249,9 +238,7 @@ func TestTheResourceIsNeverChanged(t *testing.T) {
 			resource.SetGroupVersionKind(kind)
 			before := resource.DeepCopy()
 			scribble(map[string]any(translate(t, resource, overrides)))
-			if !reflect.DeepEqual(resource.Object, before.Object) {
-				t.Errorf("got %s\nwant %s", asJSON(t, resource.Object), asJSON(t, before.Object))
-			}
+			assert.Equal(t, before.Object, resource.Object)
 		})
 	}
 }
