@@ -108,13 +108,6 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-func TestAGatewayThatDoesNotExistAnswersNothing(t *testing.T) {
-	gone := Gateways{{Namespace: "infra", Name: "edge"}: nil}
-	if got := route(t, "parentRefs: [{name: edge, namespace: infra}], hostnames: [a.example.com]", "").Addresses(gone); len(got) > 0 {
-		t.Errorf("got %v", got)
-	}
-}
-
 func TestGatewaysOfARoute(t *testing.T) {
 	got := route(t, "parentRefs: [{name: edge}, {name: edge, sectionName: http}, {name: edge, namespace: infra}, {group: '', kind: Service, name: web}]", "").Gateways()
 	want := []types.NamespacedName{{Namespace: "demo", Name: "edge"}, {Namespace: "infra", Name: "edge"}}
