@@ -3,6 +3,7 @@ package status
 import (
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -47,9 +48,7 @@ func TestTheStatusOfAStatefulSet(t *testing.T) {
 			if condition := meta.FindStatusCondition(got.Conditions, v1.ConditionProgressing); condition.Reason != test.progress || condition.Status != metav1.ConditionTrue {
 				t.Errorf("Progressing: got %+v", condition)
 			}
-			if got.Phase != test.phase {
-				t.Errorf("got phase %s, want %s", got.Phase, test.phase)
-			}
+			assert.Equal(t, test.phase, got.Phase, "phase")
 		})
 	}
 }
