@@ -13,8 +13,8 @@ import (
 // deletionPeriod is the time between two attempts to delete an expired resource.
 const deletionPeriod = 2 * time.Minute
 
-// expiry returns when the resource expires, nil for never; the warning that this is soon, or why it could not be deleted; and when that
-// has to be checked again, zero for never.
+// expiry returns when the resource expires, nil for never; the warning that this is soon, or why it could not be
+// deleted; and when that has to be checked again, zero for never.
 func expiry(in Input) (ends *metav1.Time, warnings []v1.Problem, again time.Time) {
 	life := LifetimeOf(in.Resource, in.Previous.ExpirationTime, in.Now.Time)
 	if life.End().IsZero() {

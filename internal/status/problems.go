@@ -50,7 +50,8 @@ func problems(in Input, objects []objectState, main client.Object, v verdict) []
 		})
 	}
 	for _, missing := range in.Missing {
-		if missing.Kind == reference.IngressClass || missing.Kind == reference.StorageClass || missing.By == reference.ByTLS {
+		switch {
+		case missing.Kind == reference.IngressClass, missing.Kind == reference.StorageClass, missing.By == reference.ByTLS:
 			continue // the object that refers to it reports it
 		}
 		message := fmt.Sprintf("%s does not exist, %s refers to it", missing.Object, missing.By)

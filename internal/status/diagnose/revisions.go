@@ -66,7 +66,8 @@ const labelGeneration = "pod-template-generation"
 func daemonSet(s *appsv1.DaemonSet) *Workload {
 	w, have := workload(appsv1.GroupName, "DaemonSet", s, s.Spec.Selector, &s.Spec.Template), s.Status
 	want := have.DesiredNumberScheduled
-	w.Want, w.Unavailable, w.ByHand = want, have.NumberUnavailable, s.Spec.UpdateStrategy.Type == appsv1.OnDeleteDaemonSetStrategyType
+	w.Want, w.Unavailable = want, have.NumberUnavailable
+	w.ByHand = s.Spec.UpdateStrategy.Type == appsv1.OnDeleteDaemonSetStrategyType
 	if w.ByHand {
 		w.Kept = want
 	}

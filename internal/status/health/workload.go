@@ -26,7 +26,7 @@ func rollout(object client.Object, facts Facts) State {
 	case *appsv1.Deployment:
 		return deployment(object, replicas(want, have))
 	case *appsv1.StatefulSet:
-		have.Updated = min(want, have.Updated+workload.Kept)
+		have.Updated = min(want, have.Updated+workload.Kept) // of an earlier version by design
 		return statefulSet(object, replicas(want, have), want, facts)
 	case *appsv1.DaemonSet:
 		if workload.ByHand {
@@ -62,9 +62,8 @@ func deployment(d *appsv1.Deployment, state State) State {
 	return state
 }
 
-// statefulSet returns the state of a StatefulSet whose replicas are in a state. Pods below the partition, and all pods if they are
-// replaced on deletion only, may be of an earlier version by design. One that sets how long each replica may take is stuck if its
-// rollout takes longer.
+// statefulSet returns the state of a StatefulSet whose replicas are in a state. One that sets how long each replica
+// may take is stuck if its rollout takes longer.
 func statefulSet(s *appsv1.StatefulSet, state State, want int32, facts Facts) State {
 	have := s.Status
 	deadline, err := strconv.ParseInt(s.Annotations[v1.AnnotationProgressDeadline], 10, 32)
