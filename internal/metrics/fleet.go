@@ -1,7 +1,9 @@
 package metrics
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -82,13 +84,8 @@ func (s *fleets) add(f *Fleet) {
 func (s *fleets) remove(f *Fleet) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var rest []*Fleet
-	for _, other := range s.list {
-		if other != f {
-			rest = append(rest, other)
-		}
-	}
-	s.list = rest
+	// In a copy: Collect may still read the list.
+	s.list = slices.DeleteFunc(slices.Clone(s.list), func(other *Fleet) bool { return other == f })
 }
 
 // Describe implements prometheus.Collector.
@@ -190,9 +187,7 @@ func (l *labeller) show(kind string, name types.NamespacedName, content map[stri
 			}
 			reason, _ := condition["reason"].(string)
 			status, _ := condition["status"].(string)
-			if status == "" {
-				status = string(metav1.ConditionUnknown)
-			}
+			status = cmp.Or(status, string(metav1.ConditionUnknown))
 			metrics <- &series{l.condition, []*dto.LabelPair{ // sorted by name
 				l.label("kind", kind), named, l.label("namespace", name.Namespace),
 				l.label("reason", reason), l.label("status", status), l.label("type", wanted),

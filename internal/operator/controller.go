@@ -169,7 +169,7 @@ func addController(mgr manager.Manager, shared shared, entry chart.Watch) error 
 	changed := predicate.Or[client.Object](predicate.GenerationChangedPredicate{}, predicate.LabelChangedPredicate{}, predicate.AnnotationChangedPredicate{})
 	for _, source := range []source.Source{
 		source.Kind[client.Object](mgr.GetCache(), resource, &handler.EnqueueRequestForObject{}, changed),
-		source.Kind[client.Object](mgr.GetCache(), resource, reconciler.Status),
+		source.Kind[client.Object](mgr.GetCache(), resource, handler.Funcs{UpdateFunc: reconciler.Status.Update}),
 	} {
 		if err := runs.Watch(source); err != nil {
 			return fmt.Errorf("cannot watch %s: %w", kind, err)

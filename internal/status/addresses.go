@@ -97,20 +97,10 @@ func podsOf(service *corev1.Service, snapshot *livestate.Snapshot) *corev1.PodSp
 	return found
 }
 
-// podTemplate returns the pod template of an object; nil if it has none.
+// podTemplate returns the pod template of an object whose pods may serve; nil if it has none.
 func podTemplate(object client.Object) *corev1.PodTemplateSpec {
-	if object == nil || kube.IsOutline(object) {
-		return nil
-	}
-	switch object := object.(type) {
-	case *appsv1.Deployment:
-		return &object.Spec.Template
-	case *appsv1.StatefulSet:
-		return &object.Spec.Template
-	case *appsv1.DaemonSet:
-		return &object.Spec.Template
-	case *appsv1.ReplicaSet:
-		return &object.Spec.Template
+	if workload, found := diagnose.WorkloadOf(object); found && workload.Group == appsv1.GroupName {
+		return workload.Template
 	}
 	return nil
 }

@@ -2,9 +2,9 @@ package status
 
 import (
 	"net/url"
-	"reflect"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
@@ -219,16 +219,12 @@ func TestEndpoints(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			got := v1.AppServiceStatus{URL: "old", Endpoints: []v1.Endpoint{external("old")}}
 			endpoints(&got, Input{Resource: resource(), Snapshot: snapshot(t, test.objects...)})
-			if !reflect.DeepEqual(got.Endpoints, test.want) {
-				t.Errorf("got %v, want %v", got.Endpoints, test.want)
-			}
+			assert.Equal(t, test.want, got.Endpoints)
 			want := ""
 			if len(test.want) > 0 {
 				want = test.want[0].URL
 			}
-			if got.URL != want {
-				t.Errorf("the URL is %q, want %q", got.URL, want)
-			}
+			assert.Equal(t, want, got.URL, "URL")
 		})
 	}
 }
@@ -262,9 +258,7 @@ func TestAddress(t *testing.T) {
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
 			got := address(test.port, "host", test.number)
-			if got != test.want {
-				t.Errorf("got %q, want %q", got, test.want)
-			}
+			assert.Equal(t, test.want, got)
 			if parsed, err := url.Parse(got); err != nil || parsed.Hostname() != "host" {
 				t.Errorf("%q is not the URL of a host: %v", got, err)
 			}

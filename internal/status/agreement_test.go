@@ -3,6 +3,7 @@ package status
 import (
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -65,9 +66,7 @@ func agree(t *testing.T, resource *unstructured.Unstructured, status *v1.AppServ
 	// kubectl wait passes over conditions of an earlier generation.
 	ready := meta.FindStatusCondition(status.Conditions, v1.ConditionReady)
 	waited := ready.Status == "True" && ready.ObservedGeneration >= resource.GetGeneration()
-	if got := (verdicts{waited, result.Status, healthOf(t, resource)}); got != want {
-		t.Errorf("got %+v, want %+v", got, want)
-	}
+	assert.Equal(t, want, (verdicts{waited, result.Status, healthOf(t, resource)}))
 }
 
 func healthOf(t *testing.T, resource *unstructured.Unstructured) string {

@@ -27,10 +27,11 @@ func conditions(in Input, main client.Object, v verdict) []metav1.Condition {
 }
 
 func flag(kind string, set bool, v verdict) metav1.Condition {
-	if !set {
-		return metav1.Condition{Type: kind, Status: metav1.ConditionFalse, Reason: v1.ReasonAsExpected}
+	condition := metav1.Condition{Type: kind, Status: isTrue(set), Reason: v1.ReasonAsExpected}
+	if set {
+		condition.Reason, condition.Message = v.reason, v.message
 	}
-	return metav1.Condition{Type: kind, Status: metav1.ConditionTrue, Reason: v.reason, Message: v.message}
+	return condition
 }
 
 func available(main client.Object, v verdict) metav1.Condition {
@@ -53,9 +54,8 @@ func availableSet(set *appsv1.StatefulSet) metav1.Condition {
 	want, have := ptr.Deref(set.Spec.Replicas, 1), set.Status.AvailableReplicas
 	enough := have >= min(want, max(1, want-1))
 	reason := map[bool]string{true: "MinimumReplicasAvailable", false: "MinimumReplicasUnavailable"}[enough]
-	return metav1.Condition{
-		Type: v1.ConditionAvailable, Status: isTrue(enough), Reason: reason, Message: fmt.Sprintf("%d of %d replicas are available", have, want),
-	}
+	message := fmt.Sprintf("%d of %d replicas are available", have, want)
+	return metav1.Condition{Type: v1.ConditionAvailable, Status: isTrue(enough), Reason: reason, Message: message}
 }
 
 func progressing(in Input, main client.Object) metav1.Condition {

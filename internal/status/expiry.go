@@ -13,41 +13,28 @@ import (
 // deletionPeriod is the time between two attempts to delete an expired resource.
 const deletionPeriod = 2 * time.Minute
 
-func lifeOf(in Input) Lifetime {
-	return LifetimeOf(in.Resource, in.Previous.ExpirationTime, in.Now.Time)
-}
-
-// expirationTime returns when the resource expires; nil for never.
-func expirationTime(in Input) *metav1.Time {
-	ends := lifeOf(in).End()
-	if ends.IsZero() {
-		return nil
+// expiry returns when the resource expires, nil for never; the warning that this is soon, or why it could not be
+// deleted; and when that has to be checked again, zero for never.
+func expiry(in Input) (ends *metav1.Time, warnings []v1.Problem, again time.Time) {
+	life := LifetimeOf(in.Resource, in.Previous.ExpirationTime, in.Now.Time)
+	if life.End().IsZero() {
+		return nil, nil, time.Time{}
 	}
-	return &metav1.Time{Time: ends}
-}
-
-// expiring warns that the resource is about to expire, or says why it could not be deleted.
-func expiring(in Input) []v1.Problem {
-	lives := lifeOf(in)
-	if !lives.Ending(in.Now.Time) {
-		return nil
+	ends, again = &metav1.Time{Time: life.End()}, life.Next(in.Now.Time)
+	if life.Over(in.Now.Time) {
+		again = in.Now.Add(deletionPeriod)
 	}
-	ends := lives.End().UTC().Format(time.RFC3339)
-	if in.Undeleted != nil {
-		message := fmt.Sprintf("it was to be deleted at %s, which failed: %v", ends, in.Undeleted)
-		return []v1.Problem{warning("spec.ttl", v1.ReasonExpirationFailed, OneLine(message))}
+	at := life.End().UTC().Format(time.RFC3339)
+	switch {
+	case !life.Ending(in.Now.Time):
+	case in.Undeleted != nil:
+		message := OneLine(fmt.Sprintf("it was to be deleted at %s, which failed: %v", at, in.Undeleted))
+		warnings = []v1.Problem{warning("spec.ttl", v1.ReasonExpirationFailed, message)}
+	default:
+		message := fmt.Sprintf("it is deleted at %s, when it has lived for its spec.ttl", at)
+		warnings = []v1.Problem{warning("spec.ttl", v1.ReasonExpiring, message)}
 	}
-	message := fmt.Sprintf("it is deleted at %s, when it has lived for its spec.ttl", ends)
-	return []v1.Problem{warning("spec.ttl", v1.ReasonExpiring, message)}
-}
-
-// nextOfLife returns when the expiry of the resource has to be checked again; zero for never.
-func nextOfLife(in Input) time.Time {
-	lives := lifeOf(in)
-	if lives.Over(in.Now.Time) {
-		return in.Now.Add(deletionPeriod)
-	}
-	return lives.Next(in.Now.Time)
+	return ends, warnings, again
 }
 
 // Expiry returns the problem by which a status warns of the resource's expiry; nil if it does not.

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -57,9 +58,7 @@ func TestTheEndOfAResourceIsInItsStatus(t *testing.T) {
 					t.Errorf("got %+v", found)
 				}
 			}
-			if problem != tc.problem {
-				t.Errorf("got problem %q, want %q", problem, tc.problem)
-			}
+			assert.Equal(t, tc.problem, problem, "problem")
 		})
 	}
 }

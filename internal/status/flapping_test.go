@@ -6,6 +6,7 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/status/diagnose"
+	"github.com/stretchr/testify/assert"
 )
 
 func TestAContainerThatIsReadyBetweenCrashesChangesNothing(t *testing.T) {
@@ -30,9 +31,7 @@ func TestAContainerThatIsReadyBetweenCrashesChangesNothing(t *testing.T) {
 			in.Causes = ofDeployment(test.causes...)
 			first := summarize(in)
 			in.Previous, in.Snapshot, in.Causes = first, snapshot(t, deployment(test.after)), ofDeployment(test.then...)
-			if got := reflect.DeepEqual(first, summarize(in)); got != test.same {
-				t.Errorf("the status stays the same: %t, want %t", got, test.same)
-			}
+			assert.Equal(t, test.same, reflect.DeepEqual(first, summarize(in)), "the status stays the same")
 		})
 	}
 }

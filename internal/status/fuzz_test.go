@@ -123,19 +123,15 @@ func summarizes(t *testing.T, in Input) {
 		t.Errorf("written, it is not the last word:\n%s\n%s", a, b)
 	}
 	for _, condition := range first.Conditions {
-		if len([]rune(condition.Message)) > maxMessage && condition.Type != "" && known(condition.Type) {
+		if len([]rune(condition.Message)) > maxMessage && slices.Contains(ours, condition.Type) {
 			t.Errorf("%s has a message of %d characters", condition.Type, len(condition.Message))
 		}
 	}
 }
 
-// known reports whether a condition is one of ours: others in the status before stay as they are.
-func known(kind string) bool {
-	switch kind {
-	case v1.ConditionReady, v1.ConditionAvailable, v1.ConditionProgressing, v1.ConditionDeployed, v1.ConditionReconciling, v1.ConditionStalled:
-		return true
-	}
-	return false
+// ours are the types of our conditions: others in the status before stay as they are.
+var ours = []string{
+	v1.ConditionReady, v1.ConditionAvailable, v1.ConditionProgressing, v1.ConditionDeployed, v1.ConditionReconciling, v1.ConditionStalled,
 }
 
 func printed(t *testing.T, status *v1.AppServiceStatus) string {

@@ -1,9 +1,9 @@
 package status
 
 import (
-	"slices"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	networkingv1 "k8s.io/api/networking/v1"
 	"sigs.k8s.io/yaml"
@@ -46,9 +46,7 @@ func TestIngressEndpoints(t *testing.T) {
 			for _, endpoint := range ingressEndpoints(ingress) {
 				got = append(got, endpoint.URL)
 			}
-			if !slices.Equal(got, test.want) {
-				t.Errorf("got %q, want %q", got, test.want)
-			}
+			assert.Equal(t, test.want, got)
 		})
 	}
 }

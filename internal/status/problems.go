@@ -50,13 +50,9 @@ func problems(in Input, objects []objectState, main client.Object, v verdict) []
 		})
 	}
 	for _, missing := range in.Missing {
-		switch missing.Kind {
-		case reference.IngressClass, reference.StorageClass:
+		switch {
+		case missing.Kind == reference.IngressClass, missing.Kind == reference.StorageClass, missing.By == reference.ByTLS:
 			continue // the object that refers to it reports it
-		case reference.Secret:
-			if missing.By == reference.ByTLS {
-				continue
-			}
 		}
 		message := fmt.Sprintf("%s does not exist, %s refers to it", missing.Object, missing.By)
 		if missing.Key != "" {
@@ -73,11 +69,9 @@ func problems(in Input, objects []objectState, main client.Object, v verdict) []
 		list = append(list, warning("operator", v1.ReasonHostConflict, OneLine("served beside another: "+conflict.Error())))
 	}
 	list = append(list, shutOut(in)...)
-	list = append(list, expiring(in)...)
-	if problem, ignored := ignoredSize(main); ignored {
-		list = append(list, problem)
-	}
-	return list
+	_, expiring, _ := expiry(in)
+	list = append(list, expiring...)
+	return append(list, ignoredSize(main)...)
 }
 
 // mostUnknown is how many fields that the operator does not know are listed.
@@ -98,54 +92,45 @@ func unknown(paths []string) []v1.Problem {
 
 // wrong lists the problems of objects, errors first: the causes if they are known, else what the object itself shows.
 func wrong(in Input, objects []objectState) []v1.Problem {
-	var errors, warnings []v1.Problem
+	var list []v1.Problem
 	main, _ := mainOf(in.Resource.GetName(), in.Rendered)
 	for _, one := range objects {
 		causes := in.Causes[one.key]
 		known := slices.ContainsFunc(causes, func(c diagnose.Cause) bool { return c.Reason == one.Reason })
 		if one.Verdict == health.Warned || one.Verdict == health.Stuck && !known {
-			problem := v1.Problem{
-				Type: v1.ProblemError, Source: one.key.String(), Reason: cmp.Or(one.Reason, v1.ReasonResourceNotReady),
-				Message: OneLine(one.Message), Hint: cmp.Or(one.Hint, reason.Of(one.Reason).Hint, "see kubectl describe, or ask the team that runs its controller"),
-			}
-			if one.Verdict == health.Warned {
-				problem.Type = v1.ProblemWarning
-				warnings = append(warnings, problem)
-			} else {
-				errors = append(errors, problem)
-			}
+			list = append(list, v1.Problem{
+				Type: typeOf(one.Verdict == health.Stuck), Source: one.key.String(), Message: OneLine(one.Message),
+				Reason: cmp.Or(one.Reason, v1.ReasonResourceNotReady),
+				Hint: cmp.Or(one.Hint, reason.Of(one.Reason).Hint,
+					"see kubectl describe, or ask the team that runs its controller"),
+			})
 		}
-		for _, problem := range caused(causes) {
+		for _, cause := range causes {
+			message := OneLine(cause.Text())
 			if one.key != main {
-				problem.Message = OneLine(withName(one.key, problem.Message))
+				message = OneLine(withName(one.key, message))
 			}
-			if problem.Type == v1.ProblemError {
-				errors = append(errors, problem)
-			} else {
-				warnings = append(warnings, problem)
-			}
+			list = append(list, v1.Problem{
+				Type: typeOf(cause.Effect == diagnose.Lasting), Source: cause.Source, Reason: cause.Reason,
+				Message: message, Hint: cause.Hint,
+			})
 		}
 	}
-	return append(errors, warnings...)
-}
-
-// caused converts causes to problems; those that last are errors.
-func caused(causes []diagnose.Cause) []v1.Problem {
-	var list []v1.Problem
-	for _, cause := range causes {
-		kind := v1.ProblemWarning
-		if cause.Effect == diagnose.Lasting {
-			kind = v1.ProblemError
-		}
-		list = append(list, v1.Problem{Type: kind, Source: cause.Source, Reason: cause.Reason, Message: OneLine(cause.Text()), Hint: cause.Hint})
-	}
+	slices.SortStableFunc(list, func(a, b v1.Problem) int { return cmp.Compare(a.Type, b.Type) }) // Error, Warning
 	return list
 }
 
-// ignoredSize returns the problem of a size that was changed after autoscaling began with another one.
-func ignoredSize(main client.Object) (problem v1.Problem, ignored bool) {
+func typeOf(isError bool) v1.ProblemType {
+	if isError {
+		return v1.ProblemError
+	}
+	return v1.ProblemWarning
+}
+
+// ignoredSize warns of a size that was changed after autoscaling began with another one.
+func ignoredSize(main client.Object) []v1.Problem {
 	if main == nil {
-		return problem, false
+		return nil
 	}
 	size, autoscaled := main.GetAnnotations()[v1.AnnotationInitialReplicas]
 	started, noted := main.GetAnnotations()[v1.AnnotationStartedWith]
@@ -153,9 +138,9 @@ func ignoredSize(main client.Object) (problem v1.Problem, ignored bool) {
 		started = "1"
 	}
 	if !autoscaled || size == started {
-		return problem, false
+		return nil
 	}
 	message := fmt.Sprintf("spec.size %s has no effect while spec.autoscaling decides on the number of replicas; "+
 		"it started with %s", size, started)
-	return warning("spec.size", v1.ReasonSizeIgnored, OneLine(message)), true
+	return []v1.Problem{warning("spec.size", v1.ReasonSizeIgnored, OneLine(message))}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -52,9 +53,7 @@ func TestASizeThatAutoscalingIgnoresIsTold(t *testing.T) {
 				d.Annotations[v1.AnnotationStartedWith] = test.started
 			}
 			out := summarize(state{workload: d}.input(t))
-			if !reflect.DeepEqual(out.Problems, test.want) {
-				t.Errorf("got %+v, want %+v", out.Problems, test.want)
-			}
+			assert.Equal(t, test.want, out.Problems)
 		})
 	}
 }
@@ -88,9 +87,7 @@ func TestTheCausesAtOtherWorkloadsAreNamed(t *testing.T) {
 		got = append(got, fmt.Sprint(problem.Type, " ", problem.Message))
 	}
 	want := []string{"Error Job migrate failed", "Error StatefulSet db: no image", "Warning no class", "Warning Deployment worker: no node"}
-	if !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q", got, want)
-	}
+	assert.Equal(t, want, got)
 }
 
 func TestTheHintOfAnErrorGoesBeforeThatOfItsReason(t *testing.T) {
@@ -119,9 +116,7 @@ func TestWhoeverWaitsSaysForWhat(t *testing.T) {
 				in.Waits, want = Waits{Message: "a new chart waits: 2 others before it", Short: "a new chart waits"}, 1
 			}
 			out := summarize(in)
-			if got := meta.FindStatusCondition(out.Conditions, v1.ConditionReady).Message; got != test.ready {
-				t.Errorf("got %q, want %q", got, test.ready)
-			}
+			assert.Equal(t, test.ready, meta.FindStatusCondition(out.Conditions, v1.ConditionReady).Message)
 			if len(out.Problems) != want || want == 1 && !strings.HasSuffix(out.Problems[0].Message, ": 2 others before it") {
 				t.Errorf("got problems %+v", out.Problems)
 			}

@@ -12,7 +12,7 @@ func resources(out *v1.AppServiceStatus, in Input, list []objectState) {
 	}
 	out.Resources = nil
 	for _, one := range list {
-		entry := v1.ResourceStatus{Kind: one.key.Kind, Name: one.key.Name, Ready: !one.Holds(), State: stateOf(one.Verdict)}
+		entry := v1.ResourceStatus{Kind: one.key.Kind, Name: one.key.Name, Ready: !one.Holds(), State: resourceStates[one.Verdict]}
 		if one.Verdict != health.Ready {
 			entry.Message = OneLine(one.Message)
 		}
@@ -20,12 +20,6 @@ func resources(out *v1.AppServiceStatus, in Input, list []objectState) {
 	}
 }
 
-func stateOf(verdict health.Verdict) v1.ResourceState {
-	switch verdict {
-	case health.Waiting:
-		return v1.ResourceWaiting
-	case health.Stuck:
-		return v1.ResourceFailed
-	}
-	return v1.ResourceReady
+var resourceStates = map[health.Verdict]v1.ResourceState{
+	health.Ready: v1.ResourceReady, health.Warned: v1.ResourceReady, health.Waiting: v1.ResourceWaiting, health.Stuck: v1.ResourceFailed,
 }

@@ -107,7 +107,8 @@ func Summarize(in Input) (*v1.AppServiceStatus, time.Time) {
 		out.Release = nil
 	}
 	out.Defaults = in.Defaults
-	out.NextAttemptTime, out.ExpirationTime = nextAttempt(in), expirationTime(in)
+	ends, _, again := expiry(in)
+	out.NextAttemptTime, out.ExpirationTime = nextAttempt(in), ends
 	verdict := judge(in, list)
 	if in.Waits.Message != "" && verdict.outcome == running { // nothing else reports that a new version waits
 		verdict.message += "; " + in.Waits.Short
@@ -122,7 +123,6 @@ func Summarize(in Input) (*v1.AppServiceStatus, time.Time) {
 		meta.SetStatusCondition(&out.Conditions, condition)
 	}
 	dampFlapping(in, out, verdict)
-	again := nextOfLife(in)
 	for _, one := range list {
 		again = earlier(again, one.Until)
 	}

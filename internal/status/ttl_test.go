@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -53,12 +54,8 @@ func TestLifetime(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			now := created.Add(tc.age)
 			l := LifetimeOf(mortal(v1.Kind, tc.ttl), &metav1.Time{Time: created.Add(tc.announced)}, now)
-			if got := l.Over(now); got != tc.over {
-				t.Errorf("over is %v", got)
-			}
-			if got := l.Ending(now); got != tc.ending {
-				t.Errorf("ending is %v", got)
-			}
+			assert.Equal(t, tc.over, l.Over(now), "over")
+			assert.Equal(t, tc.ending, l.Ending(now), "ending")
 			var want time.Time
 			if tc.next != 0 {
 				want = created.Add(tc.next)

@@ -223,25 +223,14 @@ func (k *written) forgetIfShown(cached client.Object) {
 	}
 }
 
-type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
-
-// Create implements handler.EventHandler. Another handler enqueues new resources.
-func (w *Writer) Create(context.Context, event.CreateEvent, queue) {}
-
-// Update implements handler.EventHandler: a status that differs from the one last written here is corrected.
-func (w *Writer) Update(_ context.Context, e event.UpdateEvent, q queue) {
+// Update handles an event of a resource: a status that differs from the one last written here is corrected.
+func (w *Writer) Update(_ context.Context, e event.UpdateEvent, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) {
 	after, ok := e.ObjectNew.(*unstructured.Unstructured)
 	if !ok || !w.foreign(e.ObjectOld, after) {
 		return
 	}
-	q.Add(reconcile.Request{NamespacedName: client.ObjectKeyFromObject(after)})
+	queue.Add(reconcile.Request{NamespacedName: client.ObjectKeyFromObject(after)})
 }
-
-// Delete implements handler.EventHandler.
-func (w *Writer) Delete(context.Context, event.DeleteEvent, queue) {}
-
-// Generic implements handler.EventHandler.
-func (w *Writer) Generic(context.Context, event.GenericEvent, queue) {}
 
 // foreign records a new version of a resource and reports whether another writer changed its status.
 func (w *Writer) foreign(before client.Object, after *unstructured.Unstructured) bool {

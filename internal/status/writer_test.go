@@ -70,7 +70,12 @@ func TestNewest(t *testing.T) {
 // saying is a version of a resource whose status has a phase.
 func saying(t *testing.T, resourceVersion string, phase v1.Phase) *unstructured.Unstructured {
 	t.Helper()
-	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&v1.AppServiceStatus{Phase: phase})
+	return withStatus(t, resourceVersion, &v1.AppServiceStatus{Phase: phase})
+}
+
+func withStatus(t *testing.T, resourceVersion string, status *v1.AppServiceStatus) *unstructured.Unstructured {
+	t.Helper()
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(status)
 	require.NoError(t, err)
 	o := app("a", resourceVersion)
 	o.Object["status"] = content
@@ -103,9 +108,8 @@ func TestAStatusThatSomebodyElseWroteIsPutRight(t *testing.T) {
 			}
 			if !test.unknown {
 				current := &v1.AppServiceStatus{Phase: v1.PhaseRunning}
-				if _, err := w.Write(t.Context(), app("a", "1"), &v1.AppServiceStatus{}, current, false); err != nil {
-					t.Fatal(err)
-				}
+				_, err := w.Write(t.Context(), app("a", "1"), &v1.AppServiceStatus{}, current, false)
+				require.NoError(t, err)
 			}
 			w.Update(t.Context(), event.UpdateEvent{ObjectOld: test.before, ObjectNew: test.after}, queue)
 			if got := queue.Len(); got != test.want {
@@ -136,19 +140,11 @@ func TestAStatusOfOneGenerationIsNeverTakenForThatOfAnother(t *testing.T) {
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
-			with := func(status *v1.AppServiceStatus) *unstructured.Unstructured {
-				o := app("a", "")
-				content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(status)
-				require.NoError(t, err)
-				o.Object["status"] = content
-				return o
-			}
-			stored := with(test.stored)
+			stored := withStatus(t, "", test.stored)
 			api := fake.NewClientBuilder().WithScheme(runtime.NewScheme()).WithObjects(stored).WithStatusSubresource(stored).Build()
 			w := &Writer{Client: api, Clock: clocktesting.NewFakePassiveClock(time.Time{})}
-			if _, err := w.Write(t.Context(), with(test.known), test.known, test.current, false); err != nil {
-				t.Fatal(err)
-			}
+			_, err := w.Write(t.Context(), withStatus(t, "", test.known), test.known, test.current, false)
+			require.NoError(t, err)
 			live := app("a", "")
 			require.NoError(t, api.Get(t.Context(), client.ObjectKeyFromObject(live), live))
 			got, err := Of(live)

@@ -139,19 +139,15 @@ func (f *Findings) dependent(object client.Object) *Node {
 
 func ofState(name string, object client.Object, state health.State) *Node {
 	n := &Node{Type: TypeObject, Name: name, Since: ptr.To(object.GetCreationTimestamp())}
-	switch state.Verdict {
-	case health.Stuck:
-		n.State = StateFailed
-	case health.Waiting:
-		n.State = StateWaiting
-	case health.Warned:
-		n.State = StateWarning
-	default:
-		n.State = StateReady
-		return n
+	n.State = states[state.Verdict]
+	if state.Verdict != health.Ready {
+		n.Message = state.Message
 	}
-	n.Message = state.Message
 	return n
+}
+
+var states = map[health.Verdict]State{
+	health.Ready: StateReady, health.Warned: StateWarning, health.Waiting: StateWaiting, health.Stuck: StateFailed,
 }
 
 func join(a, b string) string {

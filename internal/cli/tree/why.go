@@ -1,6 +1,7 @@
 package tree
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -203,11 +204,5 @@ func hint(text string) *Node {
 }
 
 func stateOf(state v1.ResourceState) State {
-	switch state {
-	case v1.ResourceFailed:
-		return StateFailed
-	case v1.ResourceWaiting:
-		return StateWaiting
-	}
-	return StateReady
+	return cmp.Or(State(state), StateReady) // a status may name none
 }

@@ -31,18 +31,18 @@ func (r *Route) Addresses(gateways Gateways) []Address {
 			continue
 		}
 		for _, listener := range listenersOf(parent.Ref, gateways) {
-			if listener.takes(r, parent.Ref) {
-				list = append(list, listener.addresses(r.Spec.Hostnames)...)
+			if !listener.takes(r, parent.Ref) {
+				continue
+			}
+			for _, address := range listener.addresses(r.Spec.Hostnames) {
+				if !slices.Contains(list, address) {
+					list = append(list, address)
+				}
 			}
 		}
 	}
 	slices.SortStableFunc(list, func(a, b Address) int { return cmp.Compare(b.Scheme, a.Scheme) })
-	seen := map[Address]bool{}
-	return slices.DeleteFunc(list, func(a Address) bool {
-		again := seen[a]
-		seen[a] = true
-		return again
-	})
+	return list
 }
 
 // listenersOf returns the listeners of a parent. If they are not known, it assumes a matching one.

@@ -4,6 +4,7 @@ package gateway
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -44,9 +45,9 @@ type Route struct {
 	} `json:"spec"`
 	Status struct {
 		Parents []struct {
-			ParentRef  parentRef   `json:"parentRef"`
-			Controller string      `json:"controllerName"`
-			Conditions []Condition `json:"conditions"`
+			ParentRef  parentRef          `json:"parentRef"`
+			Controller string             `json:"controllerName"`
+			Conditions []metav1.Condition `json:"conditions"`
 		} `json:"parents"`
 	} `json:"status"`
 }
@@ -124,10 +125,8 @@ func (r *Route) Parents() []Parent {
 // Gateways lists the Gateways among the parents that a route names, each once.
 func (r *Route) Gateways() []types.NamespacedName {
 	var list []types.NamespacedName
-	seen := map[types.NamespacedName]bool{}
 	for _, written := range r.Spec.ParentRefs {
-		if ref := r.ref(written); ref.IsGateway() && !seen[ref.NamespacedName] {
-			seen[ref.NamespacedName] = true
+		if ref := r.ref(written); ref.IsGateway() && !slices.Contains(list, ref.NamespacedName) {
 			list = append(list, ref.NamespacedName)
 		}
 	}

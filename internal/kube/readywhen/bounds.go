@@ -9,22 +9,17 @@ import (
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
 	"github.com/google/cel-go/common/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 )
 
 // allowed are the functions that expressions may use. Their results are no larger than their arguments, and their cost is
 // charged correctly. That is not true of others in the API server's libraries, which limit both by the schema of
 // a CRD: replace, join, format and flatten produce texts and lists of any size, and a quantity may have a billion digits.
-var allowed = func() map[string]bool {
-	names := map[string]bool{}
-	for _, name := range append(strings.Fields(functions),
-		operators.Conditional, operators.LogicalAnd, operators.LogicalOr, operators.LogicalNot, operators.NotStrictlyFalse,
-		operators.Equals, operators.NotEquals, operators.Less, operators.LessEquals, operators.Greater, operators.GreaterEquals,
-		operators.Add, operators.Subtract, operators.Multiply, operators.Divide, operators.Modulo, operators.Negate,
-		operators.In, operators.Index, operators.OptIndex, operators.OptSelect) {
-		names[name] = true
-	}
-	return names
-}()
+var allowed = sets.New(strings.Fields(functions)...).Insert(
+	operators.Conditional, operators.LogicalAnd, operators.LogicalOr, operators.LogicalNot, operators.NotStrictlyFalse,
+	operators.Equals, operators.NotEquals, operators.Less, operators.LessEquals, operators.Greater, operators.GreaterEquals,
+	operators.Add, operators.Subtract, operators.Multiply, operators.Divide, operators.Modulo, operators.Negate,
+	operators.In, operators.Index, operators.OptIndex, operators.OptSelect)
 
 const functions = `
 	size contains startsWith endsWith matches charAt indexOf lastIndexOf lowerAscii upperAscii substring trim
@@ -83,7 +78,7 @@ func (w *walker) expression(e ast.Expr, item string) error {
 
 func (w *walker) call(e ast.Expr, item string) error {
 	call := e.AsCall()
-	if !allowed[call.FunctionName()] {
+	if !allowed.Has(call.FunctionName()) {
 		return w.refuse(e, "the function %s cannot be used: its cost has no limit, or it does not exist", call.FunctionName())
 	}
 	parts := call.Args()

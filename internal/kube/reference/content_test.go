@@ -3,6 +3,7 @@ package reference
 import (
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
@@ -46,9 +47,7 @@ func TestContent(t *testing.T) {
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
 			after := ContentOf(references, states(test.change)).After(before)
-			if rolls := after.Version != before.Version; rolls != test.rolls {
-				t.Errorf("the pods roll: %t, want %t", rolls, test.rolls)
-			}
+			assert.Equal(t, test.rolls, after.Version != before.Version, "the pods roll")
 			if read := ParseContent(after.String()); read != after {
 				t.Errorf("got %v from a label that was made of %v", read, after)
 			}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
@@ -80,9 +80,7 @@ func TestOf(t *testing.T) {
 				}
 				got = append(got, line)
 			}
-			if diff := cmp.Diff(test.want, got); diff != "" {
-				t.Errorf("references (-want +got):\n%s", diff)
-			}
+			assert.Equal(t, test.want, got)
 		})
 	}
 }
@@ -98,9 +96,7 @@ func TestWhereAnObjectIs(t *testing.T) {
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
-			if got := test.object.From("demo").String(); got != test.want {
-				t.Errorf("got %s, want %s", got, test.want)
-			}
+			assert.Equal(t, test.want, test.object.From("demo").String())
 		})
 	}
 }
@@ -119,9 +115,7 @@ func TestPodTemplate(t *testing.T) {
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
-			if got := PodTemplate(object(t, test.object)) != nil; got != test.found {
-				t.Errorf("found: %t, want %t", got, test.found)
-			}
+			assert.Equal(t, test.found, PodTemplate(object(t, test.object)) != nil, "found")
 		})
 	}
 }

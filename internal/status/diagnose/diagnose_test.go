@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -61,6 +62,10 @@ func crashing(restarts int32, lasted, again time.Duration) corev1.PodStatus {
 }
 
 func TestCauses(t *testing.T) {
+	const tooOld = `2 image "app:1" cannot be pulled: the image is too old: its format (Docker schema 1) is no longer supported`
+	image := func(message string) []corev1.PodStatus {
+		return []corev1.PodStatus{waitingFor("ImagePullBackOff", `Back-off pulling image "app:1": ErrImagePull: `+message)}
+	}
 	pull := waitingFor("ImagePullBackOff", `Back-off pulling image "app:1": ErrImagePull: manifest unknown`)
 	cases := map[string]struct {
 		newer, older []corev1.PodStatus
@@ -80,32 +85,36 @@ func TestCauses(t *testing.T) {
 		"it used to run for a minute":              {[]corev1.PodStatus{crashing(3, time.Minute, time.Minute)}, nil, `2 container "app" crashes with exit code 1`},
 		"it used to run for hours":                 {[]corev1.PodStatus{crashing(3, 5*time.Hour, 6*time.Minute)}, nil, ""},
 		"an older kubelet does not repeat why":     {[]corev1.PodStatus{waitingFor("ImagePullBackOff", `Back-off pulling image "app:1"`)}, nil, `2 image "app:1" cannot be pulled`},
-		"an image of a format that is too old":     {[]corev1.PodStatus{waitingFor("ImagePullBackOff", `ErrImagePull: not implemented: media type "application/vnd.docker.distribution.manifest.v1+prettyjws" is no longer supported since containerd v2.1`)}, nil, `2 image "app:1" cannot be pulled: the image is too old: its format (Docker schema 1) is no longer supported`},
 		"an image for another kind of processor":   {[]corev1.PodStatus{waitingFor("ImagePullBackOff", `ErrImagePull: no match for platform in manifest: not found`)}, nil, `2 image "app:1" cannot be pulled: the image does not exist for the processors of the nodes`},
 		"something about an image that is unheard": {[]corev1.PodStatus{waitingFor("ErrImagePull", `rpc error: code = Unknown desc = the moon is full`)}, nil, `1 image "app:1" cannot be pulled: the moon is full`},
+		// The words are those of containerd 2.1, containerd 2.0 by two ways, and Docker 26.
+		"an image too old for containerd 2.1":                       {image(`rpc error: code = Unimplemented desc = failed to pull and unpack image "app:1": not implemented: media type "application/vnd.docker.distribution.manifest.v1+prettyjws" is no longer supported since containerd v2.1, please rebuild the image as "application/vnd.docker.distribution.manifest.v2+json" or "application/vnd.oci.image.manifest.v1+json"`), nil, tooOld},
+		"an image too old for containerd 2.0":                       {image(`failed to get converter for "app:1": Pulling Schema 1 images have been deprecated and disabled by default since containerd v2.0. As a workaround you may set an environment variable ` + "`CONTAINERD_ENABLE_DEPRECATED_PULL_SCHEMA_1_IMAGE=1`" + `, but this will be completely removed in containerd v2.1.`), nil, tooOld},
+		"an image too old for containerd 2.0, its transfer service": {image(`rpc error: code = InvalidArgument desc = failed to pull and unpack image "app:1": schema 1 image manifests are no longer supported: invalid argument`), nil, tooOld},
+		"an image too old for Docker 26":                            {image(`[DEPRECATION NOTICE] Docker Image Format v1 and Docker Image manifest version 2, schema 1 support is disabled by default and will be removed in an upcoming release. Suggest the author of docker.io/library/app:1 to upgrade the image to the OCI Format or Docker Image manifest v2, schema 2.`), nil, tooOld},
+		"a manifest of today that is not there":                     {image(`unexpected media type text/html for application/vnd.oci.image.manifest.v1+json: not found`), nil, `2 image "app:1" cannot be pulled: the registry does not have it`},
+		"a feature that is no longer supported":                     {image(`"io.containerd.restart.logpath" is no longer supported since containerd v2.0`), nil, `2 image "app:1" cannot be pulled: "io.containerd.restart.logpath" is no longer supported since containerd v2.0`},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
-			var got []string
-			for _, cause := range Causes(rollout(test.newer, test.older)) {
-				got = append(got, fmt.Sprintf("%d %s", cause.Effect, cause.Text()))
-				if cause.Hint == "" {
-					t.Errorf("%s has no hint", cause.Reason)
-				}
-			}
-			if text := strings.Join(got, "\n"); text != test.want {
-				t.Errorf("got\n%s\nwant\n%s", text, test.want)
+			f := rollout(test.newer, test.older)
+			assert.Equal(t, test.want, causesOf(t, f))
+			if test.want == tooOld {
+				assert.Equal(t, "no longer run by nodes, take a newer tag", Causes(f)[0].Hint)
 			}
 		})
 	}
 }
 
-func TestThePodsOfAnUnknownReplicaSetAreNotJudged(t *testing.T) {
-	f := rollout([]corev1.PodStatus{waitingFor("InvalidImageName", "")}, nil)
-	f.ReplicaSets = nil
-	if got := Causes(f); len(got) > 0 {
-		t.Errorf("got %+v", got)
+// causesOf prints causes, a line each, and fails if one has no hint.
+func causesOf(t *testing.T, f Findings) string {
+	t.Helper()
+	var lines []string
+	for _, cause := range Causes(f) {
+		lines = append(lines, fmt.Sprintf("%d %s", cause.Effect, cause.Text()))
+		assert.NotEmpty(t, cause.Hint, cause.Reason)
 	}
+	return strings.Join(lines, "\n")
 }
 
 func TestSuspectsAreOneOfEachKind(t *testing.T) {
@@ -140,9 +149,7 @@ func TestSteady(t *testing.T) {
 			for _, cause := range Steady(test.before, test.now) {
 				got += fmt.Sprintf("%d %s", cause.Effect, cause.Text())
 			}
-			if got != test.want {
-				t.Errorf("got %q, want %q", got, test.want)
-			}
+			assert.Equal(t, test.want, got)
 		})
 	}
 }

@@ -23,7 +23,7 @@ func job(j *batchv1.Job) *Workload {
 	w.Noticed = started || suspended || failed != nil || complete != nil
 	w.Over = failed != nil
 	w.Settled = complete != nil || failed == nil && (suspended || have.Active > 0 && ready >= have.Active)
-	w.progress = progress{have.Active, have.Failed, ready, have.Succeeded}
+	w.Counts = Counts{have.Active, have.Failed, ready, have.Succeeded}
 	w.short = failed == nil && complete == nil && have.Active == 0
 	w.cast = func(f *Findings) *cast { return tries(f.controlled(j.UID)) }
 	w.refusal = w.refusedByEvent
@@ -80,7 +80,7 @@ func cronJob(c *batchv1.CronJob) *Workload {
 	failed := last != "" && !active && !suspended && (have.LastSuccessfulTime == nil || have.LastSuccessfulTime.Before(have.LastScheduleTime))
 	w.Settled, w.Over = !active && !failed, failed
 	if last != "" {
-		w.progress = progress{replicas: int32(len(have.Active)), updated: int32(have.LastScheduleTime.Unix() / 60)} //nolint:gosec // enough for 4,000 years
+		w.Counts = Counts{All: int32(len(have.Active)), Updated: int32(have.LastScheduleTime.Unix() / 60)} //nolint:gosec // enough for 4,000 years
 	}
 	run := func(f *Findings) []*corev1.Pod {
 		return f.podsThat(func(pod *corev1.Pod) bool {

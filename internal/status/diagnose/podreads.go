@@ -32,7 +32,7 @@ type PodReads struct {
 
 	subject  subject
 	over     bool // it has failed for good
-	progress progress
+	progress Counts
 	since    time.Time // when it was first seen to be not as desired
 	looked   time.Time // zero before the first look
 	count    int
@@ -45,9 +45,6 @@ type subject struct {
 	template uint64
 }
 
-// progress holds the counters that change when a workload makes progress.
-type progress struct{ replicas, updated, ready, available int32 }
-
 // Follow returns the schedule for a workload that is not as desired: the known one if the subject is the same, else a new one. Known
 // is nil if there is none; atOnce requests the first look of a new one now.
 func Follow(known *PodReads, workload *Workload, now time.Time, atOnce bool) *PodReads {
@@ -59,7 +56,7 @@ func Follow(known *PodReads, workload *Workload, now time.Time, atOnce bool) *Po
 		}
 	}
 	known.over = workload.Over
-	known.saw(now, workload.progress)
+	known.saw(now, workload.Counts)
 	return known
 }
 
@@ -78,11 +75,11 @@ func (l *PodReads) Wait(now time.Time) time.Duration {
 }
 
 // saw records the progress of the workload. Before the first look, progress delays it; later, it brings the next one forward.
-func (l *PodReads) saw(now time.Time, at progress) {
+func (l *PodReads) saw(now time.Time, at Counts) {
 	if at == l.progress {
 		return
 	}
-	first := l.progress == progress{}
+	first := l.progress == Counts{}
 	l.progress = at
 	switch {
 	case first:

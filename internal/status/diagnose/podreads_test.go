@@ -8,14 +8,14 @@ import (
 // look is one moment of a Deployment that is not as desired.
 type look struct {
 	after    time.Duration // since the Deployment was first seen so
-	progress progress
+	progress Counts
 	looked   bool    // whether it is time to look at pods
 	causes   []Cause // what that finds
 }
 
 func TestWhenPodsAreLookedAt(t *testing.T) {
 	begin := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
-	at := func(n int32) progress { return progress{replicas: 3, updated: n} }
+	at := func(n int32) Counts { return Counts{All: 3, Updated: n} }
 	lasting := []Cause{{Effect: Lasting}}
 	passing := func(until time.Duration) []Cause {
 		return []Cause{{Effect: Passing, Until: begin.Add(until)}}

@@ -28,7 +28,8 @@ func deployment(d *appsv1.Deployment) *Workload {
 	}
 	w.Noticed = have.ObservedGeneration >= d.Generation
 	w.Settled = w.Noticed && !failed && have.UpdatedReplicas == want && have.Replicas == want && have.AvailableReplicas == want
-	w.progress = progress{have.Replicas, have.UpdatedReplicas, have.ReadyReplicas, have.AvailableReplicas}
+	w.Counts = Counts{have.Replicas, have.UpdatedReplicas, have.ReadyReplicas, have.AvailableReplicas}
+	w.Want, w.Unavailable = want, have.UnavailableReplicas
 	w.sets = true
 	w.cast = func(f *Findings) *cast { return bySets(f, d) }
 	w.refusal = func(f *Findings) (string, bool) {
@@ -83,7 +84,8 @@ func replicaSet(set *appsv1.ReplicaSet) *Workload {
 	message, failed := refusalOf(set)
 	w.Noticed = have.ObservedGeneration >= set.Generation
 	w.Settled = w.Noticed && !failed && have.Replicas == want && have.ReadyReplicas == want
-	w.progress = progress{have.Replicas, have.FullyLabeledReplicas, have.ReadyReplicas, have.AvailableReplicas}
+	w.Counts = Counts{have.Replicas, have.FullyLabeledReplicas, have.ReadyReplicas, have.AvailableReplicas}
+	w.Want = want
 	w.cast = func(f *Findings) *cast { return byVersion(f.controlled(set.UID), all) }
 	w.refusal = func(*Findings) (string, bool) { return message, failed }
 	return w

@@ -12,17 +12,21 @@ import (
 // statefulSet returns a workload whose pods are labeled with their revision, and whose status names the new one.
 func statefulSet(s *appsv1.StatefulSet) *Workload {
 	w, have, want := workload(appsv1.GroupName, "StatefulSet", s, s.Spec.Selector, &s.Spec.Template), s.Status, ptr.Deref(s.Spec.Replicas, 1)
-	byHand := s.Spec.UpdateStrategy.Type == appsv1.OnDeleteStatefulSetStrategyType
+	w.ByHand = s.Spec.UpdateStrategy.Type == appsv1.OnDeleteStatefulSetStrategyType
 	below := int32(0) // the partition
 	if rolling := s.Spec.UpdateStrategy.RollingUpdate; rolling != nil {
 		below = ptr.Deref(rolling.Partition, 0)
 	}
+	w.Want, w.Unavailable, w.Kept = want, max(0, want-have.AvailableReplicas), min(want, below)
+	if w.ByHand {
+		w.Kept = want
+	}
 	w.Noticed = have.ObservedGeneration >= s.Generation
-	w.Settled = w.Noticed && have.Replicas == want && have.ReadyReplicas == want && (byHand || have.UpdatedReplicas >= want-below)
-	w.progress = progress{have.Replicas, have.UpdatedReplicas, have.ReadyReplicas, have.AvailableReplicas}
+	w.Settled = w.Noticed && have.Replicas == want && have.ReadyReplicas == want && have.UpdatedReplicas >= want-w.Kept
+	w.Counts = Counts{have.Replicas, have.UpdatedReplicas, have.ReadyReplicas, have.AvailableReplicas}
 	w.short = have.Replicas < want
 	w.cast = func(f *Findings) *cast {
-		if byHand { // whoever deletes a pod decides when it is updated
+		if w.ByHand {
 			return byVersion(f.controlled(s.UID), all)
 		}
 		return byRevision(f, s, below)
@@ -61,13 +65,18 @@ const labelGeneration = "pod-template-generation"
 // have the hash of the present one, and reading them would take another right; its generation is an annotation of the DaemonSet.
 func daemonSet(s *appsv1.DaemonSet) *Workload {
 	w, have := workload(appsv1.GroupName, "DaemonSet", s, s.Spec.Selector, &s.Spec.Template), s.Status
-	want, byHand := have.DesiredNumberScheduled, s.Spec.UpdateStrategy.Type == appsv1.OnDeleteDaemonSetStrategyType
+	want := have.DesiredNumberScheduled
+	w.Want, w.Unavailable = want, have.NumberUnavailable
+	w.ByHand = s.Spec.UpdateStrategy.Type == appsv1.OnDeleteDaemonSetStrategyType
+	if w.ByHand {
+		w.Kept = want
+	}
 	w.Noticed = have.ObservedGeneration >= s.Generation
-	w.Settled = w.Noticed && have.CurrentNumberScheduled == want && have.NumberReady == want && (byHand || have.UpdatedNumberScheduled == want)
-	w.progress = progress{have.CurrentNumberScheduled, have.UpdatedNumberScheduled, have.NumberReady, have.NumberAvailable}
+	w.Settled = w.Noticed && have.CurrentNumberScheduled == want && have.NumberReady == want && (w.ByHand || have.UpdatedNumberScheduled == want)
+	w.Counts = Counts{have.CurrentNumberScheduled, have.UpdatedNumberScheduled, have.NumberReady, have.NumberAvailable}
 	w.short = have.CurrentNumberScheduled < want
 	w.cast = func(f *Findings) *cast {
-		if byHand || have.UpdatedNumberScheduled >= have.CurrentNumberScheduled {
+		if w.ByHand || have.UpdatedNumberScheduled >= have.CurrentNumberScheduled {
 			return byVersion(f.controlled(s.UID), all)
 		}
 		return byGeneration(f, s)

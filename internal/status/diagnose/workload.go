@@ -30,7 +30,13 @@ type Workload struct {
 	// Over reports whether it has failed for good: its pods no longer change.
 	Over bool
 
-	progress progress
+	// Want is how many pods it is to have, and Unavailable how many of them are not available; 0 for Jobs.
+	Want, Unavailable int32
+	// ByHand reports whether whoever deletes a pod decides when it is updated.
+	ByHand bool
+	// Kept is how many of the wanted pods keep an earlier revision by design.
+	Kept int32
+	Counts
 	// sets reports whether ReplicaSets stand between it and its pods.
 	sets bool
 	// short reports whether pods are missing and only events of the workload say why.
@@ -42,6 +48,9 @@ type Workload struct {
 	// failure returns why it has failed for good; nil for kinds that never do.
 	failure func(f *Findings) []Cause
 }
+
+// Counts are the numbers of pods in a status. They change when a workload makes progress; those of Jobs count other states.
+type Counts struct{ All, Updated, Ready, Available int32 }
 
 // cast holds the pods of a workload that are not being deleted.
 type cast struct {

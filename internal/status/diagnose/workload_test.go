@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -155,16 +156,7 @@ func testKind(t *testing.T, test kindCase) {
 	if workload.Kind != "Job" && workload.Kind != "CronJob" {
 		f.Now = noon
 	}
-	var got []string
-	for _, cause := range Causes(f) {
-		got = append(got, fmt.Sprintf("%d %s", cause.Effect, cause.Text()))
-		if cause.Hint == "" {
-			t.Errorf("%s has no hint", cause.Reason)
-		}
-	}
-	if text := strings.Join(got, "\n"); text != test.want {
-		t.Errorf("got\n%s\nwant\n%s", text, test.want)
-	}
+	assert.Equal(t, test.want, causesOf(t, f))
 }
 
 // Events are asked for by object: those of the workload only while they may say something.

@@ -18,6 +18,7 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/kube/gateway"
+	"github.com/example/appservice-operator/internal/kube/readywhen"
 	"github.com/example/appservice-operator/internal/kube/reference"
 )
 
@@ -76,14 +77,8 @@ func Of(object client.Object, facts Facts) State {
 		return State{}
 	}
 	switch object := kube.Typed(object).(type) {
-	case *appsv1.Deployment:
-		return Deployment(object)
-	case *appsv1.StatefulSet:
-		return statefulSet(object, facts)
-	case *appsv1.DaemonSet:
-		return daemonSet(object)
-	case *appsv1.ReplicaSet:
-		return replicaSet(object)
+	case *appsv1.Deployment, *appsv1.StatefulSet, *appsv1.DaemonSet, *appsv1.ReplicaSet:
+		return rollout(object, facts)
 	case *batchv1.Job:
 		return job(object)
 	case *batchv1.CronJob:
@@ -101,8 +96,8 @@ func Of(object client.Object, facts Facts) State {
 	case *corev1.ConfigMap, *corev1.ServiceAccount, *networkingv1.NetworkPolicy, *rbacv1.Role, *rbacv1.RoleBinding: // they have no status
 		return State{}
 	}
-	if gateway.RouteOf(object) != nil {
-		return Route(object, facts.Gateways, facts.Now)
+	if route := gateway.RouteOf(object); route != nil {
+		return routeState(route, facts)
 	}
 	if object.GetObjectKind().GroupVersionKind().GroupKind() == ScaledObject {
 		return scaledObject(object, facts)
@@ -126,4 +121,18 @@ func (s State) overdue(object client.Object, facts Facts, patience time.Duration
 		s.Verdict = Stuck
 	}
 	return s
+}
+
+// annotated returns the state that the annotations of an object set, if any: then no other rule applies.
+func annotated(object client.Object) (State, bool) {
+	found, applies := readywhen.Of(object)
+	switch {
+	case !applies:
+		return State{}, false
+	case found.Ready:
+		return State{}, true
+	case found.Fault:
+		return State{Verdict: Stuck, Message: found.Message, Hint: "ask the chart's maintainers: the annotation is part of the chart"}, true
+	}
+	return State{Verdict: Waiting, Message: found.Message}, true
 }

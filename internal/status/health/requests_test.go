@@ -1,9 +1,9 @@
 package health
 
 import (
-	"slices"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
@@ -45,9 +45,7 @@ func TestSharesOfNothing(t *testing.T) {
 			for _, share := range sharesOfNothing(a, Facts{Live: map[kube.Key]client.Object{kube.KeyOf(deployment): deployment}}) {
 				got = append(got, share.String())
 			}
-			if !slices.Equal(got, test.want) {
-				t.Errorf("got %q, want %q", got, test.want)
-			}
+			assert.Equal(t, test.want, got)
 			if shares := sharesOfNothing(a, Facts{}); shares != nil {
 				t.Errorf("got %v of pods that are not known", shares)
 			}

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/kube/gateway"
@@ -17,20 +17,16 @@ import (
 // noticeTime is how long a controller may take to report on a new route.
 const noticeTime = 30 * time.Second
 
-// Route returns the state of a Gateway API route of any kind: ready when each of its parents accepts it and has resolved all that it
+// routeState returns the state of a Gateway API route of any kind: ready when each of its parents accepts it and has resolved all that it
 // refers to. The messages are those of the gateways. A route that no controller reports on is stuck some time after its creation: it does not
 // show how long a parent has been in the spec, so if a parent is added to an old route, that is stuck as soon as the reports on
 // the other parents are up to date. A route without parents attaches to nothing, and is ready.
-func Route(object client.Object, gateways gateway.Gateways, now time.Time) State {
-	route := gateway.RouteOf(object)
-	if route == nil {
-		return State{}
-	}
+func routeState(route *gateway.Route, facts Facts) State {
 	var worst State
 	var words []string
 	var until time.Time
 	for _, parent := range route.Parents() {
-		state := parentState(route, parent, gateways, now)
+		state := parentState(route, parent, facts)
 		if state.Verdict > worst.Verdict {
 			worst, words = state, nil
 		}
@@ -47,11 +43,10 @@ func Route(object client.Object, gateways gateway.Gateways, now time.Time) State
 
 // parentState returns the state of one parent. Several controllers may report on it, including a former one: a controller that
 // serves the route takes precedence, then one that refuses it, then one that has not evaluated it yet.
-func parentState(route *gateway.Route, parent gateway.Parent, gateways gateway.Gateways, now time.Time) State {
+func parentState(route *gateway.Route, parent gateway.Parent, facts Facts) State {
 	name := parent.In(route.Metadata.Namespace)
-	missing := gateways.Missing(parent.Ref)
-	if len(parent.Entries) == 0 || missing { // reports on a Gateway that is gone no longer count
-		return unseen(route, parent, gateways, now)
+	if len(parent.Entries) == 0 || facts.Gateways.Missing(parent.Ref) { // reports on a Gateway that is gone no longer count
+		return unseen(route, parent, facts)
 	}
 	states := make([]State, 0, len(parent.Entries))
 	for _, entry := range parent.Entries {
@@ -64,19 +59,19 @@ func parentState(route *gateway.Route, parent gateway.Parent, gateways gateway.G
 }
 
 // unseen returns the state of a parent that no controller reports on.
-func unseen(route *gateway.Route, parent gateway.Parent, gateways gateway.Gateways, now time.Time) State {
+func unseen(route *gateway.Route, parent gateway.Parent, facts Facts) State {
 	name := parent.In(route.Metadata.Namespace)
 	until := route.Metadata.CreationTimestamp.Add(noticeTime)
-	_, known := gateways[parent.NamespacedName]
+	_, known := facts.Gateways[parent.NamespacedName]
 	why, hint := name+" does not exist, or is not one that a controller serves", "see kubectl describe gateway; name one in spec.route.parentRefs that has an address"
 	switch {
-	case gateways.Missing(parent.Ref):
+	case facts.Gateways.Missing(parent.Ref):
 		why, hint = name+" does not exist", "name a Gateway in spec.route.parentRefs that there is (kubectl get gateways --all-namespaces), or create it"
 	case parent.IsGateway() && known:
 		why = name + " exists, but no controller serves its class"
 	}
 	switch {
-	case now.Before(until):
+	case facts.Now.Before(until):
 		return State{Verdict: Waiting, Message: "waiting for a controller to look at it: " + name, Until: until}
 	case route.Behind():
 		return State{Verdict: Waiting, Message: "waiting for a controller to look at it: " + name}
@@ -93,14 +88,14 @@ func entryState(name string, entry gateway.Entry) State {
 		kind   string
 		status metav1.ConditionStatus
 	}{{gateway.Accepted, metav1.ConditionFalse}, {gateway.ResolvedRefs, metav1.ConditionFalse}, {gateway.PartiallyInvalid, metav1.ConditionTrue}} {
-		if condition := entry.Find(bad.kind); condition != nil && condition.Status == bad.status {
+		if condition := meta.FindStatusCondition(entry.Conditions, bad.kind); condition != nil && condition.Status == bad.status {
 			return State{
 				Verdict: Stuck, Reason: v1.ReasonRouteNotAccepted, Hint: refusals[condition.Reason],
 				Message: fmt.Sprintf("%s: %s (%s of %s)", name, cmp.Or(condition.Message, bad.kind+" is "+string(bad.status)), condition.Reason, entry.Controller),
 			}
 		}
 	}
-	if accepted := entry.Find(gateway.Accepted); accepted == nil || accepted.Status != metav1.ConditionTrue {
+	if !meta.IsStatusConditionTrue(entry.Conditions, gateway.Accepted) {
 		return State{Verdict: Waiting, Message: fmt.Sprintf("%s: %s has not said whether it accepts it", name, entry.Controller)}
 	}
 	return State{}

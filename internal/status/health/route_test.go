@@ -71,7 +71,7 @@ func TestRoute(t *testing.T) {
 			route := routeOf(t, `{apiVersion: gateway.networking.k8s.io/v1, kind: HTTPRoute,
   metadata: {name: web, namespace: demo, generation: 2, creationTimestamp: "2026-01-01T00:00:00Z"},
   spec: {parentRefs: [`+test.parents+`]}, status: {parents: [`+strings.Join(test.entries, ", ")+`]}}`)
-			got := Route(route, test.gateways, created.Add(test.after))
+			got := Of(route, Facts{Gateways: test.gateways, Now: created.Add(test.after)})
 			if got.Verdict != test.verdict || got.Message != test.message {
 				t.Errorf("got %+v, want %v %q", got, test.verdict, test.message)
 			}
@@ -79,12 +79,5 @@ func TestRoute(t *testing.T) {
 				t.Errorf("judged %s after the creation, and again at %s", test.after, got.Until)
 			}
 		})
-	}
-}
-
-func TestWhatIsNoRouteIsReady(t *testing.T) {
-	gatewayItself := routeOf(t, "{apiVersion: gateway.networking.k8s.io/v1, kind: Gateway, metadata: {name: edge}}")
-	if got := Route(gatewayItself, nil, created); got != (State{}) {
-		t.Errorf("got %+v", got)
 	}
 }

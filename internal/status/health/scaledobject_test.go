@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -54,9 +55,7 @@ func TestScaledObject(t *testing.T) {
 			object.SetCreationTimestamp(metav1.NewTime(made))
 			got := Of(object, Facts{Now: test.now})
 			got.Until = got.Until.UTC()
-			if got != test.want {
-				t.Errorf("got %+v, want %+v", got, test.want)
-			}
+			assert.Equal(t, test.want, got)
 		})
 	}
 }

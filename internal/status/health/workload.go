@@ -9,20 +9,45 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/status/diagnose"
 )
 
-// Deployment returns the progress of a Deployment's rollout, as `kubectl rollout status` does.
-func Deployment(d *appsv1.Deployment) State {
-	want, have := ptr.Deref(d.Spec.Replicas, 1), d.Status
-	if have.ObservedGeneration < d.Generation {
+// rollout returns the progress of a workload that runs pods for good, as `kubectl rollout status` does.
+func rollout(object client.Object, facts Facts) State {
+	workload, _ := diagnose.WorkloadOf(object)
+	if !workload.Noticed {
 		return Unnoticed
 	}
+	want, have := workload.Want, workload.Counts
+	switch object := object.(type) {
+	case *appsv1.Deployment:
+		return deployment(object, replicas(want, have))
+	case *appsv1.StatefulSet:
+		have.Updated = min(want, have.Updated+workload.Kept) // of an earlier version by design
+		return statefulSet(object, replicas(want, have), want, facts)
+	case *appsv1.DaemonSet:
+		if workload.ByHand {
+			have.Updated = have.All
+		}
+		state := replicas(want, have)
+		if state.Reason == v1.ReasonScaledToZero {
+			state.Message = "no node is to run a pod of it"
+		}
+		return state
+	}
+	have.Updated = have.All // a ReplicaSet replaces no pods
+	return replicas(want, have)
+}
+
+// deployment returns the state of a Deployment whose replicas are in a state.
+func deployment(d *appsv1.Deployment, state State) State {
+	have := d.Status
 	if failure := DeploymentCondition(d, appsv1.DeploymentReplicaFailure); failure != nil && failure.Status == corev1.ConditionTrue {
 		return State{Verdict: Stuck, Reason: v1.ReasonReplicaFailure, Message: "pods cannot be created: " + failure.Message}
 	}
-	state := replicas(want, counts{have.Replicas, have.UpdatedReplicas, have.AvailableReplicas})
 	progressing := DeploymentCondition(d, appsv1.DeploymentProgressing)
 	switch {
 	case state.Verdict != Waiting:
@@ -32,19 +57,15 @@ func Deployment(d *appsv1.Deployment) State {
 	case progressing != nil && progressing.Reason == "ProgressDeadlineExceeded":
 		state.Verdict, state.Reason = Stuck, v1.ReasonRolloutStalled
 		state.Message = fmt.Sprintf("%d of %d updated replicas became available before the progress deadline",
-			max(0, have.AvailableReplicas-(have.Replicas-have.UpdatedReplicas)), want)
+			max(0, have.AvailableReplicas-(have.Replicas-have.UpdatedReplicas)), ptr.Deref(d.Spec.Replicas, 1))
 	}
 	return state
 }
 
-// statefulSet returns the progress of a StatefulSet's rollout. Pods below the partition, and all pods if they are replaced on deletion
-// only, may be of an earlier version by design. One that sets how long each replica may take is stuck if its rollout takes longer.
-func statefulSet(s *appsv1.StatefulSet, facts Facts) State {
-	want, have := ptr.Deref(s.Spec.Replicas, 1), s.Status
-	if have.ObservedGeneration < s.Generation {
-		return Unnoticed
-	}
-	state := replicas(want, counts{have.Replicas, min(want, have.UpdatedReplicas+earlierByDesign(s)), have.AvailableReplicas})
+// statefulSet returns the state of a StatefulSet whose replicas are in a state. One that sets how long each replica
+// may take is stuck if its rollout takes longer.
+func statefulSet(s *appsv1.StatefulSet, state State, want int32, facts Facts) State {
+	have := s.Status
 	deadline, err := strconv.ParseInt(s.Annotations[v1.AnnotationProgressDeadline], 10, 32)
 	if state.Verdict != Waiting || err != nil || have.CurrentRevision == have.UpdateRevision { // the revisions differ until a rollout is complete
 		return state
@@ -57,66 +78,25 @@ func statefulSet(s *appsv1.StatefulSet, facts Facts) State {
 	return late
 }
 
-// earlierByDesign returns how many replicas of a StatefulSet keep an earlier revision.
-func earlierByDesign(s *appsv1.StatefulSet) int32 {
-	want := ptr.Deref(s.Spec.Replicas, 1)
-	switch rolling := s.Spec.UpdateStrategy.RollingUpdate; {
-	case s.Spec.UpdateStrategy.Type == appsv1.OnDeleteStatefulSetStrategyType:
-		return want
-	case rolling != nil:
-		return min(want, ptr.Deref(rolling.Partition, 0))
-	}
-	return 0
-}
-
-// daemonSet returns the progress of a DaemonSet's rollout.
-func daemonSet(d *appsv1.DaemonSet) State {
-	have := d.Status
-	if have.ObservedGeneration < d.Generation {
-		return Unnoticed
-	}
-	updated := have.UpdatedNumberScheduled
-	if d.Spec.UpdateStrategy.Type == appsv1.OnDeleteDaemonSetStrategyType {
-		updated = have.CurrentNumberScheduled
-	}
-	state := replicas(have.DesiredNumberScheduled, counts{have.CurrentNumberScheduled, updated, have.NumberAvailable})
-	if state.Reason == v1.ReasonScaledToZero {
-		state.Message = "no node is to run a pod of it"
-	}
-	return state
-}
-
-// replicaSet returns the progress of a ReplicaSet. It replaces no pods.
-func replicaSet(s *appsv1.ReplicaSet) State {
-	have := s.Status
-	if have.ObservedGeneration < s.Generation {
-		return Unnoticed
-	}
-	return replicas(ptr.Deref(s.Spec.Replicas, 1), counts{have.Replicas, have.Replicas, have.AvailableReplicas})
-}
-
 // Unnoticed is the state of a workload whose controller has not observed its spec.
 var Unnoticed = State{Verdict: Waiting, Reason: v1.ReasonRollingOut, Message: "waiting for the rollout to begin"}
 
-// counts are the numbers of all, of the updated and of the available pods.
-type counts struct{ all, updated, available int32 }
-
 // replicas compares the desired number of pods with the existing ones.
-func replicas(want int32, have counts) State {
+func replicas(want int32, have diagnose.Counts) State {
 	state := State{Verdict: Waiting, Reason: v1.ReasonRollingOut}
 	switch {
-	case have.all == want && have.updated == want && have.available == want && want == 0:
+	case have.All == want && have.Updated == want && have.Available == want && want == 0:
 		return State{Reason: v1.ReasonScaledToZero, Message: "scaled to zero as desired"}
-	case have.all == want && have.updated == want && have.available == want:
-		return State{Reason: v1.ReasonRunning, Message: fmt.Sprintf("%d of %d replicas are up to date and available", have.available, want)}
-	case have.updated < want:
-		state.Message = fmt.Sprintf("%d of %d replicas are up to date", have.updated, want)
-	case have.all > have.updated:
-		state.Message = fmt.Sprintf("%d old replicas are still to end", have.all-have.updated)
-	case have.all > want:
-		state.Message = fmt.Sprintf("%d replicas are still to end", have.all-want)
+	case have.All == want && have.Updated == want && have.Available == want:
+		return State{Reason: v1.ReasonRunning, Message: fmt.Sprintf("%d of %d replicas are up to date and available", have.Available, want)}
+	case have.Updated < want:
+		state.Message = fmt.Sprintf("%d of %d replicas are up to date", have.Updated, want)
+	case have.All > have.Updated:
+		state.Message = fmt.Sprintf("%d old replicas are still to end", have.All-have.Updated)
+	case have.All > want:
+		state.Message = fmt.Sprintf("%d replicas are still to end", have.All-want)
 	default:
-		state.Message = fmt.Sprintf("%d of %d replicas are available", have.available, want)
+		state.Message = fmt.Sprintf("%d of %d replicas are available", have.Available, want)
 	}
 	return state
 }
