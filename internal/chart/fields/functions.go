@@ -92,6 +92,9 @@ func (e *execution) index(command *parse.CommandNode, arguments []value) value {
 // changed makes a variable unknown after entries are set in it: they need not be declared.
 func (e *execution) changed(command *parse.CommandNode, of value) {
 	e.use(of)
+	if len(command.Args) < 2 {
+		return // a mistake: it would fail in each render
+	}
 	if variable, is := command.Args[1].(*parse.VariableNode); is && len(variable.Ident) == 1 {
 		if names := e.variable(variable.Ident[0]); names != nil {
 			names[variable.Ident[0]] = value{}

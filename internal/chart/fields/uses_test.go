@@ -42,7 +42,8 @@ fields:
 		template string
 		want     []string
 	}{
-		"all are used": {appService, all, nil},
+		"a mistake: set without anything to set": {appService, all + "{{ .Values.topology | set }}", nil},
+		"all are used":                           {appService, all, nil},
 		"a field that nobody declares": {
 			appService, all + "\n{{ .Values.topologie.zoneCount }}",
 			[]string{"chart/templates/a.yaml:2: .Values.topologie is not declared: did you mean topology?"},
