@@ -78,19 +78,11 @@ kubectl appservice adopt web --release legacy`,
 }
 
 func (a *adopting) run(ctx context.Context, names []string) error {
-	charts, err := chartsIn(a.charts)
-	if err != nil {
-		return err
-	}
-	w, err := a.world(ctx, &a.inputs, charts)
+	charts, w, list, err := a.prepared(ctx, &a.inputs, names)
 	if err != nil {
 		return err
 	}
 	writer, actor, err := a.actor()
-	if err != nil {
-		return err
-	}
-	list, err := a.subjects(ctx, &a.inputs, w, charts, names)
 	if err != nil {
 		return err
 	}
@@ -167,14 +159,14 @@ func (a *adopting) ask(ctx context.Context, writer client.Client, one subject, r
 	switch {
 	case err == nil:
 		if a.yes {
-			report.asked()
+			report.Asked = true
 		}
 		return nil
 	case release.Refused(err):
 		report.refuse(err.Error())
 		return nil
 	}
-	return explainRefusal(named{one.GroupVersionKind(), client.ObjectKeyFromObject(one)}, err)
+	return explainRefusal(nameOf(one.Unstructured), err)
 }
 
 // send applies a resource of a file, or annotates one that exists in the cluster.
@@ -203,7 +195,7 @@ func send(ctx context.Context, writer client.Client, one subject, dry bool) erro
 func (a *adopting) print(reports []*adoption) error {
 	refused := false
 	for _, report := range reports {
-		refused = refused || report.Refused()
+		refused, report.Summary = refused || report.Refused(), report.summary()
 		if a.output != asText {
 			continue
 		}
@@ -232,13 +224,7 @@ func (a *adopting) printText(report *adoption) error {
 	case report.Refused(), len(report.Objects) == 0:
 		return nil
 	case asSource:
-		text, err := yaml.Marshal(report.source.Object)
-		if err != nil {
-			return err
-		}
-		_, _ = fmt.Fprintf(a.ErrOut, "%s is applied by %s, which would revert the change: nothing was written. Commit this to its source:\n", report.Name, report.owner)
-		_, err = a.Out.Write(text)
-		return err
+		return a.printSource(report.Name, report.owner, report.source)
 	case report.Asked:
 		_, _ = fmt.Fprintln(a.ErrOut, "adoption was requested: kubectl appservice status shows the result")
 	default:

@@ -58,20 +58,12 @@ func adoptionOf(one subject, survey *release.Survey) *adoption {
 	for _, object := range survey.Missing {
 		report.Creates = append(report.Creates, kube.KeyOf(object).String())
 	}
-	report.Summary = report.summary()
 	return report
-}
-
-// asked records that the annotations were written.
-func (r *adoption) asked() {
-	r.Asked = true
-	r.Summary = r.summary()
 }
 
 // refuse adds a reason why the adoption is refused.
 func (r *adoption) refuse(text string) {
 	r.Against, r.hinted = append(r.Against, text), append(r.hinted, text)
-	r.Summary = r.summary()
 }
 
 // Refused reports whether the adoption is refused.
@@ -80,15 +72,15 @@ func (r *adoption) Refused() bool { return len(r.Against) > 0 }
 func (r *adoption) summary() string {
 	switch count := len(r.Objects); {
 	case r.Refused():
-		return fmt.Sprintf("it cannot take over the existing objects: %s", counted(len(r.Against), "problem", "problems"))
+		return fmt.Sprintf("it cannot take over the existing objects: %s", preview.Plural(len(r.Against), "problem"))
 	case count == 0 && r.own > 0:
 		return "nothing to take over: the existing objects are its own"
 	case count == 0:
 		return "nothing to take over: there are no objects with its names"
 	case r.Asked:
-		return fmt.Sprintf("it takes over %s; %s", counted(count, "object", "objects"), r.pods())
+		return fmt.Sprintf("it takes over %s; %s", preview.Plural(count, "object"), r.pods())
 	default:
-		return fmt.Sprintf("it would take over %s; %s", counted(count, "object", "objects"), r.pods())
+		return fmt.Sprintf("it would take over %s; %s", preview.Plural(count, "object"), r.pods())
 	}
 }
 
@@ -104,13 +96,6 @@ func (r *adoption) pods() string {
 		return "pods WILL end"
 	}
 	return "no pod restarts"
-}
-
-func counted(count int, one, more string) string {
-	if count == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", count, more)
 }
 
 // lines returns the report as text.

@@ -15,7 +15,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/kube"
 )
 
 // Values of --dry-run.
@@ -140,9 +139,9 @@ func (s *shell) apply(ctx context.Context, argument string, c change, dry string
 	if err != nil {
 		return err
 	}
-	resource := kube.Object(name.Kind)
-	if err := writer.Get(ctx, name.NamespacedName, resource); err != nil {
-		return fmt.Errorf("cannot read %s: %w", name, err)
+	resource, err := name.read(ctx, writer)
+	if err != nil {
+		return err
 	}
 	fields := c.patch(resource)
 	if fields == nil {

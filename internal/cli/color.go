@@ -48,11 +48,6 @@ func (s *shell) colored(out io.Writer) bool {
 	if s.color != colorAuto {
 		return s.color == colorAlways
 	}
-	return os.Getenv("NO_COLOR") == "" && isTerminal(out)
-}
-
-// isTerminal reports whether output goes to a terminal: progress is shown there only.
-func isTerminal(out io.Writer) bool {
 	file, ok := out.(*os.File)
-	return ok && term.IsTerminal(int(file.Fd()))
+	return os.Getenv("NO_COLOR") == "" && ok && term.IsTerminal(int(file.Fd()))
 }

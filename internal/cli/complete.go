@@ -57,13 +57,13 @@ func (s *shell) completeMoreNames(cmd *cobra.Command, args []string, begun strin
 	if err != nil {
 		return nothing(err)
 	}
-	var found []string
+	var names []string
 	for _, one := range list {
-		if name := prefix + one.GetName(); strings.HasPrefix(name, begun) && !slices.Contains(args, name) {
-			found = append(found, name)
+		if name := prefix + one.GetName(); !slices.Contains(args, name) {
+			names = append(names, name)
 		}
 	}
-	return found, cobra.ShellCompDirectiveNoFileComp
+	return beginning(begun, names)
 }
 
 // completeKinds completes the kinds that the operator serves: those of the group of AppServices.
@@ -76,13 +76,13 @@ func (s *shell) completeKinds(cmd *cobra.Command, _ []string, begun string) ([]s
 	if err != nil {
 		return nothing(err)
 	}
-	var found []string
+	var words []string
 	for _, resource := range served.APIResources {
-		if word := strings.ToLower(resource.Kind); !strings.Contains(resource.Name, "/") && strings.HasPrefix(word, begun) {
-			found = append(found, word)
+		if !strings.Contains(resource.Name, "/") {
+			words = append(words, strings.ToLower(resource.Kind))
 		}
 	}
-	return found, cobra.ShellCompDirectiveNoFileComp
+	return beginning(begun, words)
 }
 
 func (s *shell) completeNamespaces(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
@@ -96,13 +96,11 @@ func (s *shell) completeNamespaces(cmd *cobra.Command, _ []string, begun string)
 	if err := reader.List(ctx, list); err != nil {
 		return nothing(err)
 	}
-	var found []string
+	var names []string
 	for _, namespace := range list.Items {
-		if strings.HasPrefix(namespace.Name, begun) {
-			found = append(found, namespace.Name)
-		}
+		names = append(names, namespace.Name)
 	}
-	return found, cobra.ShellCompDirectiveNoFileComp
+	return beginning(begun, names)
 }
 
 // completeKubeconfig completes the names of entries of a kubeconfig.
@@ -112,9 +110,14 @@ func (s *shell) completeKubeconfig(of func(api.Config) iter.Seq[string]) cobra.C
 		if err != nil {
 			return nothing(err)
 		}
-		found := slices.DeleteFunc(slices.Sorted(of(config)), func(name string) bool { return !strings.HasPrefix(name, begun) })
-		return found, cobra.ShellCompDirectiveNoFileComp
+		return beginning(begun, slices.Sorted(of(config)))
 	}
+}
+
+// beginning completes a word by those that begin with it.
+func beginning(begun string, words []string) ([]string, cobra.ShellCompDirective) {
+	words = slices.DeleteFunc(words, func(word string) bool { return !strings.HasPrefix(word, begun) })
+	return words, cobra.ShellCompDirectiveNoFileComp
 }
 
 // nothing returns no completion after an error, which cobra writes to BASH_COMP_DEBUG_FILE if that is set.

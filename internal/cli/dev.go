@@ -150,15 +150,7 @@ func (d *developing) folders() ([]*filewatch.Folder, error) {
 // again renders all resources and prints the differences from the last rendering. Errors of charts and resources are printed, and not returned.
 func (d *session) again(ctx context.Context) error {
 	began := time.Now()
-	charts, err := chartsIn(d.charts)
-	var w *preview.Cluster
-	var subjects []subject
-	if err == nil {
-		w, err = d.world(ctx, &d.inputs, charts)
-	}
-	if err == nil {
-		subjects, err = d.subjects(ctx, &d.inputs, w, charts, nil)
-	}
+	charts, w, subjects, err := d.prepared(ctx, &d.inputs, nil)
 	if err != nil {
 		return d.wrong(err)
 	}

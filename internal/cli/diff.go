@@ -270,7 +270,7 @@ func summaryOf(diffs []*preview.Diff) string {
 		if !diff.Empty() {
 			change++
 		}
-		if diff.Restarts() {
+		if diff.Has(preview.Restarts) {
 			restart++
 		}
 		if diff.Has(preview.Refused) {

@@ -57,25 +57,16 @@ var extensions = []string{".yaml", ".yml", ".json"}
 func (s *shell) documents(names []string) ([]document, error) {
 	var all []document
 	for _, name := range names {
-		if name == stdin {
-			list, err := s.split(stdin, s.In)
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, list...)
-			continue
-		}
 		files, err := filesOf(name)
 		if err != nil {
 			return nil, err
 		}
-		for _, name := range files {
-			file, err := os.Open(name)
+		for _, file := range files {
+			text, err := s.content(file)
 			if err != nil {
 				return nil, err
 			}
-			list, err := s.split(name, file)
-			_ = file.Close()
+			list, err := s.split(file, text)
 			if err != nil {
 				return nil, err
 			}
@@ -88,8 +79,20 @@ func (s *shell) documents(names []string) ([]document, error) {
 	return all, nil
 }
 
-// filesOf returns the path of a file, or those of the files of a folder; as with kubectl, not of its subfolders.
+// content returns the text of a file, or of stdin.
+func (s *shell) content(name string) ([]byte, error) {
+	if name == stdin {
+		return io.ReadAll(s.In)
+	}
+	return os.ReadFile(name)
+}
+
+// filesOf returns the path of a file, stdin as it is, or those of the files of a folder; as with kubectl, not of its
+// subfolders.
 func filesOf(name string) ([]string, error) {
+	if name == stdin {
+		return []string{name}, nil
+	}
 	info, err := os.Stat(name)
 	if err != nil || !info.IsDir() {
 		return []string{name}, err
@@ -105,11 +108,7 @@ func filesOf(name string) ([]string, error) {
 }
 
 // split reads the documents of a file. They are separated by lines that begin with ---, as for kubectl.
-func (s *shell) split(name string, in io.Reader) ([]document, error) {
-	content, err := io.ReadAll(in)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
+func (s *shell) split(name string, content []byte) ([]document, error) {
 	var list []document
 	begin, line := 1, 0
 	var text []byte
@@ -148,6 +147,6 @@ func (s *shell) split(name string, in io.Reader) ([]document, error) {
 			return nil, err
 		}
 	}
-	err = add()
+	err := add()
 	return list, err
 }

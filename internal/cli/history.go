@@ -14,7 +14,6 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/example/appservice-operator/internal/cli/history"
-	"github.com/example/appservice-operator/internal/kube"
 )
 
 func historyCommand(s *shell) *cobra.Command {
@@ -63,9 +62,9 @@ func (s *shell) released(ctx context.Context, argument string) (client.Client, *
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	resource := kube.Object(name.Kind)
-	if err := c.Get(ctx, name.NamespacedName, resource); err != nil {
-		return nil, nil, nil, fmt.Errorf("cannot read %s: %w", name, err)
+	resource, err := name.read(ctx, c)
+	if err != nil {
+		return nil, nil, nil, err
 	}
 	list, err := history.List(ctx, c, resource)
 	return c, resource, list, err

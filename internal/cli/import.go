@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -117,27 +115,21 @@ func (i *importing) importer() (*importer.Importer, error) {
 	}, nil
 }
 
-func (i *importing) fromFile(ctx context.Context, made *importer.Importer) ([]importer.Result, []importer.Note, error) {
-	text, err := i.text()
+func (i *importing) fromFile(
+	ctx context.Context, made *importer.Importer,
+) (results []importer.Result, left []importer.Note, err error) {
+	text, err := i.content(i.file)
 	if err != nil {
 		return nil, nil, err
 	}
 	objects, err := importer.Manifest(text, *i.kube.Namespace)
-	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", i.file, err)
+	if err == nil {
+		results, left, err = made.Objects(ctx, objects, "")
 	}
-	results, left, err := made.Objects(ctx, objects, "")
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", i.file, err)
 	}
 	return results, left, nil
-}
-
-func (i *importing) text() ([]byte, error) {
-	if i.file == stdin {
-		return io.ReadAll(i.In)
-	}
-	return os.ReadFile(i.file)
 }
 
 func (i *importing) fromCluster(ctx context.Context, made *importer.Importer, what string) ([]importer.Result, []importer.Note, error) {
@@ -204,11 +196,7 @@ func (i *importing) say(notes []importer.Note) {
 			_, _ = fmt.Fprintln(i.Out, "#", note)
 			continue
 		}
-		at := note.Object
-		if note.Field != "" {
-			at += " " + note.Field
-		}
-		rest := strings.TrimPrefix(note.String(), at)
-		_, _ = fmt.Fprintln(i.ErrOut, i.paint(i.ErrOut, yellow, at)+rest)
+		rest := strings.TrimPrefix(note.String(), note.Place())
+		_, _ = fmt.Fprintln(i.ErrOut, i.paint(i.ErrOut, yellow, note.Place())+rest)
 	}
 }

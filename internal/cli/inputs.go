@@ -19,6 +19,7 @@ import (
 
 	"github.com/example/appservice-operator/internal/chart"
 	"github.com/example/appservice-operator/internal/cli/preview"
+	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/policy"
 	"github.com/example/appservice-operator/internal/render"
 	"github.com/example/appservice-operator/internal/render/defaults"
@@ -103,6 +104,23 @@ func (s *shell) world(ctx context.Context, i *inputs, charts ...*preview.Charts)
 	return w, nil
 }
 
+// prepared returns the charts, the cluster and the resources that the flags and the names in the cluster stand for.
+func (s *shell) prepared(
+	ctx context.Context, i *inputs, names []string,
+) (*preview.Charts, *preview.Cluster, []subject, error) {
+	charts, err := chartsIn(i.charts)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	i.live = i.live || len(names) > 0
+	w, err := s.world(ctx, i, charts)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	subjects, err := s.subjects(ctx, i, w, charts, names)
+	return charts, w, subjects, err
+}
+
 // open returns the cluster of the current context, whose namespace is that of resources without one.
 func (s *shell) open(ctx context.Context) (*preview.Cluster, error) {
 	config, err := s.config()
@@ -169,8 +187,7 @@ func (s *shell) subjects(ctx context.Context, i *inputs, w *preview.Cluster, cha
 		if charts.Renderers[named.Kind] == nil {
 			return nil, fmt.Errorf("%s: %s is not served: these are: %s", argument, named.Kind.Kind, kindsOf(charts))
 		}
-		d := document{Unstructured: &unstructured.Unstructured{}}
-		d.SetGroupVersionKind(named.Kind)
+		d := document{Unstructured: kube.Object(named.Kind)}
 		d.SetNamespace(named.Namespace)
 		d.SetName(named.Name)
 		list = append(list, subject{document: d})

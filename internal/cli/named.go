@@ -1,16 +1,20 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/kube"
 )
 
 // named identifies a resource of the cluster, given on the command line as NAME, for an AppService, or as KIND/NAME.
@@ -24,6 +28,20 @@ func (n named) String() string { return strings.ToLower(n.Kind.Kind) + "/" + n.N
 
 // appServices is the kind of names without a kind.
 var appServices = v1.GroupVersion.WithKind(v1.Kind)
+
+// nameOf returns the name of a resource.
+func nameOf(resource *unstructured.Unstructured) named {
+	return named{resource.GroupVersionKind(), client.ObjectKeyFromObject(resource)}
+}
+
+// read reads the resource that a name stands for.
+func (n named) read(ctx context.Context, reader client.Reader) (*unstructured.Unstructured, error) {
+	resource := kube.Object(n.Kind)
+	if err := reader.Get(ctx, n.NamespacedName, resource); err != nil {
+		return nil, fmt.Errorf("cannot read %s: %w", n, err)
+	}
+	return resource, nil
+}
 
 // named returns the resource that an argument names, in the namespace of the flag or of the context.
 func (s *shell) named(argument string) (named, error) {

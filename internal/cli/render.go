@@ -59,16 +59,7 @@ func renderCommand(s *shell) *cobra.Command {
 
 func (s *shell) render(command *cobra.Command, r *rendering, names []string) error {
 	ctx := command.Context()
-	charts, err := chartsIn(r.charts)
-	if err != nil {
-		return err
-	}
-	r.live = r.live || len(names) > 0
-	w, err := s.world(ctx, &r.inputs, charts)
-	if err != nil {
-		return err
-	}
-	subjects, err := s.subjects(ctx, &r.inputs, w, charts, names)
+	charts, w, subjects, err := s.prepared(ctx, &r.inputs, names)
 	if err != nil {
 		return err
 	}

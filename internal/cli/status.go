@@ -80,12 +80,11 @@ func (s *shell) standing(ctx context.Context, args []string, kind string, everyw
 		if err != nil {
 			return nil, err
 		}
-		one := unstructured.Unstructured{}
-		one.SetGroupVersionKind(name.Kind)
-		if err := reader.Get(ctx, name.NamespacedName, &one); err != nil {
-			return nil, fmt.Errorf("cannot read %s: %w", name, err)
+		one, err := name.read(ctx, reader)
+		if err != nil {
+			return nil, err
 		}
-		list = append(list, one)
+		list = append(list, *one)
 	}
 	return list, nil
 }

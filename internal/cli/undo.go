@@ -35,7 +35,7 @@ kubectl appservice undo web --to-revision 1 --dry-run`,
 			if err != nil {
 				return err
 			}
-			return s.undo(cmd.Context(), args[0], writer, resource, list, to, dry)
+			return s.undo(cmd.Context(), writer, resource, list, to, dry)
 		},
 	}
 	cmd.Flags().IntVar(&to, "to-revision", 0, "the revision to go back to; 0 for the newest one with a different spec")
@@ -44,11 +44,10 @@ kubectl appservice undo web --to-revision 1 --dry-run`,
 }
 
 // undo sets the spec of a resource to that of a revision, or prints the manifest to commit if a GitOps tool applies the resource.
-func (s *shell) undo(ctx context.Context, argument string, writer client.Client, resource *unstructured.Unstructured, list []history.Revision, to int, dry string) error {
-	name, err := s.named(argument)
-	if err != nil {
-		return err
-	}
+func (s *shell) undo(
+	ctx context.Context, writer client.Client, resource *unstructured.Unstructured, list []history.Revision, to int, dry string,
+) error {
+	name := nameOf(resource)
 	plan, err := history.PlanUndo(resource, list, to)
 	if err != nil {
 		return err
@@ -58,7 +57,7 @@ func (s *shell) undo(ctx context.Context, argument string, writer client.Client,
 		return err
 	}
 	if plan.Owner != "" {
-		return s.printSource(name, plan)
+		return s.printSource(name.String(), plan.Owner, history.SourceOf(plan.Resource))
 	}
 	if dry != dryClient {
 		switch err := plan.Write(ctx, writer, fieldManager, dry == dryServer); {
@@ -80,12 +79,12 @@ func (s *shell) undo(ctx context.Context, argument string, writer client.Client,
 }
 
 // printSource prints the manifest to commit to the source that a GitOps tool applies.
-func (s *shell) printSource(name named, plan *history.Undo) error {
-	text, err := yaml.Marshal(plan.Source().Object)
+func (s *shell) printSource(name, owner string, source *unstructured.Unstructured) error {
+	text, err := yaml.Marshal(source.Object)
 	if err != nil {
 		return err
 	}
-	_, _ = fmt.Fprintf(s.ErrOut, "%s is applied by %s, which would revert the change: nothing was written. Commit this to its source:\n", name, plan.Owner)
+	_, _ = fmt.Fprintf(s.ErrOut, "%s is applied by %s, which would revert the change: nothing was written. Commit this to its source:\n", name, owner)
 	_, err = s.Out.Write(text)
 	return err
 }

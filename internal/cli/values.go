@@ -34,16 +34,7 @@ func valuesCommand(s *shell) *cobra.Command {
 
 func (s *shell) values(command *cobra.Command, in *inputs, names []string, origins bool, output string) error {
 	ctx := command.Context()
-	charts, err := chartsIn(in.charts)
-	if err != nil {
-		return err
-	}
-	in.live = in.live || len(names) > 0
-	w, err := s.world(ctx, in, charts)
-	if err != nil {
-		return err
-	}
-	subjects, err := s.subjects(ctx, in, w, charts, names)
+	charts, w, subjects, err := s.prepared(ctx, in, names)
 	if err != nil {
 		return err
 	}

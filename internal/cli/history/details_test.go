@@ -9,7 +9,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 	helmrelease "helm.sh/helm/v3/pkg/release"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -33,24 +32,6 @@ func TestWhenEachReleaseWasAndSinceWhenItsSpecIs(t *testing.T) {
 	}
 	if !list[0].ChangedAt.Equal(noon) || !list[1].ChangedAt.Equal(list[1].Released) {
 		t.Errorf("they were asked for at %s, when the spec was changed, and at %s, when the chart was", list[0].ChangedAt, list[1].ChangedAt)
-	}
-}
-
-// Of two records that know no generation, nobody can say who asked for the second.
-func TestRecordsOfEarlierOperatorsNameNobody(t *testing.T) {
-	superseded, deployed := helmrelease.StatusSuperseded, helmrelease.StatusDeployed
-	list := listed(t, secret(t, made{1, superseded, "1.0.0", 0, "", "a"}), secret(t, made{2, deployed, "1.0.0", 0, "", "b"}))
-	if len(list) != 2 || list[1].ChangedBy != "" || !slices.Equal(list[1].Changes, []string{"values.image a → b"}) {
-		t.Errorf("got %+v", list)
-	}
-}
-
-// A Secret of another type is not a record, whoever controls it.
-func TestOnlyRecordsAreListed(t *testing.T) {
-	other := secret(t, made{1, helmrelease.StatusDeployed, "1.0.0", 1, "argocd", "a"})
-	other.Type = corev1.SecretTypeOpaque
-	if list := listed(t, other); len(list) > 0 {
-		t.Errorf("got %+v", list)
 	}
 }
 
@@ -128,7 +109,7 @@ func TestASourceHasWhatPeopleWrote(t *testing.T) {
 	resource := app("a")
 	resource.SetLabels(map[string]string{"team": "shop", "kustomize.toolkit.fluxcd.io/name": "apps", "kustomize.toolkit.fluxcd.io/namespace": "flux-system"})
 	resource.SetAnnotations(map[string]string{"note": "ours", "kubectl.kubernetes.io/last-applied-configuration": "{}"})
-	source := (&Undo{Resource: resource}).Source()
+	source := SourceOf(resource)
 	if labels, annotations := source.GetLabels(), source.GetAnnotations(); len(labels) != 1 || labels["team"] != "shop" || len(annotations) != 1 || annotations["note"] != "ours" {
 		t.Errorf("got the labels %v and annotations %v", labels, annotations)
 	}

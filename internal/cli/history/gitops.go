@@ -36,9 +36,6 @@ var appliedBy = []string{
 	"kustomize.toolkit.fluxcd.io/namespace", "helm.toolkit.fluxcd.io/namespace",
 }
 
-// Source returns the resource as its source should contain it.
-func (u *Undo) Source() *unstructured.Unstructured { return SourceOf(u.Resource) }
-
 // SourceOf returns a resource as users write it, without additions of a cluster or a tool.
 func SourceOf(resource *unstructured.Unstructured) *unstructured.Unstructured {
 	out := &unstructured.Unstructured{Object: map[string]any{"spec": resource.Object["spec"]}}

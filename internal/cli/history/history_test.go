@@ -106,6 +106,10 @@ func TestWhatEachReleaseChangedAndWhoAskedForIt(t *testing.T) {
 			[]made{{1, superseded, "1.0.0", 0, "", "a"}, {2, deployed, "1.0.0", 2, "argocd", "b"}},
 			[]string{"1 superseded by : ", "2 deployed by argocd: values.image a → b, restarts"},
 		},
+		"two of them: nobody can say who asked for the second": {
+			[]made{{1, superseded, "1.0.0", 0, "", "a"}, {2, deployed, "1.0.0", 0, "", "b"}},
+			[]string{"1 superseded by : ", "2 deployed by : values.image a → b, restarts"},
+		},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -137,7 +141,9 @@ func TestRecordsThatAreNotTheResourcesOrDamaged(t *testing.T) {
 	foreign.OwnerReferences = nil
 	earlier := secret(t, made{7, helmrelease.StatusDeployed, "1.0.0", 1, "argocd", "a"})
 	earlier.OwnerReferences[0].UID = "another"
-	list := listed(t, secret(t, good), damaged, foreign, earlier)
+	noRecord := secret(t, made{4, helmrelease.StatusDeployed, "1.0.0", 1, "argocd", "a"})
+	noRecord.Type = corev1.SecretTypeOpaque
+	list := listed(t, secret(t, good), damaged, foreign, earlier, noRecord)
 	if len(list) != 2 || list[0].Revision != 2 || list[0].Unreadable == "" || list[1].Revision != 3 || list[1].Unreadable != "" || len(list[1].Changes) > 0 {
 		t.Errorf("got %+v", list)
 	}

@@ -127,7 +127,7 @@ func TestWhoOwnsAResource(t *testing.T) {
 			}
 			resource.SetResourceVersion("7")
 			resource.SetLabels(map[string]string{"team": "shop"})
-			source := (&Undo{Resource: resource}).Source()
+			source := SourceOf(resource)
 			if source.GetResourceVersion() != "" || source.GetUID() != "" || len(source.GetAnnotations()) > 0 || len(source.GetLabels()) != 1 || source.GetName() != "web" {
 				t.Errorf("its source is to say %v", source.Object)
 			}

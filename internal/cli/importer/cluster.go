@@ -15,6 +15,21 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
+// kinds are the kinds that Objects reads, with the versions in which it reads them.
+var kinds = []schema.GroupVersionKind{
+	{Version: "v1", Kind: "Service"},
+	{Version: "v1", Kind: "ConfigMap"},
+	{Version: "v1", Kind: "ServiceAccount"},
+	{Version: "v1", Kind: "PersistentVolumeClaim"},
+	{Group: "networking.k8s.io", Version: "v1", Kind: "Ingress"},
+	{Group: "networking.k8s.io", Version: "v1", Kind: "NetworkPolicy"},
+	{Group: "autoscaling", Version: "v2", Kind: "HorizontalPodAutoscaler"},
+	{Group: "policy", Version: "v1", Kind: "PodDisruptionBudget"},
+	{Group: "monitoring.coreos.com", Version: "v1", Kind: "ServiceMonitor"},
+	{Group: "gateway.networking.k8s.io", Version: "v1", Kind: "HTTPRoute"},
+	{Group: "keda.sh", Version: "v1alpha1", Kind: "ScaledObject"},
+}
+
 // Workload reads a Deployment or StatefulSet, and the objects of its namespace that may belong to it. Kinds that the cluster does
 // not serve are skipped; kinds that the user may not list are named in notes.
 func Workload(ctx context.Context, c client.Reader, kind string, key client.ObjectKey) (objects []*unstructured.Unstructured, unseen []Note, err error) {
@@ -23,7 +38,7 @@ func Workload(ctx context.Context, c client.Reader, kind string, key client.Obje
 		return nil, nil, err
 	}
 	objects = append(objects, workload)
-	for _, kind := range Kinds {
+	for _, kind := range kinds {
 		list := kube.List(kind)
 		err := c.List(ctx, list, client.InNamespace(key.Namespace))
 		switch {

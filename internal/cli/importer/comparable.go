@@ -12,9 +12,9 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
-	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/render/hooks"
 )
 
@@ -47,7 +47,7 @@ func (s *subject) comparables(objects []*unstructured.Unstructured) map[string]*
 	side := &side{s: s, name: s.name}
 	for _, object := range objects {
 		if isWorkload(object) {
-			side.template = s.templateOf(object)
+			side.template = podTemplate(s.adapted(object))
 		}
 		if object.GetKind() == "Service" && s.role(object) != roleHeadless {
 			side.service, _ = as[corev1.Service](object)
@@ -58,21 +58,6 @@ func (s *subject) comparables(objects []*unstructured.Unstructured) map[string]*
 		out[s.role(object)] = side.comparable(object)
 	}
 	return out
-}
-
-// templateOf returns the pod template of a workload; that of the original is adapted first.
-func (s *subject) templateOf(object *unstructured.Unstructured) *corev1.PodTemplateSpec {
-	if object == s.workload {
-		return s.template
-	}
-	if object.GetKind() == "StatefulSet" {
-		if read := kube.As[appsv1.StatefulSet](object); read != nil {
-			return &read.Spec.Template
-		}
-	} else if read := kube.As[appsv1.Deployment](object); read != nil {
-		return &read.Spec.Template
-	}
-	return &corev1.PodTemplateSpec{}
 }
 
 // side is one side of the comparison: the original objects, or the rendered ones.
@@ -107,96 +92,101 @@ func asAny(set map[string]string) map[string]any {
 }
 
 func (side *side) content(object *unstructured.Unstructured) map[string]any {
+	var out map[string]any
 	switch object.GetKind() {
 	case "Deployment":
-		if read := side.deployment(object); read != nil {
-			defaultDeployment(read)
-			read.Spec.Selector = nil
-			if side.s.scaler != nil {
-				read.Spec.Replicas = nil
-			}
-			side.pods(&read.Spec.Template)
-			return side.pulled(content(read, object), object)
-		}
+		out = normalized(side.s.adapted(object), func(d *appsv1.Deployment) {
+			defaultDeployment(d)
+			side.workload(&d.Spec.Replicas, &d.Spec.Selector, &d.Spec.Template)
+		})
 	case "StatefulSet":
-		if read := side.statefulSet(object); read != nil {
-			defaultStatefulSet(read)
-			read.Spec.Selector = nil
-			if side.s.scaler != nil {
-				read.Spec.Replicas = nil
-			}
-			for n := range read.Spec.VolumeClaimTemplates {
-				template := &read.Spec.VolumeClaimTemplates[n]
+		out = normalized(side.s.adapted(object), func(s *appsv1.StatefulSet) {
+			defaultStatefulSet(s)
+			for n := range s.Spec.VolumeClaimTemplates {
+				template := &s.Spec.VolumeClaimTemplates[n]
 				template.ObjectMeta = metav1.ObjectMeta{Name: template.Name}
 			}
-			side.pods(&read.Spec.Template)
-			return side.pulled(content(read, object), object)
-		}
+			side.workload(&s.Spec.Replicas, &s.Spec.Selector, &s.Spec.Template)
+		})
 	case "Service":
-		if read, err := as[corev1.Service](object); err == nil {
-			defaultService(read)
-			read.Spec.Selector = nil
-			for n := range read.Spec.Ports {
-				read.Spec.Ports[n].TargetPort = intstr.Parse(side.anyNumber(read.Spec.Ports[n].TargetPort))
+		out = normalized(object, func(s *corev1.Service) {
+			defaultService(s)
+			s.Spec.Selector = nil
+			for n := range s.Spec.Ports {
+				s.Spec.Ports[n].TargetPort = intstr.Parse(side.anyNumber(s.Spec.Ports[n].TargetPort))
 			}
-			return content(read, object)
-		}
+		})
 	case "Ingress":
-		if read, err := as[networkingv1.Ingress](object); err == nil {
-			defaultIngress(read)
-			side.ingress(read)
-			return content(read, object)
-		}
+		out = normalized(object, side.ingress)
 	case "HorizontalPodAutoscaler":
-		if read, err := as[autoscalingv2.HorizontalPodAutoscaler](object); err == nil {
-			defaultScaler(read)
-			slices.SortFunc(read.Spec.Metrics, func(a, b autoscalingv2.MetricSpec) int { return strings.Compare(inJSON(a), inJSON(b)) })
-			return content(read, object)
-		}
+		out = normalized(object, func(a *autoscalingv2.HorizontalPodAutoscaler) {
+			defaultScaler(a)
+			slices.SortFunc(a.Spec.Metrics, byJSON)
+		})
 	case "PersistentVolumeClaim":
-		if read, err := as[corev1.PersistentVolumeClaim](object); err == nil {
-			defaultClaim(&read.Spec)
-			return content(read, object)
-		}
+		out = normalized(object, func(c *corev1.PersistentVolumeClaim) { defaultClaim(&c.Spec) })
 	case "ServiceAccount":
-		if read, err := as[corev1.ServiceAccount](object); err == nil {
-			fillPointer(&read.AutomountServiceAccountToken, true)
-			read.Secrets = nil // made by earlier versions of Kubernetes
-			return content(read, object)
-		}
+		out = normalized(object, func(a *corev1.ServiceAccount) {
+			fillPointer(&a.AutomountServiceAccountToken, true)
+			a.Secrets = nil // made by earlier versions of Kubernetes
+		})
 	case "NetworkPolicy":
-		if read, err := as[networkingv1.NetworkPolicy](object); err == nil {
-			side.networkPolicy(read)
-			return content(read, object)
-		}
+		out = normalized(object, side.networkPolicy)
 	}
-	return side.other(object)
+	if out == nil {
+		return side.other(object)
+	}
+	if isWorkload(object) {
+		out["apiVersion"], out["kind"] = object.GetAPIVersion(), object.GetKind()
+		_ = hooks.PullPolicy(context.Background(), nil, []*unstructured.Unstructured{{Object: out}}) // it returns no error
+	}
+	return out
 }
 
-// pulled sets the default pull policy of each container.
-func (side *side) pulled(content map[string]any, object *unstructured.Unstructured) map[string]any {
-	content["apiVersion"], content["kind"] = object.GetAPIVersion(), object.GetKind()
-	_ = hooks.PullPolicy(context.Background(), nil, []*unstructured.Unstructured{{Object: content}}) // it returns no error
-	return content
+// normalized returns the content of an object after changes to its Go type; nil if it cannot be read as that.
+func normalized[T any](object *unstructured.Unstructured, change func(*T)) map[string]any {
+	read, err := as[T](object)
+	if err != nil {
+		return nil
+	}
+	change(read)
+	out, _ := runtime.DefaultUnstructuredConverter.ToUnstructured(read) // which it was read from
+	return out
 }
+
+// adapted returns an object; for the original workload, the one whose pods are adapted.
+func (s *subject) adapted(object *unstructured.Unstructured) *unstructured.Unstructured {
+	if object != s.workload {
+		return object
+	}
+	var read any = s.deployment
+	if s.stateful != nil {
+		read = s.stateful
+	}
+	out, _ := runtime.DefaultUnstructuredConverter.ToUnstructured(read) // which it was read from
+	return &unstructured.Unstructured{Object: out}
+}
+
+// podTemplate returns the pod template of a Deployment or StatefulSet, which both have in the same place.
+func podTemplate(workload *unstructured.Unstructured) *corev1.PodTemplateSpec {
+	read, _ := as[appsv1.Deployment](workload)
+	return &read.Spec.Template
+}
+
+// workload normalizes what Deployments and StatefulSets have in common.
+func (side *side) workload(replicas **int32, selector **metav1.LabelSelector, template *corev1.PodTemplateSpec) {
+	*selector = nil
+	if side.s.scaler != nil {
+		*replicas = nil
+	}
+	side.pods(template)
+}
+
+func byJSON[T any](a, b T) int { return strings.Compare(inJSON(a), inJSON(b)) }
 
 func inJSON(value any) string {
 	data, _ := json.Marshal(value)
 	return string(data)
-}
-
-func (side *side) deployment(object *unstructured.Unstructured) *appsv1.Deployment {
-	if object == side.s.workload {
-		return side.s.deployment.DeepCopy()
-	}
-	return kube.As[appsv1.Deployment](object)
-}
-
-func (side *side) statefulSet(object *unstructured.Unstructured) *appsv1.StatefulSet {
-	if object == side.s.workload {
-		return side.s.stateful.DeepCopy()
-	}
-	return kube.As[appsv1.StatefulSet](object)
 }
 
 func (side *side) pods(template *corev1.PodTemplateSpec) {
@@ -251,6 +241,7 @@ func numberIn(template *corev1.PodTemplateSpec, port intstr.IntOrString) string 
 }
 
 func (side *side) ingress(i *networkingv1.Ingress) {
+	defaultIngress(i)
 	for _, rule := range i.Spec.Rules {
 		if rule.HTTP == nil {
 			continue
@@ -286,8 +277,10 @@ func (side *side) networkPolicy(p *networkingv1.NetworkPolicy) {
 			}
 			fillPointer(&ports[m].Protocol, corev1.ProtocolTCP)
 		}
-		slices.SortFunc(ports, func(a, b networkingv1.NetworkPolicyPort) int { return strings.Compare(inJSON(a), inJSON(b)) })
-		p.Spec.Ingress[n].Ports = slices.CompactFunc(ports, func(a, b networkingv1.NetworkPolicyPort) bool { return inJSON(a) == inJSON(b) })
+		slices.SortFunc(ports, byJSON)
+		p.Spec.Ingress[n].Ports = slices.CompactFunc(ports, func(a, b networkingv1.NetworkPolicyPort) bool {
+			return byJSON(a, b) == 0
+		})
 	}
 }
 

@@ -74,9 +74,8 @@ func (s *subject) lostLabels(before, after map[string]*unstructured.Unstructured
 				of[key] = append(of[key], describe(object))
 			}
 		}
-		had := before[role].GetLabels()
 		for key, value := range has {
-			if had[key] != value && had[key] == "" {
+			if value != "" && before[role].GetLabels()[key] == "" {
 				s.note(describe(object), "metadata.labels."+key, "it gets a label that the pods have, as spec.commonLabels is for all objects", "")
 			}
 		}
@@ -107,15 +106,11 @@ func (s *subject) notMade(object *unstructured.Unstructured) {
 
 // added adds a note on why an object is new.
 func (s *subject) added(object *unstructured.Unstructured) {
-	switch object.GetKind() {
-	case "PodDisruptionBudget":
+	switch {
+	case object.GetKind() == "PodDisruptionBudget":
 		s.note(describe(object), "", "it is new: with 2 replicas or more, one pod may be evicted at a time", "leave it, or set spec.podDisruptionBudget.enabled to false")
-	case "Service":
-		if s.role(object) == roleHeadless {
-			s.note(describe(object), "", "it is new: it gives the replicas their names", "")
-			return
-		}
-		fallthrough
+	case object.GetKind() == "Service" && s.role(object) == roleHeadless:
+		s.note(describe(object), "", "it is new: it gives the replicas their names", "")
 	default:
 		s.notes = append(s.notes, Note{Object: describe(object), Reason: "the AppService makes it, and there was none", Unexplained: true})
 	}
@@ -153,7 +148,8 @@ func (s *subject) explain(role, object string, d release.Difference) {
 }
 
 func within(field, of string) bool {
-	return field == of || strings.HasPrefix(field, of+".") || strings.HasPrefix(field, of+"[") || strings.HasPrefix(of, field+".") || strings.HasPrefix(of, field+"[")
+	below := func(a, b string) bool { return strings.HasPrefix(a, b+".") || strings.HasPrefix(a, b+"[") }
+	return field == of || below(field, of) || below(of, field)
 }
 
 func (s *subject) addOnce(note Note) {

@@ -36,9 +36,7 @@ func TestGolden(t *testing.T) {
 func imported(t testing.TB, text []byte) ([]Result, []Note) {
 	t.Helper()
 	i := importer(t)
-	objects, err := Manifest(text, "")
-	require.NoError(t, err)
-	results, left, err := i.Objects(t.Context(), objects, "")
+	results, left, err := i.Objects(t.Context(), parsed(t, text), "")
 	require.NoError(t, err)
 	for _, result := range results {
 		explained(t, result.Notes)

@@ -3,15 +3,15 @@ package importer
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	utiljson "k8s.io/apimachinery/pkg/util/json"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 )
@@ -46,13 +46,12 @@ type Note struct {
 	Unexplained bool
 }
 
+// Place returns the object and the field.
+func (n Note) Place() string { return strings.TrimSuffix(n.Object+" "+n.Field, " ") }
+
 // String returns the note in one line.
 func (n Note) String() string {
-	at := n.Object
-	if n.Field != "" {
-		at += " " + n.Field
-	}
-	text := at + ": " + n.Reason
+	text := n.Place() + ": " + n.Reason
 	if n.Remedy != "" {
 		text += "; " + n.Remedy
 	}
@@ -75,19 +74,16 @@ func (i *Importer) Objects(ctx context.Context, objects []*unstructured.Unstruct
 		results = append(results, *result)
 	}
 	if len(results) == 0 {
-		return nil, nil, fmt.Errorf("there is no Deployment or StatefulSet%s among %d objects: an AppService is made of one", named(only), len(objects))
+		name := ""
+		if only != "" {
+			name = fmt.Sprintf(" %q", only)
+		}
+		return nil, nil, fmt.Errorf("there is no Deployment or StatefulSet%s among %d objects: an AppService is made of one", name, len(objects))
 	}
 	if only != "" {
 		return results, nil, nil
 	}
 	return results, w.leftOver(), nil
-}
-
-func named(name string) string {
-	if name == "" {
-		return ""
-	}
-	return fmt.Sprintf(" %q", name)
 }
 
 // workload imports one workload and the objects that belong to it.
@@ -116,12 +112,8 @@ func (i *Importer) workload(ctx context.Context, w *world, of *unstructured.Unst
 
 // appService returns an AppService with a spec.
 func appService(of types.NamespacedName, spec *v1.AppServiceSpec) (*unstructured.Unstructured, error) {
-	data, err := json.Marshal(spec)
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(spec)
 	if err != nil {
-		return nil, err
-	}
-	content := map[string]any{}
-	if err := utiljson.Unmarshal(data, &content); err != nil { // whole numbers are int64, as the API machinery reads them
 		return nil, err
 	}
 	metadata := map[string]any{"name": of.Name}

@@ -1,10 +1,7 @@
 package importer
 
 import (
-	"bytes"
 	"context"
-	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"helm.sh/helm/v3/pkg/chartutil"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/util/yaml"
 
 	appservice "github.com/example/appservice-operator"
 	v1 "github.com/example/appservice-operator/api/v1"
@@ -53,19 +49,9 @@ func importer(t testing.TB) *Importer {
 // parsed reads the objects of a manifest.
 func parsed(t testing.TB, text []byte) []*unstructured.Unstructured {
 	t.Helper()
-	decoder := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(text), 4096)
-	var list []*unstructured.Unstructured
-	for {
-		object := &unstructured.Unstructured{}
-		err := decoder.Decode(object)
-		if errors.Is(err, io.EOF) {
-			return list
-		}
-		require.NoError(t, err)
-		if len(object.Object) > 0 {
-			list = append(list, object)
-		}
-	}
+	list, err := Manifest(text, "")
+	require.NoError(t, err)
+	return list
 }
 
 func read(t testing.TB, file string) []byte {

@@ -43,8 +43,7 @@ func (i *Importer) patch(ctx context.Context, s *subject, app *unstructured.Unst
 		if len(fragments) > 0 {
 			_ = unstructured.SetNestedMap(app.Object, assemble(fragments), "spec", "podTemplate", "spec") // the fragments are copies of JSON values
 		}
-		err := i.refused(ctx, app)
-		return err
+		return i.refused(ctx, app)
 	}
 	if set(fragments) == nil {
 		return nil

@@ -16,9 +16,8 @@ import (
 func (s *subject) adaptPods() {
 	pod := &s.template.Spec
 	at := s.mainIndex()
-	s.main = pod.Containers[at].Name
-	if s.main != mainContainer {
-		s.note(describe(s.workload), templatePath("containers["+s.main+"].name"),
+	if name := pod.Containers[at].Name; name != mainContainer {
+		s.note(describe(s.workload), templatePath("containers["+name+"].name"),
 			fmt.Sprintf("it becomes %s, as the main container of every AppService", mainContainer), "write -c app where commands name it")
 		pod.Containers[at].Name = mainContainer
 	}

@@ -4,9 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-
-	"github.com/stretchr/testify/require"
-	"sigs.k8s.io/yaml"
 )
 
 func TestWhatCannotBeImportedSaysWhy(t *testing.T) {
@@ -48,14 +45,8 @@ func TestAWorkloadWithoutSelectorSelectsTheLabelsOfItsPods(t *testing.T) {
 				"{apiVersion: v1, kind: Service, metadata: {name: a}, spec: {selector: {app: a}, ports: [{port: 80}]}}"
 			var texts []string
 			for _, selector := range []string{"", "selector: {matchLabels: {app: a}}, "} {
-				i := importer(t)
-				objects, err := Manifest([]byte(fmt.Sprintf(workload, selector)), "")
-				require.NoError(t, err)
-				apps, _, err := i.Objects(t.Context(), objects, "")
-				require.NoError(t, err)
-				text, err := yaml.Marshal(apps)
-				require.NoError(t, err)
-				texts = append(texts, string(text))
+				apps, left := imported(t, []byte(fmt.Sprintf(workload, selector)))
+				texts = append(texts, printed(t, apps, left))
 			}
 			if texts[0] != texts[1] {
 				t.Errorf("got\n%s\nwant\n%s", texts[0], texts[1])

@@ -12,7 +12,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/labels"
 )
 
 // mainContainer is the name of an AppService's main container.
@@ -29,8 +29,6 @@ type subject struct {
 	stateful   *appsv1.StatefulSet
 	template   *corev1.PodTemplateSpec
 	selector   *metav1.LabelSelector
-	// main is the original name of the main container.
-	main string
 
 	service  *pair[corev1.Service]
 	headless *pair[corev1.Service]
@@ -66,18 +64,15 @@ func (w *world) sourceOf(of *unstructured.Unstructured) (*subject, error) {
 		}
 	}
 	if err != nil {
-		return nil, &unreadable{of, err}
+		return nil, unreadable(of, err)
 	}
 	if len(s.template.Spec.Containers) == 0 {
 		return nil, fmt.Errorf("%s has no container", describe(of))
 	}
-	n, err := w.around(of, s.template)
-	if err != nil {
+	s.take(s.workload)
+	if err := s.takeNeighbors(); err != nil {
 		return nil, err
 	}
-	s.take(s.workload)
-	s.takeServices(n.services)
-	s.takeRest(n)
 	if err := s.takeConfig(); err != nil {
 		return nil, err
 	}
@@ -164,15 +159,40 @@ func first[T any](s *subject, list []pair[T], reason string) *pair[T] {
 	return &list[at]
 }
 
-func (s *subject) takeRest(n neighbors) {
-	s.ingress = first(s, n.ingresses, "an AppService has one Ingress, which is made of another one")
-	s.scaler = first(s, n.scalers, "an AppService has one autoscaler, which is made of another one")
-	s.budget = first(s, n.budgets, "an AppService has one PodDisruptionBudget, which is made of another one")
-	s.takePolicy(n.policies)
-	s.takeAccount(n.accounts)
-	s.takeClaim(n.claims)
-	s.takeMonitor(n.monitors)
-	s.takeRoute(n.routes)
+// takeNeighbors chooses among the objects that are related to the workload by references or selectors.
+func (s *subject) takeNeighbors() (err error) {
+	w, pods := s.world, s.template.Labels
+	services := only(w, &err, "", "Service", func(s *corev1.Service) bool {
+		return len(s.Spec.Selector) > 0 && labels.SelectorFromSet(s.Spec.Selector).Matches(labels.Set(pods))
+	})
+	isService := func(name string) bool {
+		return slices.ContainsFunc(services, func(s pair[corev1.Service]) bool { return s.read.Name == name })
+	}
+	s.takeServices(services)
+	s.ingress = first(s, only(w, &err, networkingv1.GroupName, "Ingress", func(i *networkingv1.Ingress) bool {
+		return slices.ContainsFunc(backends(i), isService)
+	}), "an AppService has one Ingress, which is made of another one")
+	type scaler = autoscalingv2.HorizontalPodAutoscaler
+	s.scaler = first(s, only(w, &err, autoscalingv2.GroupName, "HorizontalPodAutoscaler", func(a *scaler) bool {
+		return a.Spec.ScaleTargetRef.Kind == s.workload.GetKind() && a.Spec.ScaleTargetRef.Name == s.name
+	}), "an AppService has one autoscaler, which is made of another one")
+	s.budget = first(s, only(w, &err, policyv1.GroupName, "PodDisruptionBudget", func(b *policyv1.PodDisruptionBudget) bool {
+		return matches(b.Spec.Selector, pods)
+	}), "an AppService has one PodDisruptionBudget, which is made of another one")
+	s.takePolicy(only(w, &err, networkingv1.GroupName, "NetworkPolicy", func(p *networkingv1.NetworkPolicy) bool {
+		return matches(&p.Spec.PodSelector, pods)
+	}))
+	s.takeAccount(only(w, &err, "", "ServiceAccount", func(a *corev1.ServiceAccount) bool {
+		return a.Name == s.template.Spec.ServiceAccountName
+	}))
+	s.takeClaim(only(w, &err, "", "PersistentVolumeClaim", func(c *corev1.PersistentVolumeClaim) bool {
+		return slices.ContainsFunc(s.template.Spec.Volumes, func(v corev1.Volume) bool {
+			return v.PersistentVolumeClaim != nil && v.PersistentVolumeClaim.ClaimName == c.Name
+		})
+	}))
+	s.takeMonitor(w.monitorsOf(services))
+	s.takeRoute(w.routesTo(isService))
+	return err
 }
 
 // takeAccount chooses the service account of the workload: that of its name, or of its release.
@@ -202,13 +222,15 @@ func sameRelease(a, b *unstructured.Unstructured) bool {
 // takeConfig chooses the ConfigMaps with the names of those that spec.config renders.
 func (s *subject) takeConfig() error {
 	choose := func(suffix string, used bool, into **pair[corev1.ConfigMap]) error {
-		object := s.world.find("", "ConfigMap", s.name+suffix)
-		if object == nil || !used {
+		all := s.world.of("", "ConfigMap")
+		at := slices.IndexFunc(all, func(o *unstructured.Unstructured) bool { return o.GetName() == s.name+suffix })
+		if at < 0 || !used {
 			return nil
 		}
+		object := all[at]
 		read, err := as[corev1.ConfigMap](object)
 		if err != nil {
-			return &unreadable{object, err}
+			return unreadable(object, err)
 		}
 		if len(read.BinaryData) == 0 && len(read.Data) > 0 {
 			*into = &pair[corev1.ConfigMap]{object, read}
@@ -297,16 +319,6 @@ func (s *subject) mountsOf(volume string) []*corev1.VolumeMount {
 		}
 	}
 	return mounts
-}
-
-// content returns an object of a Go type as unstructured content.
-func content(object runtime.Object, from *unstructured.Unstructured) map[string]any {
-	out, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
-	if err != nil {
-		return from.DeepCopy().Object
-	}
-	out["apiVersion"], out["kind"] = from.GetAPIVersion(), from.GetKind()
-	return out
 }
 
 // selecting returns the labels by which an AppService selects its pods.

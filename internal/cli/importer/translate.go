@@ -3,6 +3,7 @@ package importer
 import (
 	"cmp"
 	"maps"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,27 +34,51 @@ func (s *subject) pieces() []piece {
 // from returns the source for a field of the workload.
 func (s *subject) from(field string) source { return source{describe(s.workload), field} }
 
+func (s *subject) fromSpec(field string) source { return s.from("spec." + field) }
+
 func (s *subject) fromPod(field string) source { return s.from(templatePath(field)) }
 
 func (s *subject) fromMain(field string) source {
 	return s.fromPod("containers[" + mainContainer + "]." + field)
 }
 
+// same returns a piece for each of the named fields of a struct that is set; for all of them if none is named. The part of the
+// spec that it goes to has a field of the same name and content; a field that this part lacks is left out.
+func same[T any](from func(field string) source, given any, part func(*v1.AppServiceSpec) *T, names ...string) []piece {
+	all, into := reflect.ValueOf(given).Elem(), reflect.TypeFor[T]()
+	var list []piece
+	for _, field := range reflect.VisibleFields(all.Type()) {
+		value := all.FieldByIndex(field.Index)
+		to, has := into.FieldByName(field.Name)
+		if value.IsZero() || !has || len(names) > 0 && !slices.Contains(names, field.Name) {
+			continue
+		}
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		list = append(list, piece{from(name), func(spec *v1.AppServiceSpec) {
+			reflect.ValueOf(part(spec)).Elem().FieldByIndex(to.Index).Set(value.Convert(to.Type))
+		}})
+	}
+	return list
+}
+
+func theSpec(spec *v1.AppServiceSpec) *v1.AppServiceSpec { return spec }
+
+// made returns a part of a spec, and makes it first if there is none.
+func made[T any](part **T) *T {
+	fillPointer(part, *new(T))
+	return *part
+}
+
 func (s *subject) containerPieces() []piece {
 	c := s.container()
 	list := []piece{
 		{s.fromMain("image"), func(spec *v1.AppServiceSpec) { spec.Image = c.Image }},
-		{s.fromMain("imagePullPolicy"), func(spec *v1.AppServiceSpec) { spec.ImagePullPolicy = c.ImagePullPolicy }},
-		{s.fromMain("command"), func(spec *v1.AppServiceSpec) { spec.Command = c.Command }},
-		{s.fromMain("args"), func(spec *v1.AppServiceSpec) { spec.Args = c.Args }},
-		{s.fromMain("workingDir"), func(spec *v1.AppServiceSpec) { spec.WorkingDir = c.WorkingDir }},
 	}
+	list = append(list, same(s.fromMain, c, theSpec, "ImagePullPolicy", "Command", "Args", "WorkingDir")...)
 	if len(c.Resources.Limits)+len(c.Resources.Requests)+len(c.Resources.Claims) > 0 {
 		list = append(list, piece{s.fromMain("resources"), func(spec *v1.AppServiceSpec) { spec.Resources = &c.Resources }})
 	}
-	if c.Lifecycle != nil {
-		list = append(list, piece{s.fromMain("lifecycle"), func(spec *v1.AppServiceSpec) { spec.Lifecycle = c.Lifecycle }})
-	}
+	list = append(list, same(s.fromMain, c, theSpec, "Lifecycle")...)
 	for _, variable := range c.Env {
 		if s.saysPort(variable) {
 			continue
@@ -118,19 +143,12 @@ func (s *subject) podPieces() []piece {
 	}
 	list = append(list,
 		piece{s.fromPod("nodeSelector"), func(spec *v1.AppServiceSpec) { spec.NodeSelector = asLabels(pod.NodeSelector) }},
-		piece{s.fromPod("tolerations"), func(spec *v1.AppServiceSpec) { spec.Tolerations = pod.Tolerations }},
-		piece{s.fromPod("affinity"), func(spec *v1.AppServiceSpec) { spec.Affinity = pod.Affinity }},
-		piece{s.fromPod("priorityClassName"), func(spec *v1.AppServiceSpec) { spec.PriorityClassName = pod.PriorityClassName }},
-		piece{s.fromPod("hostAliases"), func(spec *v1.AppServiceSpec) { spec.HostAliases = pod.HostAliases }},
-		piece{s.fromPod("dnsConfig"), func(spec *v1.AppServiceSpec) { spec.DNSConfig = pod.DNSConfig }},
-		piece{s.fromPod("terminationGracePeriodSeconds"), func(spec *v1.AppServiceSpec) {
-			spec.TerminationGracePeriodSeconds = pod.TerminationGracePeriodSeconds
-		}},
 		piece{s.fromPod("topologySpreadConstraints"), func(spec *v1.AppServiceSpec) {
 			spec.TopologySpreadConstraints = s.spread()
 		}},
 	)
-	return list
+	return append(list, same(s.fromPod, pod, theSpec,
+		"Tolerations", "Affinity", "PriorityClassName", "HostAliases", "DNSConfig", "TerminationGracePeriodSeconds")...)
 }
 
 // spread returns the topology spread constraints; those on the workload's own pods need no selector.
@@ -156,25 +174,22 @@ func (s *subject) workloadPieces() []piece {
 	}
 	if d := s.deployment; d != nil {
 		size(d.Spec.Replicas)
-		if !isZeroStrategy(d.Spec.Strategy) {
+		if d.Spec.Strategy != (appsv1.DeploymentStrategy{}) {
 			list = append(list, piece{s.from("spec.strategy"), func(spec *v1.AppServiceSpec) { spec.Strategy = &d.Spec.Strategy }})
 		}
-		return append(list,
-			piece{s.from("spec.progressDeadlineSeconds"), func(spec *v1.AppServiceSpec) { spec.ProgressDeadlineSeconds = d.Spec.ProgressDeadlineSeconds }},
-			piece{s.from("spec.revisionHistoryLimit"), func(spec *v1.AppServiceSpec) { spec.RevisionHistoryLimit = d.Spec.RevisionHistoryLimit }},
-			piece{s.from("spec.minReadySeconds"), func(spec *v1.AppServiceSpec) { spec.MinReadySeconds = notZero(d.Spec.MinReadySeconds) }},
-		)
+		list = append(list, same(s.fromSpec, &d.Spec, theSpec, "ProgressDeadlineSeconds", "RevisionHistoryLimit")...)
+		return append(list, piece{s.from("spec.minReadySeconds"), func(spec *v1.AppServiceSpec) {
+			spec.MinReadySeconds = notZero(d.Spec.MinReadySeconds)
+		}})
 	}
 	t := s.stateful
 	size(t.Spec.Replicas)
+	list = append(list, same(s.fromSpec, &t.Spec, theSpec, "RevisionHistoryLimit")...)
 	return append(list,
-		piece{s.from("spec.revisionHistoryLimit"), func(spec *v1.AppServiceSpec) { spec.RevisionHistoryLimit = t.Spec.RevisionHistoryLimit }},
 		piece{s.from("spec.minReadySeconds"), func(spec *v1.AppServiceSpec) { spec.MinReadySeconds = notZero(t.Spec.MinReadySeconds) }},
 		piece{s.from("spec.volumeClaimTemplates"), s.perReplica},
 	)
 }
-
-func isZeroStrategy(s appsv1.DeploymentStrategy) bool { return s.Type == "" && s.RollingUpdate == nil }
 
 func notZero(value int32) *int32 {
 	if value == 0 {
@@ -198,34 +213,19 @@ func (s *subject) portPieces() []piece {
 		}
 		list = append(list, piece{from("spec.ports[" + strconv.Itoa(int(entry.Port)) + "]"), func(spec *v1.AppServiceSpec) { spec.Ports = append(spec.Ports, port) }})
 	}
-	refine := func(field string, set func(*v1.Service)) {
-		list = append(list, piece{from(field), func(spec *v1.AppServiceSpec) {
-			fillPointer(&spec.Service, v1.Service{})
-			set(spec.Service)
+	part := func(spec *v1.AppServiceSpec) *v1.Service { return made(&spec.Service) }
+	if annotations := foreignAnnotations(service.Annotations); len(annotations) > 0 {
+		list = append(list, piece{from("metadata.annotations"), func(spec *v1.AppServiceSpec) {
+			part(spec).Annotations = asAnnotations(annotations)
 		}})
 	}
-	if service.Spec.Type != "" {
-		refine("spec.type", func(to *v1.Service) { to.Type = service.Spec.Type })
-	}
-	if annotations := foreignAnnotations(service.Annotations); len(annotations) > 0 {
-		refine("metadata.annotations", func(to *v1.Service) { to.Annotations = asAnnotations(annotations) })
-	}
-	if service.Spec.SessionAffinity != "" {
-		refine("spec.sessionAffinity", func(to *v1.Service) { to.SessionAffinity = service.Spec.SessionAffinity })
-	}
-	if service.Spec.ExternalTrafficPolicy != "" {
-		refine("spec.externalTrafficPolicy", func(to *v1.Service) { to.ExternalTrafficPolicy = service.Spec.ExternalTrafficPolicy })
-	}
-	if service.Spec.LoadBalancerClass != nil {
-		refine("spec.loadBalancerClass", func(to *v1.Service) { to.LoadBalancerClass = service.Spec.LoadBalancerClass })
-	}
-	if len(service.Spec.LoadBalancerSourceRanges) > 0 {
-		refine("spec.loadBalancerSourceRanges", func(to *v1.Service) { to.LoadBalancerSourceRanges = service.Spec.LoadBalancerSourceRanges })
-	}
 	if service.Spec.ClusterIP == corev1.ClusterIPNone {
-		refine("spec.clusterIP", func(to *v1.Service) { to.ClusterIP = corev1.ClusterIPNone })
+		list = append(list, piece{from("spec.clusterIP"), func(spec *v1.AppServiceSpec) {
+			part(spec).ClusterIP = corev1.ClusterIPNone
+		}})
 	}
-	return list
+	return append(list, same(func(field string) source { return from("spec." + field) }, &service.Spec, part,
+		"Type", "SessionAffinity", "ExternalTrafficPolicy", "LoadBalancerClass", "LoadBalancerSourceRanges")...)
 }
 
 // target returns the number of a port of the main container, or the name of a port of a sidecar.

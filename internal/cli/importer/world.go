@@ -2,17 +2,15 @@ package importer
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
-	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
-	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
@@ -56,16 +54,6 @@ func (w *world) of(group, kind string) []*unstructured.Unstructured {
 	return list
 }
 
-// find returns the object of a name; nil if there is none.
-func (w *world) find(group, kind, name string) *unstructured.Unstructured {
-	for _, object := range w.of(group, kind) {
-		if object.GetName() == name {
-			return object
-		}
-	}
-	return nil
-}
-
 // as reads an object as its Go type. Fields that the type does not have are left out.
 func as[T any](object *unstructured.Unstructured) (*T, error) {
 	into := new(T)
@@ -88,7 +76,7 @@ func only[T any](w *world, failed *error, group, kind string, keep func(*T) bool
 		}
 		read, err := as[T](object)
 		if err != nil {
-			*failed = &unreadable{object, err}
+			*failed = unreadable(object, err)
 		} else if keep(read) {
 			list = append(list, pair[T]{object, read})
 		}
@@ -102,96 +90,33 @@ type pair[T any] struct {
 	read   *T
 }
 
-type unreadable struct {
-	object *unstructured.Unstructured
-	err    error
+func unreadable(object *unstructured.Unstructured, err error) error {
+	return fmt.Errorf("%s: %w", describe(object), err)
 }
 
-func (e *unreadable) Error() string { return describe(e.object) + ": " + e.err.Error() }
-func (e *unreadable) Unwrap() error { return e.err }
-
-// neighbors are the objects related to a workload by references or selectors.
-type neighbors struct {
-	services  []pair[corev1.Service]
-	ingresses []pair[networkingv1.Ingress]
-	scalers   []pair[autoscalingv2.HorizontalPodAutoscaler]
-	budgets   []pair[policyv1.PodDisruptionBudget]
-	policies  []pair[networkingv1.NetworkPolicy]
-	accounts  []pair[corev1.ServiceAccount]
-	claims    []pair[corev1.PersistentVolumeClaim]
-	monitors  []*unstructured.Unstructured
-	routes    []*unstructured.Unstructured
-}
-
-func (w *world) around(of *unstructured.Unstructured, template *corev1.PodTemplateSpec) (n neighbors, err error) {
-	pods := template.Labels
-	n.services = only(w, &err, "", "Service", func(s *corev1.Service) bool {
-		return len(s.Spec.Selector) > 0 && labels.SelectorFromSet(s.Spec.Selector).Matches(labels.Set(pods))
-	})
-	n.ingresses = only(w, &err, networkingv1.GroupName, "Ingress", func(i *networkingv1.Ingress) bool {
-		return slices.ContainsFunc(backends(i), n.service)
-	})
-	n.scalers = only(w, &err, autoscalingv2.GroupName, "HorizontalPodAutoscaler", func(a *autoscalingv2.HorizontalPodAutoscaler) bool {
-		return a.Spec.ScaleTargetRef.Kind == of.GetKind() && a.Spec.ScaleTargetRef.Name == of.GetName()
-	})
-	n.budgets = only(w, &err, policyv1.GroupName, "PodDisruptionBudget", func(b *policyv1.PodDisruptionBudget) bool {
-		return matches(b.Spec.Selector, pods)
-	})
-	n.policies = only(w, &err, networkingv1.GroupName, "NetworkPolicy", func(p *networkingv1.NetworkPolicy) bool {
-		return matches(&p.Spec.PodSelector, pods)
-	})
-	n.accounts = only(w, &err, "", "ServiceAccount", func(a *corev1.ServiceAccount) bool {
-		return a.Name == template.Spec.ServiceAccountName
-	})
-	n.claims = only(w, &err, "", "PersistentVolumeClaim", func(c *corev1.PersistentVolumeClaim) bool {
-		return slices.ContainsFunc(template.Spec.Volumes, func(v corev1.Volume) bool {
-			return v.PersistentVolumeClaim != nil && v.PersistentVolumeClaim.ClaimName == c.Name
-		})
-	})
-	if err != nil {
-		return n, err
-	}
-	n.monitors = w.monitorsOf(n.services)
-	n.routes = w.routesTo(n)
-	return n, nil
-}
-
-func (n neighbors) service(name string) bool {
-	return slices.ContainsFunc(n.services, func(s pair[corev1.Service]) bool { return s.read.Name == name })
-}
-
+// monitorsOf returns the ServiceMonitors that select one of the Services.
 func (w *world) monitorsOf(services []pair[corev1.Service]) []*unstructured.Unstructured {
-	var list []*unstructured.Unstructured
-	for _, monitor := range w.of("monitoring.coreos.com", "ServiceMonitor") {
+	return slices.DeleteFunc(w.of("monitoring.coreos.com", "ServiceMonitor"), func(monitor *unstructured.Unstructured) bool {
 		content, _, _ := unstructured.NestedMap(monitor.Object, "spec", "selector")
 		selector := &metav1.LabelSelector{}
-		if runtime.DefaultUnstructuredConverter.FromUnstructured(content, selector) != nil {
-			continue
-		}
-		if slices.ContainsFunc(services, func(s pair[corev1.Service]) bool { return matches(selector, s.read.Labels) }) {
-			list = append(list, monitor)
-		}
-	}
-	return list
+		err := runtime.DefaultUnstructuredConverter.FromUnstructured(content, selector)
+		return err != nil || !slices.ContainsFunc(services, func(s pair[corev1.Service]) bool {
+			return matches(selector, s.read.Labels)
+		})
+	})
 }
 
-func (w *world) routesTo(n neighbors) []*unstructured.Unstructured {
-	var list []*unstructured.Unstructured
-	for _, route := range w.of("gateway.networking.k8s.io", "HTTPRoute") {
-		rules, _, _ := unstructured.NestedSlice(route.Object, "spec", "rules")
-		if slices.ContainsFunc(rules, func(rule any) bool {
-			content, _ := rule.(map[string]any)
-			refs, _ := content["backendRefs"].([]any)
-			return slices.ContainsFunc(refs, func(ref any) bool {
-				backend, _ := ref.(map[string]any)
+// routesTo returns the routes that lead to a Service.
+func (w *world) routesTo(isService func(name string) bool) []*unstructured.Unstructured {
+	return slices.DeleteFunc(w.of("gateway.networking.k8s.io", "HTTPRoute"), func(route *unstructured.Unstructured) bool {
+		rules, _, _ := unstructured.NestedFieldNoCopy(route.Object, "spec", "rules")
+		return !slices.ContainsFunc(list(rules), func(rule map[string]any) bool {
+			return slices.ContainsFunc(list(rule["backendRefs"]), func(backend map[string]any) bool {
 				name, _ := backend["name"].(string)
-				return n.service(name)
+				return isService(name)
 			})
-		}) {
-			list = append(list, route)
-		}
-	}
-	return list
+		})
+	})
 }
 
 // backends returns the names of the Services that an Ingress sends traffic to.

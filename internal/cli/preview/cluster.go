@@ -141,8 +141,7 @@ func (c *Cluster) facts(
 func (c *Cluster) selectors(ctx context.Context, resource *unstructured.Unstructured, rendered map[kube.Key]map[string]string) (map[kube.Key]map[string]string, error) {
 	kept := map[kube.Key]map[string]string{}
 	for key := range rendered {
-		live := &unstructured.Unstructured{}
-		live.SetGroupVersionKind(key.WithVersion(appsv1.SchemeGroupVersion.Version)) // workloads have no other
+		live := kube.Object(key.WithVersion(appsv1.SchemeGroupVersion.Version)) // workloads have no other
 		err := c.reader.Get(ctx, client.ObjectKey{Namespace: resource.GetNamespace(), Name: key.Name}, live)
 		if apierrors.IsNotFound(err) {
 			continue

@@ -55,9 +55,6 @@ func (d *Diff) Has(effect Effect) bool {
 	return slices.ContainsFunc(d.Consequences, func(c Consequence) bool { return c.Effect == effect })
 }
 
-// Restarts reports whether pods restart.
-func (d *Diff) Restarts() bool { return d.Has(Restarts) }
-
 // Summary returns the diff in one line.
 func (d *Diff) Summary() string {
 	switch {
@@ -70,14 +67,14 @@ func (d *Diff) Summary() string {
 	case len(d.Changes) == 0 && len(d.Idle) == 0:
 		return "nothing changes"
 	}
-	parts := []string{plural(len(d.Changes), "object") + " " + verb(len(d.Changes))}
+	parts := []string{Plural(len(d.Changes), "object") + " " + verb(len(d.Changes))}
 	switch {
 	case d.Has(Refused):
 		return parts[0] + "; the upgrade will be REFUSED, and what runs stays as it is"
 	case d.Has(Loses):
 		parts = append(parts, "DATA goes")
 	}
-	if d.Restarts() {
+	if d.Has(Restarts) {
 		parts = append(parts, "pods WILL restart")
 	} else {
 		parts = append(parts, "no pod restarts")
@@ -137,7 +134,8 @@ func (d *Diff) Lines() []Line {
 	return lines
 }
 
-func plural(count int, noun string) string {
+// Plural returns a count with a noun that takes an s.
+func Plural(count int, noun string) string {
 	if count != 1 {
 		noun += "s"
 	}
@@ -209,7 +207,7 @@ type ReportObject struct {
 
 // Report returns the diff as JSON has it.
 func (d *Diff) Report() Report {
-	r := Report{Name: d.Name, Summary: d.Summary(), Restarts: d.Restarts(), Consequences: d.Consequences}
+	r := Report{Name: d.Name, Summary: d.Summary(), Restarts: d.Has(Restarts), Consequences: d.Consequences}
 	if d.After.Err != nil {
 		r.Refused = d.After.Err.Error()
 	}

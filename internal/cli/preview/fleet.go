@@ -106,7 +106,7 @@ func (f *Fleet) compare(s Subject, d *Diff) {
 	if len(d.Changes) > 0 {
 		f.Change++
 	}
-	if d.Restarts() {
+	if d.Has(Restarts) {
 		f.Restart++
 	}
 	if d.Has(Refused) {
@@ -191,7 +191,7 @@ func (f *Fleet) Empty() bool { return f.Change+f.Fail+f.mend+f.idle == 0 }
 // Summary returns the first line.
 func (f *Fleet) Summary() string {
 	var out strings.Builder
-	fmt.Fprintf(&out, "%s: %d change, %d restart pods", plural(f.Total, f.Kind), f.Change, f.Restart)
+	fmt.Fprintf(&out, "%s: %d change, %d restart pods", Plural(f.Total, f.Kind), f.Change, f.Restart)
 	for _, more := range []struct {
 		count int
 		words string
@@ -210,17 +210,15 @@ func (f *Fleet) Summary() string {
 func (f *Fleet) String() string {
 	var out strings.Builder
 	out.WriteString(f.Summary() + "\n")
-	sorted := slices.SortedStableFunc(slices.Values(f.groups), func(a, b *group) int {
-		if a.first != b.first {
-			if a.first {
-				return -1
-			}
-			return 1
-		}
+	mostFirst := slices.SortedStableFunc(slices.Values(f.groups), func(a, b *group) int {
 		return cmp.Compare(len(b.names), len(a.names))
 	})
-	for _, g := range sorted {
-		fmt.Fprintf(&out, "%5d  %s\n       %s\n", len(g.names), g.text, text.Some(g.names, few))
+	for _, effects := range []bool{true, false} {
+		for _, g := range mostFirst {
+			if g.first == effects {
+				fmt.Fprintf(&out, "%5d  %s\n       %s\n", len(g.names), g.text, text.Some(g.names, few))
+			}
+		}
 	}
 	return out.String()
 }
