@@ -18,7 +18,7 @@ func TestWhatCannotBeImportedSaysWhy(t *testing.T) {
 			"at most 53 characters"},
 		"a list in a list": {"{apiVersion: v1, kind: List, items: [{apiVersion: v1}]}", "kind"},
 		"a Score file":     {"{apiVersion: score.dev/v1b1}", "Score file, not a manifest: convert it by score-k8s init"},
-		"a Compose file":   {"{services: {a: {image: b}}}", "Compose file, not a manifest: convert it by kompose"},
+		"a Compose file":   {"{services: {a: {image: b}}}", "Compose file, not a manifest: convert it by kompose convert --stdout"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
