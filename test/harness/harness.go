@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -179,7 +180,11 @@ func (c *Cluster) InstallCRD(ctx context.Context, crd *apiextensionsv1.CustomRes
 		if !apihelpers.IsCRDConditionTrue(crd, apiextensionsv1.Established) {
 			return fmt.Errorf("the CRD %s is not established yet", crd.Name)
 		}
-		return nil
+		// Discovery shows a kind a moment after it is established.
+		served := slices.IndexFunc(crd.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return v.Served })
+		_, err := c.Client.RESTMapper().RESTMapping(
+			schema.GroupKind{Group: crd.Spec.Group, Kind: crd.Spec.Names.Kind}, crd.Spec.Versions[served].Name)
+		return err
 	})
 	switch {
 	case err != nil:
