@@ -4,9 +4,10 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/status/diagnose"
-	"github.com/stretchr/testify/assert"
 )
 
 func TestAContainerThatIsReadyBetweenCrashesChangesNothing(t *testing.T) {
