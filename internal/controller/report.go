@@ -121,7 +121,7 @@ func (r *Reconciler) gateways(ctx context.Context, there *livestate.Snapshot) ga
 	return r.References.Gateways(ctx, names)
 }
 
-// failureOf returns the reason of Ready if an action fails.
+// failureOf returns the reason of Ready if an attempt fails.
 func failureOf(done attempt) string {
 	if record := done.there.Record; done.state == release.Unfinished && record != nil && record.Revision > 1 {
 		return v1.ReasonUpgradeFailed // a first release that is resumed is still an install; any other is not
@@ -150,7 +150,7 @@ func (r *Reconciler) next(s *scope, wanted rendering, done attempt, delayed time
 	return after(wait)
 }
 
-// nextAttempt returns when a failed action is tried again, if only the next attempt can end the failure; else the zero time.
+// nextAttempt returns when a failed attempt is repeated, if only the next attempt can end the failure; else the zero time.
 func (r *Reconciler) nextAttempt(s *scope, done attempt) time.Time {
 	var contended *release.ContendedError
 	switch {

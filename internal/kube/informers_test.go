@@ -80,31 +80,29 @@ func TestAnInformerHasCaughtUpOnceItShowsWhatTheAPIServerHas(t *testing.T) {
 	}
 }
 
-func TestTheAPIServerHasAnsweredOnceItListsAKindOrSaysWhyNot(t *testing.T) {
+func TestTheAPIServerHasAnsweredOnceItSaysWhyItDoesNotListAKind(t *testing.T) {
 	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "widgets"}, "", errors.New("no"))
 	for name, test := range map[string]struct {
-		ask    bool
-		answer error
-		want   error // nil if it has answered
+		answer error // nil for none
 	}{
-		"it is not asked yet":           {want: ErrUnlisted},
-		"it says that it cannot":        {true, errors.New("down"), nil},
-		"it says that nobody may do so": {true, forbidden, nil},
+		"it has not answered yet":       {nil},
+		"it says that it cannot":        {errors.New("down")},
+		"it says that nobody may do so": {forbidden},
 	} {
 		t.Run(name, func(t *testing.T) {
 			informers, example := &Informers{}, &unstructured.Unstructured{}
 			example.SetGroupVersionKind(widget)
 			informer := informers.New(&toolscache.ListWatch{}, example, 0, toolscache.Indexers{}).(*feed)
-			if test.ask {
+			if test.answer != nil {
 				informer.answered(t.Context(), test.answer)
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 			defer cancel()
-			if err := informers.Answered(ctx, widget); (err == nil) != (test.want == nil) {
+			if err := informers.Answered(ctx, widget); (err == nil) != (test.answer != nil) {
 				t.Errorf("got %v", err)
 			}
-			if err := informers.Seen(widget); test.want != nil && !errors.Is(err, test.want) {
-				t.Errorf("got %v, want %v", err, test.want)
+			if err := informers.Seen(widget); test.answer == nil && !errors.Is(err, ErrUnlisted) {
+				t.Errorf("got %v, want %v", err, ErrUnlisted)
 			}
 		})
 	}

@@ -41,7 +41,7 @@ type Traits struct {
 	Immutable Immutable
 }
 
-// Immutable describes fields that cannot change.
+// Immutable describes fields that cannot change. The API server decides: this predicts its answer where it is not asked.
 type Immutable struct {
 	// Fixed are the paths of fields, each including all below it.
 	Fixed []string

@@ -23,7 +23,7 @@ func warning(source, why, message string) v1.Problem {
 }
 
 // problems lists what is wrong or worth knowing, errors first.
-func problems(in Input, objects []objectState, main client.Object, v verdict) []v1.Problem {
+func problems(in Input, objects []objectState, main client.Object, v verdict, expiring []v1.Problem) []v1.Problem {
 	var list []v1.Problem
 	switch {
 	case v.outcome == paused:
@@ -69,7 +69,6 @@ func problems(in Input, objects []objectState, main client.Object, v verdict) []
 		list = append(list, warning("operator", v1.ReasonHostConflict, OneLine("served beside another: "+conflict.Error())))
 	}
 	list = append(list, shutOut(in)...)
-	_, expiring, _ := expiry(in)
 	list = append(list, expiring...)
 	return append(list, ignoredSize(main)...)
 }

@@ -107,13 +107,13 @@ func Summarize(in Input) (*v1.AppServiceStatus, time.Time) {
 		out.Release = nil
 	}
 	out.Defaults = in.Defaults
-	ends, _, again := expiry(in)
+	ends, expiring, again := expiry(in)
 	out.NextAttemptTime, out.ExpirationTime = nextAttempt(in), ends
 	verdict := judge(in, list)
 	if in.Waits.Message != "" && verdict.outcome == running { // nothing else reports that a new version waits
 		verdict.message += "; " + in.Waits.Short
 	}
-	out.Problems = problems(in, list, main, verdict)
+	out.Problems = problems(in, list, main, verdict, expiring)
 	out.Hosts, out.NeverReady = in.Hosts, false
 	out.Phase = verdict.phase(in.Previous.Phase)
 	for _, condition := range conditions(in, main, verdict) {

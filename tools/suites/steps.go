@@ -95,8 +95,8 @@ func (t tests) compile(r *runner) (command, error) {
 type integration struct{ race bool }
 
 func (i integration) run(r *runner) error {
-	args := words("go tool -modfile=" + filepath.Join(r.root, "tools/pins/gotestsum/go.mod") +
-		" gotestsum --format=standard-verbose --hide-summary=skipped,output -- -tags cluster -timeout=40m -count=1 -parallel=8")
+	args := append(toolchain.Pinned(r.root, "gotestsum"), words(
+		"--format=standard-verbose --hide-summary=skipped,output -- -tags cluster -timeout=40m -count=1 -parallel=8")...)
 	env := []string{"SECURITY_FIGURES=" + inRoot + "/bin/security/rights"}
 	if i.race {
 		args = append(args, "-race")

@@ -88,8 +88,8 @@ func (d *deployment) command(name string, args ...string) *exec.Cmd {
 
 // pinned prepares a program of tools/pins.
 func (d *deployment) pinned(name string, args ...string) *exec.Cmd {
-	modules := "-modfile=" + filepath.Join(d.root, "tools/pins", name, "go.mod")
-	return d.command("go", append([]string{"tool", modules, name}, args...)...)
+	tool := append(toolchain.Pinned(d.root, name), args...)
+	return d.command(tool[0], tool[1:]...)
 }
 
 // cluster prepares kubectl. A shell reads its name, which may have arguments.

@@ -24,6 +24,12 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
+// version is the version that images are built as.
+const version = "9.8.7"
+
+// foreign is another processor than this machine's.
+var foreign = map[bool]string{true: "arm64", false: "amd64"}[runtime.GOARCH == "amd64"]
+
 // suite is what the checks have in common.
 type suite struct {
 	root     string // the repository

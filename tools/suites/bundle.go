@@ -5,25 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 )
-
-// vulnerabilities looks up those of the modules in the manager. Without a network nothing is looked up, which fails
-// no build.
-func vulnerabilities(r *runner) error {
-	var output bytes.Buffer
-	check := r.command(command{args: words("go tool -modfile=" + filepath.Join(r.root, "tools/pins/govulncheck/go.mod") +
-		" govulncheck -mode=binary bin/manager")})
-	check.Stdout, check.Stderr = &output, &output
-	err := check.Run()
-	if err != nil && strings.Contains(output.String(), "fetching vulnerabilities") {
-		fmt.Println("govulncheck cannot reach the database of vulnerabilities: nothing was looked up.")
-		return nil
-	}
-	fmt.Print(output.String())
-	return err
-}
 
 // validators runs those of operator-sdk: its suite, and what OperatorHub.io and community-operators ask for besides.
 // These two say of themselves that they are deprecated; any other warning is a failure.
