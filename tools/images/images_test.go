@@ -123,6 +123,30 @@ func TestUnpack(t *testing.T) {
 	}
 }
 
+func TestLayerDependsOnItsEntriesAlone(t *testing.T) {
+	digest := func(fill func(filesystem)) string {
+		t.Helper()
+		f := filesystem{}
+		fill(f)
+		layer, err := f.layer()
+		if err != nil {
+			t.Fatal(err)
+		}
+		digest, err := layer.Digest()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return digest.String()
+	}
+	want := digest(func(f filesystem) { f.file("/a/b", 0o644, []byte("1")); f.link("/c", "a/b") })
+	if got := digest(func(f filesystem) { f.link("c", "a/b"); f.file("a/./b", 0o644, []byte("1")) }); got != want {
+		t.Error("the order in which entries are added changes the layer")
+	}
+	if got := digest(func(f filesystem) { f.file("/a/b", 0o755, []byte("1")); f.link("/c", "a/b") }); got == want {
+		t.Error("the mode of a file does not change the layer")
+	}
+}
+
 func TestErrors(t *testing.T) {
 	for want, args := range map[string][]string{
 		"cannot guess what to do":    {"-out", "x"},
