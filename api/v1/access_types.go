@@ -1,19 +1,20 @@
 package v1
 
-// Access lists, by name, who may reach the pods and whom the pods may reach. It becomes a NetworkPolicy, which the network of the
-// cluster has to enforce. The pods of one AppService always reach each other.
+// Access lists, by name, who may reach the pods and whom the pods may reach. It becomes a NetworkPolicy, which the
+// network of the cluster has to enforce. The pods of one AppService always reach each other.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.from) || has(self.to)",message="spec.access needs from, to or both"
 type Access struct {
-	// From lists who may reach the ports. If left out, everyone may; if empty, only the service's own pods. Ingress controllers,
-	// gateways and Prometheus are listed by the namespace that they run in. Peers in networkPolicy.from are let in as well.
+	// From lists who may reach the ports. If left out, everyone may; if empty, only the service's own pods. Ingress
+	// controllers, gateways and Prometheus are listed by the namespace that they run in. Peers in networkPolicy.from are
+	// let in as well.
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
 	// +optional
 	From *[]AccessPeer `json:"from,omitempty"`
 
-	// To lists whom the pods may reach, besides DNS. If left out, they may reach everything; if empty, only each other. Peers in
-	// networkPolicy.egress may be reached as well.
+	// To lists whom the pods may reach, besides DNS. If left out, they may reach everything; if empty, only each other.
+	// Peers in networkPolicy.egress may be reached as well.
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
 	// +optional

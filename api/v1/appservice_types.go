@@ -34,8 +34,8 @@ import (
 // +kubebuilder:validation:XValidation:rule="!has(self.ttl) || !has(self.persistence) || has(self.persistence.retain)",message="spec.ttl with spec.persistence needs spec.persistence.retain to be said: false deletes the data with the AppService, true leaves the claim behind"
 // +kubebuilder:validation:XValidation:rule="(has(self.envs) ? size(self.envs) : 0) + (has(self.sidecars) ? self.sidecars.map(c, has(c.env) ? size(c.env) : 0).sum() : 0) + (has(self.initContainers) ? self.initContainers.map(c, has(c.env) ? size(c.env) : 0).sum() : 0) <= 256",message="spec.envs, spec.sidecars[].env and spec.initContainers[].env must not have more than 256 entries together: put more of them into a ConfigMap of your own, and take it with envFrom"
 type AppServiceSpec struct {
-	// Size is the number of replicas to run. 0 stops the service and keeps everything else. With autoscaling, it is only the
-	// initial number.
+	// Size is the number of replicas to run. 0 stops the service and keeps everything else. With autoscaling, it is only
+	// the initial number.
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=2147483647
@@ -90,8 +90,8 @@ type AppServiceSpec struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Resources",order=4,xDescriptors={"urn:alm:descriptor:com.tectonic.ui:resourceRequirements"}
 	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
 
-	// Envs are environment variables of the main container, taken literally. Names are unique. If there are ports, PORT is set to
-	// the first target port, unless it is set here or in config.environment.
+	// Envs are environment variables of the main container, taken literally. Names are unique. If there are ports, PORT is
+	// set to the first target port, unless it is set here or in config.environment.
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=256
@@ -99,21 +99,22 @@ type AppServiceSpec struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Environment variables",order=5
 	Envs []corev1.EnvVar `json:"envs,omitempty"`
 
-	// EnvFrom takes all entries of ConfigMaps and Secrets as environment variables of the main container. Variables with names of
-	// their own take precedence: envs, and PORT if there are ports.
+	// EnvFrom takes all entries of ConfigMaps and Secrets as environment variables of the main container. Variables with
+	// names of their own take precedence: envs, and PORT if there are ports.
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Environment from",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	EnvFrom []corev1.EnvFromSource `json:"envFrom,omitempty"`
 
-	// Config is the configuration of the application, given to it as environment variables and files. A change rolls the pods.
+	// Config is the configuration of the application, given to it as environment variables and files. A change rolls the
+	// pods.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Configuration",order=6
 	Config *Config `json:"config,omitempty"`
 
-	// Lifecycle has the hooks of the main container. If there are ports, preStop defaults to a pause of 5 seconds, in which the
-	// pod still answers while it is taken out of load balancing, so that rolling updates drop no request.
+	// Lifecycle has the hooks of the main container. If there are ports, preStop defaults to a pause of 5 seconds, in
+	// which the pod still answers while it is taken out of load balancing, so that rolling updates drop no request.
 	// +kubebuilder:validation:XValidation:rule="!has(self.stopSignal)",message="spec.lifecycle.stopSignal is not supported: let the image name its signal"
 	// +kubebuilder:validation:XValidation:rule="!has(self.postStart) || !has(self.postStart.httpGet) || !has(self.postStart.httpGet.host)",message="spec.lifecycle.postStart.httpGet.host must be left out: hooks call the pod itself"
 	// +kubebuilder:validation:XValidation:rule="!has(self.preStop) || !has(self.preStop.httpGet) || !has(self.preStop.httpGet.host)",message="spec.lifecycle.preStop.httpGet.host must be left out: hooks call the pod itself"
@@ -149,8 +150,8 @@ type AppServiceSpec struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Sidecars",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	Sidecars []corev1.Container `json:"sidecars,omitempty"`
 
-	// ServiceAccount is the identity of the pods: without a name an account of their own, which is created. Defaults to the namespace's
-	// default account, without a token.
+	// ServiceAccount is the identity of the pods: without a name an account of their own, which is created. Defaults to
+	// the namespace's default account, without a token.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Service account",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	ServiceAccount *ServiceAccount `json:"serviceAccount,omitempty"`
@@ -210,7 +211,8 @@ type AppServiceSpec struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="DNS configuration",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	DNSConfig *corev1.PodDNSConfig `json:"dnsConfig,omitempty"`
 
-	// Volumes of the pods. Paths of the node (hostPath) are refused. persistence makes a volume data, config.files one config-files.
+	// Volumes of the pods. Paths of the node (hostPath) are refused. persistence makes a volume data, config.files one
+	// config-files.
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=64
@@ -271,7 +273,8 @@ type AppServiceSpec struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Autoscaling",order=8
 	Autoscaling *Autoscaling `json:"autoscaling,omitempty"`
 
-	// PodDisruptionBudget limits how many pods are evicted at a time. By default it is one, when at least 2 replicas are kept.
+	// PodDisruptionBudget limits how many pods are evicted at a time. By default it is one, when at least 2 replicas are
+	// kept.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Pod disruption budget",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	PodDisruptionBudget *PodDisruptionBudget `json:"podDisruptionBudget,omitempty"`
@@ -324,8 +327,9 @@ type AppServiceSpec struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Pod annotations",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	PodAnnotations map[string]Annotation `json:"podAnnotations,omitempty"`
 
-	// PodTemplate is a strategic merge patch of the pods, at most 32 KiB of JSON, for settings without a field. It is applied
-	// after all other fields, to each workload whose pods have the container app. The result has to meet the Pod Security level.
+	// PodTemplate is a strategic merge patch of the pods, at most 32 KiB of JSON, for settings without a field. It is
+	// applied after all other fields, to each workload whose pods have the container app. The result has to meet the Pod
+	// Security level.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Pod template",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	PodTemplate *PodTemplate `json:"podTemplate,omitempty"`
@@ -348,9 +352,9 @@ type AppServiceSpec struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Paused",order=11,xDescriptors={"urn:alm:descriptor:com.tectonic.ui:booleanSwitch"}
 	Paused bool `json:"paused,omitempty"`
 
-	// TTL is how long the AppService lives, counted from its creation, in hours, minutes and seconds, for example 72h: it is deleted then, with
-	// all that it became, also while it is paused. An event and a problem in the status warn before. Raising it prolongs the life, removing it
-	// makes it last. From 1m to 8760h, a year.
+	// TTL is how long the AppService lives, counted from its creation, in hours, minutes and seconds, for example 72h: it
+	// is deleted then, with all that it became, also while it is paused. An event and a problem in the status warn before.
+	// Raising it prolongs the life, removing it makes it last. From 1m to 8760h, a year.
 	// +kubebuilder:validation:MinLength=2
 	// +kubebuilder:validation:MaxLength=16
 	// +kubebuilder:validation:Pattern=`^([0-9]{1,4}h)?([0-9]{1,6}m)?([0-9]{1,8}s)?$`
@@ -379,8 +383,8 @@ type LocalReference struct {
 	Name string `json:"name"`
 }
 
-// AppService runs one web service: it becomes a Deployment (or a StatefulSet), a Service, an Ingress and what else the service needs, all
-// of its name, and all deleted with it.
+// AppService runs one web service: it becomes a Deployment (or a StatefulSet), a Service, an Ingress and what else the
+// service needs, all of its name, and all deleted with it.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status

@@ -80,8 +80,8 @@ const (
 	ReasonAutoscalingFailed = "AutoscalingFailed"
 	// ReasonAutoscalingMetricsMissing: the autoscaler has no metrics, so that the number of replicas stays. A warning.
 	ReasonAutoscalingMetricsMissing = "AutoscalingMetricsMissing"
-	// ReasonAutoscalingRequestMissing: the autoscaler aims at a share of what a container requests, and it requests nothing. A warning if the
-	// autoscaler has other targets that work.
+	// ReasonAutoscalingRequestMissing: the autoscaler aims at a share of what a container requests, and it requests
+	// nothing. A warning if the autoscaler has other targets that work.
 	ReasonAutoscalingRequestMissing = "AutoscalingRequestMissing"
 	// ReasonPending: the Helm release is about to be installed or upgraded, or waits for something that passes.
 	ReasonPending = "Pending"
@@ -107,19 +107,21 @@ const (
 	ReasonResourceExists = "ResourceExists"
 	// ReasonContended: another writer changes a field each time it is put back.
 	ReasonContended = "Contended"
-	// ReasonAdoptionRefused: what is there under the names that are rendered cannot be taken over as app.example.com/adopt asks.
+	// ReasonAdoptionRefused: what is there under the names that are rendered cannot be taken over as app.example.com/adopt
+	// asks.
 	ReasonAdoptionRefused = "AdoptionRefused"
-	// ReasonPodSecurityViolation: the pods would be below the Pod Security Standard that the namespace enforces by its label, or, if it
-	// has none, below Baseline, or below what the chart requires.
+	// ReasonPodSecurityViolation: the pods would be below the Pod Security Standard that the namespace enforces by its
+	// label, or, if it has none, below Baseline, or below what the chart requires.
 	ReasonPodSecurityViolation = "PodSecurityViolation"
 	// ReasonPolicyViolation: an object would be what the platform's policy does not allow in the namespace.
 	ReasonPolicyViolation = "PolicyViolation"
-	// ReasonDependencyMissing: a ConfigMap, a Secret, one of their keys or another object is missing that pods need to start, or the class
-	// of an Ingress or of a claim.
+	// ReasonDependencyMissing: a ConfigMap, a Secret, one of their keys or another object is missing that pods need to
+	// start, or the class of an Ingress or of a claim.
 	ReasonDependencyMissing = "DependencyMissing"
 	// ReasonHostConflict: another resource serves the host and path.
 	ReasonHostConflict = "HostConflict"
-	// ReasonRouteNotAccepted: a gateway refuses a route or cannot resolve its references, or no controller has processed it.
+	// ReasonRouteNotAccepted: a gateway refuses a route or cannot resolve its references, or no controller has processed
+	// it.
 	ReasonRouteNotAccepted = "RouteNotAccepted"
 	// ReasonNodePortInvalid: the node port is outside of the range of the cluster.
 	ReasonNodePortInvalid = "NodePortInvalid"
@@ -127,8 +129,8 @@ const (
 	ReasonNodePortConflict = "NodePortConflict"
 	// ReasonImmutableChange: the spec changes what cannot be changed on an object that is there.
 	ReasonImmutableChange = "ImmutableChange"
-	// ReasonTooLarge: the spec, its references, the hosts and paths of its routes, its rendered objects or its release record
-	// exceed a limit.
+	// ReasonTooLarge: the spec, its references, the hosts and paths of its routes, its rendered objects or its release
+	// record exceed a limit.
 	ReasonTooLarge = "TooLarge"
 	// ReasonRecordDamaged: the newest Helm release record cannot be decoded; it has to be deleted by hand.
 	ReasonRecordDamaged = "RecordDamaged"
@@ -156,9 +158,11 @@ const (
 	ReasonAccessTooNarrow = "AccessTooNarrow"
 	// ReasonIngressClassMissing: the Ingress names no class and the cluster has no default one.
 	ReasonIngressClassMissing = "IngressClassMissing"
-	// ReasonRolloutHeldBack: what a new chart or operator changes waits, until others are done or because the chart is held back.
+	// ReasonRolloutHeldBack: what a new chart or operator changes waits, until others are done or because the chart is
+	// held back.
 	ReasonRolloutHeldBack = "RolloutHeldBack"
-	// ReasonFieldUnknown: a field of the spec is stored that the operator does not know, since the CRD is newer; the field has no effect.
+	// ReasonFieldUnknown: a field of the spec is stored that the operator does not know, since the CRD is newer; the field
+	// has no effect.
 	ReasonFieldUnknown = "FieldUnknown"
 	// ReasonExpiring: the resource is about to be deleted, since it has nearly lived for its spec.ttl.
 	ReasonExpiring = "Expiring"
@@ -176,7 +180,8 @@ const (
 	ReasonStarted = "Started"
 	// ReasonAdopted: objects that others made were taken over.
 	ReasonAdopted = "Adopted"
-	// ReasonLeftOver: objects of an adopted Helm release, or of a kind that may not be read any more, are not rendered, and stay as they are.
+	// ReasonLeftOver: objects of an adopted Helm release, or of a kind that may not be read any more, are not rendered,
+	// and stay as they are.
 	ReasonLeftOver = "LeftOver"
 	// ReasonReleaseResumed: a release that an earlier operator process left unfinished was taken up.
 	ReasonReleaseResumed = "ReleaseResumed"
@@ -208,80 +213,91 @@ const LabelChartDigest = "app.example.com/chart-digest"
 // LabelRenderedBy is the label of a release record that identifies the chart and the operator that rendered it.
 const LabelRenderedBy = "app.example.com/rendered-by"
 
-// LabelDefaults is the label of a release record that identifies the defaults of its namespace that it was rendered with; it is
-// missing if the namespace had none.
+// LabelDefaults is the label of a release record that identifies the defaults of its namespace that it was rendered
+// with; it is missing if the namespace had none.
 const LabelDefaults = "app.example.com/defaults"
 
-// LabelReferences is the label of a release record that identifies the content of the ConfigMaps and Secrets that its pods refer to, and the
-// version of it that the pods carry. It has a digest of values of Secrets, as the record, a Secret itself, has other values.
+// LabelReferences is the label of a release record that identifies the content of the ConfigMaps and Secrets that its
+// pods refer to, and the version of it that the pods carry. It has a digest of values of Secrets, as the record, a
+// Secret itself, has other values.
 const LabelReferences = "app.example.com/references"
 
-// LabelRollout is the label of a release record of a rollout that the user did not ask for, until it is over: it identifies the chart, operator and
-// defaults, and holds the generation of the resource, the time, and the numbers of replicas that were available before and since.
+// LabelRollout is the label of a release record of a rollout that the user did not ask for, until it is over: it
+// identifies the chart, operator and defaults, and holds the generation of the resource, the time, and the numbers of
+// replicas that were available before and since.
 const LabelRollout = "app.example.com/rollout"
 
-// AnnotationContinue is the annotation of a CRD that asks to go on with a chart that was halted for the resources of that kind. It
-// holds the digest of the chart, or at least its first eight characters.
+// AnnotationContinue is the annotation of a CRD that asks to go on with a chart that was halted for the resources of
+// that kind. It holds the digest of the chart, or at least its first eight characters.
 const AnnotationContinue = "app.example.com/continue-with-chart"
 
 // AnnotationStamp is the annotation that holds the digest of an object as it was rendered.
 const AnnotationStamp = "app.example.com/rendered"
 
-// AnnotationRetainedFor is the annotation of an object that outlives its AppService, and of the claims of its replicas, with the name of the
-// AppService: one of that name takes it again.
+// AnnotationRetainedFor is the annotation of an object that outlives its AppService, and of the claims of its replicas,
+// with the name of the AppService: one of that name takes it again.
 const AnnotationRetainedFor = "app.example.com/retained-for"
 
-// AnnotationProgressDeadline is the annotation of a StatefulSet with the seconds that each replica may take to be replaced before the rollout
-// counts as stalled. A Deployment has a field for that.
+// AnnotationProgressDeadline is the annotation of a StatefulSet with the seconds that each replica may take to be
+// replaced before the rollout counts as stalled. A Deployment has a field for that.
 const AnnotationProgressDeadline = "app.example.com/progress-deadline-seconds"
 
-// AnnotationInitialReplicas is the annotation of a Deployment that is autoscaled, with the number of replicas to start with.
+// AnnotationInitialReplicas is the annotation of a Deployment that is autoscaled, with the number of replicas to start
+// with.
 const AnnotationInitialReplicas = "app.example.com/initial-replicas"
 
 // AnnotationRequiredBy is the annotation of a rendered object that nothing can do without, with what needs it, as in
-// spec.autoscaling.triggers: if the cluster does not serve its kind, the resource is refused. Any other object is left out then.
+// spec.autoscaling.triggers: if the cluster does not serve its kind, the resource is refused. Any other object is left
+// out then.
 const AnnotationRequiredBy = "app.example.com/required-by"
 
-// AnnotationReload is the annotation, with value "true", of a rendered object whose pods roll when a ConfigMap or Secret
-// changes that the chart refers to and does not render.
+// AnnotationReload is the annotation, with value "true", of a rendered object whose pods roll when a ConfigMap or
+// Secret changes that the chart refers to and does not render.
 const AnnotationReload = "app.example.com/reload-on-change"
 
-// AnnotationPodSecurity is the annotation of a rendered object whose pods have to meet a level of the Pod Security Standards, because the spec
-// asks for it: privileged, baseline or restricted. In Chart.yaml, it is what all pods of a chart have to meet.
+// AnnotationPodSecurity is the annotation of a rendered object whose pods have to meet a level of the Pod Security
+// Standards, because the spec asks for it: privileged, baseline or restricted. In Chart.yaml, it is what all pods of a
+// chart have to meet.
 const AnnotationPodSecurity = "app.example.com/pod-security"
 
-// AnnotationRerun is the annotation of a rendered Job that runs once for each change of what it runs, with the fields of the resource's spec
-// that say what that is, as in image,command,args; or "true" for the spec of the Job, as the chart renders it. Each run is a Job of its own.
+// AnnotationRerun is the annotation of a rendered Job that runs once for each change of what it runs, with the fields
+// of the resource's spec that say what that is, as in image,command,args; or "true" for the spec of the Job, as the
+// chart renders it. Each run is a Job of its own.
 const AnnotationRerun = "app.example.com/rerun-on-change"
 
-// AnnotationStarted is the annotation of such a Job once it was started: "true", or "suspended" while spec.suspend of the resource stops it.
+// AnnotationStarted is the annotation of such a Job once it was started: "true", or "suspended" while spec.suspend of
+// the resource stops it.
 const AnnotationStarted = "app.example.com/started"
 
-// AnnotationPatched is the annotation of a rendered object whose pods spec.podTemplate was laid over, with the fields that it sets.
+// AnnotationPatched is the annotation of a rendered object whose pods spec.podTemplate was laid over, with the fields
+// that it sets.
 const AnnotationPatched = "app.example.com/pod-template-sets"
 
-// AnnotationReadyWhen is the annotation of a rendered object, of any kind, with a CEL expression over the live object, which is
-// called self: the object is ready if it is true. It replaces what is known of the kind; "true" leaves the object out.
+// AnnotationReadyWhen is the annotation of a rendered object, of any kind, with a CEL expression over the live object,
+// which is called self: the object is ready if it is true. It replaces what is known of the kind; "true" leaves the
+// object out.
 const AnnotationReadyWhen = "app.example.com/ready-when"
 
-// AnnotationReadyMessage is the annotation of an object with AnnotationReadyWhen that explains why it is not ready: a CEL
-// expression over the live object that returns a string.
+// AnnotationReadyMessage is the annotation of an object with AnnotationReadyWhen that explains why it is not ready: a
+// CEL expression over the live object that returns a string.
 const AnnotationReadyMessage = "app.example.com/ready-message"
 
-// AnnotationRestartedAt is the annotation of a resource that restarts its pods when it is set or changed; any value will
-// do, a time is usual.
+// AnnotationRestartedAt is the annotation of a resource that restarts its pods when it is set or changed; any value
+// will do, a time is usual.
 const AnnotationRestartedAt = "app.example.com/restarted-at"
 
-// AnnotationStartedWith is the annotation of a Deployment that is autoscaled, with the number of replicas that it did start
-// with. It is not rendered. A Deployment without it started with 1, which is what the API server gives a new one.
+// AnnotationStartedWith is the annotation of a Deployment that is autoscaled, with the number of replicas that it did
+// start with. It is not rendered. A Deployment without it started with 1, which is what the API server gives a new one.
 const AnnotationStartedWith = "app.example.com/started-with"
 
-// LabelOwner is the label of a cluster-scoped object, with the UID of the resource that it was rendered for: such an object
-// cannot have an owner reference to a resource in a namespace.
+// LabelOwner is the label of a cluster-scoped object, with the UID of the resource that it was rendered for: such an
+// object cannot have an owner reference to a resource in a namespace.
 const LabelOwner = "app.example.com/owner-uid"
 
-// AnnotationOwnerKind is the annotation of a cluster-scoped object, with the kind of the resource that it was rendered for.
+// AnnotationOwnerKind is the annotation of a cluster-scoped object, with the kind of the resource that it was rendered
+// for.
 const AnnotationOwnerKind = "app.example.com/owner-kind"
 
-// Finalizer holds a resource until the cluster-scoped objects that were rendered for it are deleted. AppServices have none.
+// Finalizer holds a resource until the cluster-scoped objects that were rendered for it are deleted. AppServices have
+// none.
 const Finalizer = "app.example.com/cleanup"

@@ -26,8 +26,8 @@ type Port struct {
 	// +kubebuilder:validation:Maximum=65535
 	Port int32 `json:"port"`
 
-	// TargetPort is the port that the container listens on. Defaults to port. A name is that of a sidecar's port, or of another
-	// entry, which has a number.
+	// TargetPort is the port that the container listens on. Defaults to port. A name is that of a sidecar's port, or of
+	// another entry, which has a number.
 	// +kubebuilder:validation:XIntOrString
 	// +kubebuilder:validation:MaxLength=15
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
@@ -277,8 +277,8 @@ type RouteMatch struct {
 
 // NetworkPolicy limits traffic from and to the pods.
 type NetworkPolicy struct {
-	// Enabled creates a NetworkPolicy. Without from, everyone may still reach the ports, and only these, unless access.from
-	// limits that.
+	// Enabled creates a NetworkPolicy. Without from, everyone may still reach the ports, and only these, unless
+	// access.from limits that.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Network policy enabled",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:booleanSwitch"}
 	Enabled bool `json:"enabled,omitempty"`

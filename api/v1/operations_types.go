@@ -16,7 +16,8 @@ import (
 // +kubebuilder:validation:XValidation:rule="has(self.triggers) || !(has(self.pollingSeconds) || has(self.cooldownSeconds))",message="spec.autoscaling.pollingSeconds and cooldownSeconds need spec.autoscaling.triggers"
 // +kubebuilder:validation:XValidation:rule="!has(self.minReplicas) || self.minReplicas <= self.maxReplicas",message="spec.autoscaling.minReplicas must not exceed maxReplicas"
 type Autoscaling struct {
-	// MinReplicas is the least number of replicas. Defaults to 1. With triggers, it may be 0: nothing runs while there is nothing to do.
+	// MinReplicas is the least number of replicas. Defaults to 1. With triggers, it may be 0: nothing runs while there is
+	// nothing to do.
 	// +kubebuilder:validation:Minimum=0
 	// +optional
 	MinReplicas *int32 `json:"minReplicas,omitempty"`
@@ -25,14 +26,15 @@ type Autoscaling struct {
 	// +kubebuilder:validation:Minimum=1
 	MaxReplicas int32 `json:"maxReplicas"`
 
-	// TargetCPUUtilizationPercentage is the use of CPU to aim at, in percent of what all containers request, sidecars included:
-	// each needs a request or a limit of CPU in its resources, or a LimitRange that sets one. Defaults to 80 if there is no other
-	// target.
+	// TargetCPUUtilizationPercentage is the use of CPU to aim at, in percent of what all containers request, sidecars
+	// included: each needs a request or a limit of CPU in its resources, or a LimitRange that sets one. Defaults to 80 if
+	// there is no other target.
 	// +kubebuilder:validation:Minimum=1
 	// +optional
 	TargetCPUUtilizationPercentage *int32 `json:"targetCPUUtilizationPercentage,omitempty"`
 
-	// TargetMemoryUtilizationPercentage is the use of memory to aim at, in percent of what all containers request, as for CPU.
+	// TargetMemoryUtilizationPercentage is the use of memory to aim at, in percent of what all containers request, as for
+	// CPU.
 	// +kubebuilder:validation:Minimum=1
 	// +optional
 	TargetMemoryUtilizationPercentage *int32 `json:"targetMemoryUtilizationPercentage,omitempty"`
@@ -47,8 +49,8 @@ type Autoscaling struct {
 	// +optional
 	Behavior *autoscalingv2.HorizontalPodAutoscalerBehavior `json:"behavior,omitempty"`
 
-	// Triggers let KEDA scale, by events from outside of the cluster too, and down to no replicas. They become a ScaledObject. If
-	// the cluster has no KEDA, the AppService is refused.
+	// Triggers let KEDA scale, by events from outside of the cluster too, and down to no replicas. They become a
+	// ScaledObject. If the cluster has no KEDA, the AppService is refused.
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=16
@@ -117,7 +119,8 @@ type Monitoring struct {
 	Labels map[string]Label `json:"labels,omitempty"`
 }
 
-// Persistence describes a PersistentVolumeClaim, mounted into the main container: one for all replicas, or one for each.
+// Persistence describes a PersistentVolumeClaim, mounted into the main container: one for all replicas, or one for
+// each.
 //
 // +kubebuilder:validation:XValidation:rule="self.?perReplica.orValue(false) || !has(self.podManagementPolicy)",message="spec.persistence.podManagementPolicy needs spec.persistence.perReplica: leave it out"
 // +kubebuilder:validation:XValidation:rule="self.?perReplica.orValue(false) || !has(self.whenScaled)",message="spec.persistence.whenScaled needs spec.persistence.perReplica: leave it out"
@@ -149,20 +152,20 @@ type Persistence struct {
 	Retain *bool `json:"retain,omitempty"`
 
 	// PerReplica gives each replica a volume of its own, and a name that stays: NAME-0, NAME-1 and so on, reachable as
-	// NAME-0.NAME-headless. A StatefulSet takes the place of the Deployment: replicas are replaced one after the other. It cannot be
-	// changed afterwards.
+	// NAME-0.NAME-headless. A StatefulSet takes the place of the Deployment: replicas are replaced one after the other. It
+	// cannot be changed afterwards.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Per replica",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:booleanSwitch","urn:alm:descriptor:com.tectonic.ui:advanced"}
 	PerReplica bool `json:"perReplica,omitempty"`
 
-	// PodManagementPolicy is whether replicas are started and stopped one after the other, each once the one before it is ready,
-	// or all at once. It needs perReplica. Defaults to OrderedReady.
+	// PodManagementPolicy is whether replicas are started and stopped one after the other, each once the one before it is
+	// ready, or all at once. It needs perReplica. Defaults to OrderedReady.
 	// +kubebuilder:validation:Enum=OrderedReady;Parallel
 	// +optional
 	PodManagementPolicy appsv1.PodManagementPolicyType `json:"podManagementPolicy,omitempty"`
 
-	// WhenScaled is whether the PersistentVolumeClaim of a replica that is scaled down is retained or deleted. If it is retained,
-	// the next replica of that number has its data. It needs perReplica. Defaults to Retain.
+	// WhenScaled is whether the PersistentVolumeClaim of a replica that is scaled down is retained or deleted. If it is
+	// retained, the next replica of that number has its data. It needs perReplica. Defaults to Retain.
 	// +kubebuilder:validation:Enum=Retain;Delete
 	// +optional
 	WhenScaled appsv1.PersistentVolumeClaimRetentionPolicyType `json:"whenScaled,omitempty"`

@@ -8,10 +8,10 @@ type PodTemplate struct {
 	// +optional
 	Metadata *PodTemplateMetadata `json:"metadata,omitempty"`
 
-	// Spec is merged into that of the pods, as kubectl patch --type=strategic does: containers, variables, volumes and the like
-	// by their names, other lists as a whole. null removes a field; in lists with names, "$patch: delete" next to the name of an
-	// entry removes that entry, and an entry that is "$patch: replace" alone removes all others. The container app can be neither
-	// removed nor renamed. It is as strict as a Pod: unknown fields are refused.
+	// Spec is merged into that of the pods, as kubectl patch --type=strategic does: containers, variables, volumes and the
+	// like by their names, other lists as a whole. null removes a field; in lists with names, "$patch: delete" next to the
+	// name of an entry removes that entry, and an entry that is "$patch: replace" alone removes all others. The container
+	// app can be neither removed nor renamed. It is as strict as a Pod: unknown fields are refused.
 	// +kubebuilder:pruning:PreserveUnknownFields
 	// +optional
 	Spec *runtime.RawExtension `json:"spec,omitempty"`

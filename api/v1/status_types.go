@@ -79,7 +79,8 @@ type AppServiceStatus struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Helm release"
 	Release *ReleaseStatus `json:"release,omitempty"`
 
-	// Defaults are the fields that the spec leaves out and that the platform or the namespace filled in, the namespace first.
+	// Defaults are the fields that the spec leaves out and that the platform or the namespace filled in, the namespace
+	// first.
 	// +listType=atomic
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Defaults",order=9
@@ -91,28 +92,29 @@ type AppServiceStatus struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Problems",order=6
 	Problems []Problem `json:"problems,omitempty"`
 
-	// NextAttemptTime is the latest time of the next attempt, if something failed for a reason whose end cannot be watched, such
-	// as an object that the API server refuses. It is left out if nothing failed, and if a retry does not help or depends on
-	// something else.
+	// NextAttemptTime is the latest time of the next attempt, if something failed for a reason whose end cannot be
+	// watched, such as an object that the API server refuses. It is left out if nothing failed, and if a retry does not
+	// help or depends on something else.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Next attempt",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:text"}
 	NextAttemptTime *metav1.Time `json:"nextAttemptTime,omitempty"`
 
-	// ExpirationTime is when the operator deletes the AppService, at the end of its spec.ttl. It is left out without a ttl.
+	// ExpirationTime is when the operator deletes the AppService, at the end of its spec.ttl. It is left out without a
+	// ttl.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Expires",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:text"}
 	ExpirationTime *metav1.Time `json:"expirationTime,omitempty"`
 
-	// Hosts are the hosts that it serves, and since when. Between namespaces, a host belongs to the one that has served it longest,
-	// unless the platform's policy grants it. The operator writes this and repairs what others write.
+	// Hosts are the hosts that it serves, and since when. Between namespaces, a host belongs to the one that has served it
+	// longest, unless the platform's policy grants it. The operator writes this and repairs what others write.
 	// +listType=map
 	// +listMapKey=host
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Hosts",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:hidden"}
 	Hosts []HostStatus `json:"hosts,omitempty"`
 
-	// Runs are the Jobs that run once for each change of what they run, one for each that the chart renders. What is noted here with a UID
-	// is never created again.
+	// Runs are the Jobs that run once for each change of what they run, one for each that the chart renders. What is noted
+	// here with a UID is never created again.
 	// +listType=atomic
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Runs"
@@ -198,8 +200,8 @@ type RunStatus struct {
 	// +optional
 	UID types.UID `json:"uid,omitempty"`
 
-	// Result is Complete or Failed once the Job has ended, and Unknown if it was gone before the operator saw it end. It is left out until
-	// then.
+	// Result is Complete or Failed once the Job has ended, and Unknown if it was gone before the operator saw it end. It
+	// is left out until then.
 	// +optional
 	Result RunResult `json:"result,omitempty"`
 }
@@ -225,7 +227,8 @@ type ReleaseStatus struct {
 	// +optional
 	ChartVersion string `json:"chartVersion,omitempty"`
 
-	// ChartDigest is the beginning of the digest of that chart, 12 hexadecimal characters. Two charts of one version may differ.
+	// ChartDigest is the beginning of the digest of that chart, 12 hexadecimal characters. Two charts of one version may
+	// differ.
 	// +optional
 	ChartDigest string `json:"chartDigest,omitempty"`
 
@@ -236,7 +239,8 @@ type ReleaseStatus struct {
 
 // DefaultsStatus is what one source of defaults filled in.
 type DefaultsStatus struct {
-	// Source is ConfigMap appservice-defaults, which is the namespace's, or defaultValues of watches.yaml, which is the platform's.
+	// Source is ConfigMap appservice-defaults, which is the namespace's, or defaultValues of watches.yaml, which is the
+	// platform's.
 	Source string `json:"source"`
 
 	// Fields of the spec, as in resources.requests.

@@ -69,8 +69,8 @@ type Probes struct {
 	// +optional
 	Liveness *Probe `json:"liveness,omitempty"`
 
-	// Readiness: the pod gets no traffic while it fails. Without an action of its own, it connects to the first TCP port of
-	// spec.ports, by default every 2 seconds, and fails after 30.
+	// Readiness: the pod gets no traffic while it fails. Without an action of its own, it connects to the first TCP port
+	// of spec.ports, by default every 2 seconds, and fails after 30.
 	// +optional
 	Readiness *ReadinessProbe `json:"readiness,omitempty"`
 
@@ -192,8 +192,8 @@ type GRPCProbe struct {
 	Service *string `json:"service,omitempty"`
 }
 
-// ServiceAccount is the identity of the pods. Without a name, an account is created for them; a name alone refers to an existing
-// account. Without serviceAccount, they use the namespace's default account, without its token.
+// ServiceAccount is the identity of the pods. Without a name, an account is created for them; a name alone refers to an
+// existing account. Without serviceAccount, they use the namespace's default account, without its token.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.annotations) || size(self.annotations) == 0 || (has(self.create) ? self.create : !has(self.name) || size(self.name) == 0)",message="spec.serviceAccount.annotations are those of an account that is created: set spec.serviceAccount.create to true, or leave out create and name"
 type ServiceAccount struct {
@@ -226,9 +226,9 @@ type ServiceAccount struct {
 // +kubebuilder:validation:XValidation:rule="self.?profile.orValue('Baseline') != 'Restricted' || (self.?pod.?runAsNonRoot.orValue(true) && self.?pod.?runAsUser.orValue(1) != 0 && self.?container.?runAsNonRoot.orValue(true) && self.?container.?runAsUser.orValue(1) != 0 && !self.?container.?allowPrivilegeEscalation.orValue(false))",message="spec.security.profile Restricted excludes runAsNonRoot false and runAsUser 0 in pod and container, and allowPrivilegeEscalation in container: leave them out, or set profile to Baseline"
 // +kubebuilder:validation:XValidation:rule="!has(self.profile) || self.profile != 'Restricted' || !has(self.container) || !has(self.container.capabilities) || !has(self.container.capabilities.add) || self.container.capabilities.add.all(c, c in ['NET_BIND_SERVICE'])",message="spec.security.profile Restricted excludes all of spec.security.container.capabilities.add but NET_BIND_SERVICE: leave them out, or set profile to Baseline"
 type Security struct {
-	// Profile Baseline lets images run as root; Restricted is the Pod Security standard of that name: no other field may go below
-	// it, and neither may sidecars, initContainers and podTemplate. If the namespace enforces restricted, the profile is
-	// Restricted in any case. Defaults to Baseline.
+	// Profile Baseline lets images run as root; Restricted is the Pod Security standard of that name: no other field may
+	// go below it, and neither may sidecars, initContainers and podTemplate. If the namespace enforces restricted, the
+	// profile is Restricted in any case. Defaults to Baseline.
 	// +kubebuilder:validation:Enum=Baseline;Restricted
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Security profile",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:select:Restricted","urn:alm:descriptor:com.tectonic.ui:select:Baseline"}

@@ -1,4 +1,5 @@
-// Command kubectl-appservice is the kubectl plugin "kubectl appservice": it shows what AppServices become, and explains their state.
+// Command kubectl-appservice is the kubectl plugin "kubectl appservice": it shows what AppServices become, and explains
+// their state.
 package main
 
 import (

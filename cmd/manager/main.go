@@ -24,8 +24,8 @@ func main() {
 	}
 }
 
-// loudest is the most verbose log level, 6: from 8 on, the client logs the bodies of requests and responses, including those of
-// Secrets.
+// loudest is the most verbose log level, 6: from 8 on, the client logs the bodies of requests and responses, including
+// those of Secrets.
 const loudest zapcore.Level = -6
 
 func run() error {

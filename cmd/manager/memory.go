@@ -8,20 +8,20 @@ import (
 	"strconv"
 )
 
-// collectAt is the GOGC percentage: collect when the heap has grown by half rather than doubled. Most of the heap is long-lived
-// caches, and memory costs more than the little CPU that this takes. The variable GOGC overrides it.
+// collectAt is the GOGC percentage: collect when the heap has grown by half rather than doubled. Most of the heap is
+// long-lived caches, and memory costs more than the little CPU that this takes. The variable GOGC overrides it.
 const collectAt = 50
 
-// memoryLimit is the environment variable with the container's memory limit in bytes, and limitShare the percentage of it that becomes
-// the collector's soft limit: the rest is for memory that Go does not manage, and for allocations during a collection. GOMEMLIMIT
-// overrides both.
+// memoryLimit is the environment variable with the container's memory limit in bytes, and limitShare the percentage of
+// it that becomes the collector's soft limit: the rest is for memory that Go does not manage, and for allocations
+// during a collection. GOMEMLIMIT overrides both.
 const (
 	memoryLimit = "MEMORY_LIMIT"
 	limitShare  = 90
 )
 
-// tuneCollector configures the garbage collector for the memory limit of the container. It collects more often near the limit, so
-// a peak slows the manager down instead of getting it killed.
+// tuneCollector configures the garbage collector for the memory limit of the container. It collects more often near the
+// limit, so a peak slows the manager down instead of getting it killed.
 func tuneCollector() error {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(collectAt)

@@ -18,13 +18,14 @@ import (
 var (
 	comments = regexp.MustCompile(`(?s)\{\{-?\s*/\*.*?\*/\s*-?\}\}`)
 	// expressionLine matches the indentation and the name of an annotation whose value is checked.
-	expressionLine = regexp.MustCompile(`^( *)["']?(` + regexp.QuoteMeta(v1.AnnotationReadyWhen) + `|` + regexp.QuoteMeta(v1.AnnotationReadyMessage) + `|` +
+	expressionLine = regexp.MustCompile(`^( *)["']?(` + regexp.QuoteMeta(v1.AnnotationReadyWhen) + `|` +
+		regexp.QuoteMeta(v1.AnnotationReadyMessage) + `|` +
 		regexp.QuoteMeta(v1.AnnotationRerun) + `)["']?:(?:\s|$)`)
 )
 
-// checkExpressions looks for invalid expressions, and lists of fields, that are written literally in templates. It reads the text rather than the output
-// for the defaults: that has no lines, lacks what is off by default, and does not exist if the chart refuses its defaults.
-// Expressions that a template computes are checked when they are rendered.
+// checkExpressions looks for invalid expressions, and lists of fields, that are written literally in templates. It
+// reads the text rather than the output for the defaults: that has no lines, lacks what is off by default, and does not
+// exist if the chart refuses its defaults. Expressions that a template computes are checked when they are rendered.
 func checkExpressions(c *chart.Chart) error {
 	for _, file := range slices.Backward(TemplateFiles(c)) {
 		text := comments.ReplaceAllStringFunc(file.Text, func(comment string) string {
@@ -41,7 +42,8 @@ func checkExpressions(c *chart.Chart) error {
 				if found[2] == v1.AnnotationRerun {
 					rule = RuleRerun
 				}
-				return &Fault{Rule: rule, File: inside(file), Line: i + 1, Column: len(found[1]) + 1, Message: fmt.Sprintf("annotation %s: %v", found[2], err), Text: file.Text}
+				return &Fault{Rule: rule, File: inside(file), Line: i + 1, Column: len(found[1]) + 1,
+					Message: fmt.Sprintf("annotation %s: %v", found[2], err), Text: file.Text}
 			}
 		}
 	}
@@ -51,7 +53,8 @@ func checkExpressions(c *chart.Chart) error {
 // entry returns the first line and those that belong to it: they are indented more.
 func entry(lines []string, indentation int) string {
 	end := 1
-	for end < len(lines) && (strings.TrimSpace(lines[end]) == "" || strings.HasPrefix(lines[end], strings.Repeat(" ", indentation+1))) {
+	for end < len(lines) && (strings.TrimSpace(lines[end]) == "" ||
+		strings.HasPrefix(lines[end], strings.Repeat(" ", indentation+1))) {
 		end++
 	}
 	return strings.Join(lines[:end], "\n")
@@ -72,9 +75,11 @@ func checkEntry(c *chart.Chart, annotation, text string) error {
 	return readywhen.Expression(annotation, expression)
 }
 
-// CheckRerun returns an error if a value of the annotation rerun-on-change names something that is no field of the chart's spec.
+// CheckRerun returns an error if a value of the annotation rerun-on-change names something that is no field of the
+// chart's spec.
 func CheckRerun(c *chart.Chart, value string) error {
-	if value == jobs.Rendered || value == "false" || len(c.Values) == 0 && len(c.Schema) == 0 { // then the CRD alone defines its spec
+	// then the CRD alone defines its spec
+	if value == jobs.Rendered || value == "false" || len(c.Values) == 0 && len(c.Schema) == 0 {
 		return nil
 	}
 	var schema struct {

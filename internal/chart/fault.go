@@ -110,7 +110,8 @@ func Faults(c *chart.Chart, problems fields.Problems) error {
 	}
 	var faults []error
 	for _, problem := range problems {
-		fault := &Fault{Rule: RuleFields, File: problem.File, Line: problem.Line, Message: problem.Text, Text: texts[problem.File]}
+		fault := &Fault{Rule: RuleFields, File: problem.File, Line: problem.Line, Message: problem.Text,
+			Text: texts[problem.File]}
 		if lines := strings.Split(fault.Text, "\n"); problem.Line > 0 && problem.Line <= len(lines) {
 			shown := lines[problem.Line-1]
 			fault.Column = len(shown) - len(strings.TrimLeft(shown, " ")) + 1

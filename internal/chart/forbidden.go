@@ -10,14 +10,16 @@ import (
 	"helm.sh/helm/v3/pkg/chart"
 )
 
-// The output of templates must be a function of the values and of the cluster's capabilities: anything that differs between
-// renders would cause another release each time. Templates never read the cluster, and a release is never installed twice.
+// The output of templates must be a function of the values and of the cluster's capabilities: anything that differs
+// between renders would cause another release each time. Templates never read the cluster, and a release is never
+// installed twice.
 
 // forbidden are functions that templates may not use, and why.
 var forbidden = map[string]reason{
-	"now":    {RuleRandom, clock, "take a time from the spec"},
-	"ago":    {RuleRandom, clock, "take a duration from the spec"},
-	"lookup": {RuleOutside, "templates of this operator cannot read the cluster, so it finds nothing", "take it from the spec, or refer to the object by its name"},
+	"now": {RuleRandom, clock, "take a time from the spec"},
+	"ago": {RuleRandom, clock, "take a duration from the spec"},
+	"lookup": {RuleOutside, "templates of this operator cannot read the cluster, so it finds nothing",
+		"take it from the spec, or refer to the object by its name"},
 	"getHostByName": {RuleOutside, "templates of this operator cannot reach the network, so it finds nothing",
 		"use the name itself: pods resolve it"},
 }
@@ -32,7 +34,8 @@ const (
 func init() {
 	for _, name := range []string{
 		"randAlpha", "randAlphaNum", "randAscii", "randBytes", "randInt", "randNumeric", "shuffle", "uuidv4",
-		"bcrypt", "encryptAES", "htpasswd", "genPrivateKey", "genCA", "genCAWithKey", "genSelfSignedCert", "genSelfSignedCertWithKey",
+		"bcrypt", "encryptAES", "htpasswd", "genPrivateKey", "genCA", "genCAWithKey", "genSelfSignedCert",
+		"genSelfSignedCertWithKey",
 		"genSignedCert", "genSignedCertWithKey",
 	} {
 		forbidden[name] = reason{RuleRandom, random, "refer to a Secret that holds it, or take it from the spec"}
@@ -107,7 +110,8 @@ func (c *checker) call(command *parse.CommandNode, next []*parse.CommandNode) {
 		}
 	case "keys", "values":
 		if !slices.Contains(c.sorted, command) && !slices.ContainsFunc(next, calms) {
-			c.add(RuleOrder, command, "range over the map itself, which goes by its keys, or sort: "+name+" … | sortAlpha", "uses %s: their order is random", name)
+			c.add(RuleOrder, command, "range over the map itself, which goes by its keys, or sort: "+name+" … | sortAlpha",
+				"uses %s: their order is random", name)
 		}
 	}
 	if calms(command) {
@@ -151,7 +155,8 @@ func ofChart(node parse.Node) bool {
 // path checks a chain of fields.
 func (c *checker) path(node parse.Node, fields []string) {
 	if len(fields) > 1 && fields[0] == "Release" && slices.Contains(fixed, fields[1]) {
-		c.add(RuleRevision, node, "leave it out", "uses .Release.%s, which is the same in every render: there are no revisions to tell apart", fields[1])
+		c.add(RuleRevision, node, "leave it out",
+			"uses .Release.%s, which is the same in every render: there are no revisions to tell apart", fields[1])
 	}
 }
 

@@ -9,8 +9,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// AnnotationForeignKinds of a Chart.yaml describes kinds that are not part of Kubernetes, by kind and group, for example
-// "Bucket.example.com: {resource: buckets, option: storage}".
+// AnnotationForeignKinds of a Chart.yaml describes kinds that are not part of Kubernetes, by kind and group, for
+// example "Bucket.example.com: {resource: buckets, option: storage}".
 const AnnotationForeignKinds = "app.example.com/foreign-kinds"
 
 // optionName matches names that are valid as a folder and as a key of values.

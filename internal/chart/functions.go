@@ -18,8 +18,8 @@ type Refusal struct{ Message string }
 
 func (r *Refusal) Error() string { return r.Message }
 
-// Functions returns the functions that Helm has for templates: it does not export its own. Like them, most return a text
-// for whatever they cannot do. Include and tpl belong to one set of templates: who executes it binds them.
+// Functions returns the functions that Helm has for templates: it does not export its own. Like them, most return a
+// text for whatever they cannot do. Include and tpl belong to one set of templates: who executes it binds them.
 func Functions() template.FuncMap {
 	all := sprig.TxtFuncMap()
 	delete(all, "env")

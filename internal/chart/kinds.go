@@ -25,7 +25,8 @@ var claim = corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim")
 // Kinds lists the kinds that are written literally in the templates of a chart, sorted. Kinds that a template computes
 // are not included; they are found when they are first rendered.
 func Kinds(c *chart.Chart) []schema.GroupVersionKind {
-	return slices.SortedFunc(maps.Keys(Templates(c)), func(a, b schema.GroupVersionKind) int { return strings.Compare(a.String(), b.String()) })
+	return slices.SortedFunc(maps.Keys(Templates(c)),
+		func(a, b schema.GroupVersionKind) int { return strings.Compare(a.String(), b.String()) })
 }
 
 // Templates returns these kinds, each with the first template that names it, for example templates/service.yaml.

@@ -20,9 +20,10 @@ import (
 	"github.com/example/appservice-operator/internal/chart/fields"
 )
 
-// Load reads the chart in folder dir of fsys, without what its .helmignore excludes, or in the package dir.tgz, and refuses one that cannot
-// be used for any values: templates, expressions in them, or a fields.yaml that do not parse, or templates whose output differs between
-// renders. The error wraps a Fault for each mistake that has a place. The values of the chart include the defaults of its fields.yaml.
+// Load reads the chart in folder dir of fsys, without what its .helmignore excludes, or in the package dir.tgz, and
+// refuses one that cannot be used for any values: templates, expressions in them, or a fields.yaml that do not parse,
+// or templates whose output differs between renders. The error wraps a Fault for each mistake that has a place. The
+// values of the chart include the defaults of its fields.yaml.
 func Load(fsys fs.FS, dir string) (*chart.Chart, error) {
 	list, err := files(fsys, dir)
 	if err != nil {
@@ -71,11 +72,13 @@ func checked(files []*loader.BufferedFile) (*chart.Chart, error) {
 func checkYAML(files []*loader.BufferedFile) error {
 	var faults []error
 	for _, file := range files {
-		if base := path.Base(file.Name); base != "Chart.yaml" && base != "values.yaml" || strings.Contains(file.Name, "templates/") {
+		if base := path.Base(file.Name); base != "Chart.yaml" && base != "values.yaml" ||
+			strings.Contains(file.Name, "templates/") {
 			continue
 		}
 		if line, column, message := YAMLMistake(string(file.Data)); message != "" {
-			faults = append(faults, &Fault{Rule: RuleUnusable, File: file.Name, Line: line, Column: column, Message: message, Text: string(file.Data)})
+			faults = append(faults, &Fault{Rule: RuleUnusable, File: file.Name, Line: line, Column: column, Message: message,
+				Text: string(file.Data)})
 		}
 	}
 	return errors.Join(faults...)
@@ -90,7 +93,8 @@ func checkDependencies(c *chart.Chart) error {
 		}
 	}
 	if len(missing) > 0 {
-		return fmt.Errorf("found in Chart.yaml, but missing in the folder charts: %s; run helm dependency update", strings.Join(missing, ", "))
+		return fmt.Errorf("found in Chart.yaml, but missing in the folder charts: %s; run helm dependency update",
+			strings.Join(missing, ", "))
 	}
 	return nil
 }
@@ -163,7 +167,8 @@ func Digest(c *chart.Chart) string {
 			fmt.Fprintf(sum, "%s%s %d\n", prefix, file.Name, len(file.Data))
 			sum.Write(file.Data)
 		}
-		sorted := slices.SortedFunc(slices.Values(c.Dependencies()), func(a, b *chart.Chart) int { return strings.Compare(a.Name(), b.Name()) })
+		sorted := slices.SortedFunc(slices.Values(c.Dependencies()),
+			func(a, b *chart.Chart) int { return strings.Compare(a.Name(), b.Name()) })
 		for _, dependency := range sorted {
 			add(prefix+dependency.Name()+"/", dependency)
 		}

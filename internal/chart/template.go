@@ -25,8 +25,8 @@ type Template struct {
 // Partial reports whether the file only defines templates that others include.
 func (t *Template) Partial() bool { return strings.HasPrefix(path.Base(t.Name), "_") }
 
-// TemplateFiles lists those of a chart and its subcharts in the order in which Helm parses them: of two definitions of a name, the one in the
-// file closer to the root wins.
+// TemplateFiles lists those of a chart and its subcharts in the order in which Helm parses them: of two definitions of
+// a name, the one in the file closer to the root wins.
 func TemplateFiles(c *chart.Chart) []Template {
 	var list []Template
 	var add func(c *chart.Chart)
@@ -112,8 +112,8 @@ var (
 	quotedWord = regexp.MustCompile(`"((?:[^"\\]|\\.)*)"|<(.*?)>`)
 )
 
-// parseFault returns where a template does not parse. Package text/template knows the line: the column is that of the word that its
-// message quotes, else of the first action of the line.
+// parseFault returns where a template does not parse. Package text/template knows the line: the column is that of the
+// word that its message quotes, else of the first action of the line.
 func parseFault(err error, file, text string) error {
 	match := parseError.FindStringSubmatch(err.Error())
 	if match == nil {

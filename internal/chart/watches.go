@@ -21,9 +21,9 @@ import (
 	"github.com/example/appservice-operator/internal/chart/fields"
 )
 
-// Watch is one entry of watches.yaml, its chart loaded: a kind that the operator serves. It has the fields of helm-operator-plugins with
-// their meaning, and two more for the defaults of the platform. The loader of helm-operator-plugins reads charts from disk only, ours from
-// any file system.
+// Watch is one entry of watches.yaml, its chart loaded: a kind that the operator serves. It has the fields of
+// helm-operator-plugins with their meaning, and two more for the defaults of the platform. The loader of
+// helm-operator-plugins reads charts from disk only, ours from any file system.
 type Watch struct {
 	schema.GroupVersionKind `json:",inline"`
 	ChartPath               string `json:"chart"`
@@ -37,8 +37,8 @@ type Watch struct {
 
 	// DefaultValues lie beneath each spec, in its shape.
 	DefaultValues DefaultValues `json:"defaultValues,omitempty"`
-	// NamespaceDefaults are the fields that the defaults of a namespace may set, as in resources or config.environment; with none,
-	// namespaces have no defaults.
+	// NamespaceDefaults are the fields that the defaults of a namespace may set, as in resources or config.environment;
+	// with none, namespaces have no defaults.
 	NamespaceDefaults []string `json:"namespaceDefaults,omitempty"`
 }
 
@@ -50,8 +50,8 @@ func (v *DefaultValues) UnmarshalJSON(text []byte) error {
 	return utiljson.Unmarshal(text, (*map[string]any)(v))
 }
 
-// LoadWatches parses the text of a watches file and loads the charts that it names, with paths relative to the root of charts.
-// Environment variables and sprig functions in overrideValues are expanded.
+// LoadWatches parses the text of a watches file and loads the charts that it names, with paths relative to the root of
+// charts. Environment variables and sprig functions in overrideValues are expanded.
 func LoadWatches(text []byte, charts fs.FS) ([]Watch, error) {
 	list, broken, err := ReadWatches(text, charts)
 	for i := 0; err == nil && i < len(list); i++ {
@@ -68,7 +68,8 @@ func LoadWatches(text []byte, charts fs.FS) ([]Watch, error) {
 // Broken holds the errors of charts that cannot be used, by kind.
 type Broken map[schema.GroupVersionKind]error
 
-// ReadWatches is like LoadWatches, but continues if a chart exists and cannot be used: only the name of such a chart is known.
+// ReadWatches is like LoadWatches, but continues if a chart exists and cannot be used: only the name of such a chart is
+// known.
 func ReadWatches(text []byte, charts fs.FS) ([]Watch, Broken, error) {
 	var list []Watch
 	broken := Broken{}
@@ -96,7 +97,8 @@ func ReadWatches(text []byte, charts fs.FS) ([]Watch, Broken, error) {
 			return nil, nil, fmt.Errorf("cannot use watches: %s: %w", w.GroupVersionKind, err)
 		} else if err != nil {
 			broken[w.GroupVersionKind] = err
-			w.Chart = &helmchart.Chart{Metadata: &helmchart.Metadata{APIVersion: helmchart.APIVersionV2, Name: path.Base(w.ChartPath)}}
+			w.Chart = &helmchart.Chart{Metadata: &helmchart.Metadata{APIVersion: helmchart.APIVersionV2,
+				Name: path.Base(w.ChartPath)}}
 		}
 	}
 	return list, broken, nil

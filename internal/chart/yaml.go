@@ -14,9 +14,9 @@ var yamlLine = regexp.MustCompile(`^(?:error converting YAML to JSON: )?(?:yaml:
 // longest is the maximum number of lines in which a mistake is located: each line costs a parse of those before.
 const longest = 2000
 
-// YAMLMistake returns what is wrong with a YAML text, and on which line. The parser's own line is that of the token at which it
-// gave up, or the one before, so the mistake is assumed to be on the line after the longest valid part from the beginning. It
-// returns no message for a valid text.
+// YAMLMistake returns what is wrong with a YAML text, and on which line. The parser's own line is that of the token at
+// which it gave up, or the one before, so the mistake is assumed to be on the line after the longest valid part from
+// the beginning. It returns no message for a valid text.
 func YAMLMistake(text string) (line, column int, message string) {
 	err := readable(text)
 	if err == nil {

@@ -68,7 +68,8 @@ kubectl appservice adopt web --release legacy`,
 	flags := cmd.Flags()
 	flags.StringSliceVarP(&a.files, "filename", "f", nil, "files or folders with the resources; - for stdin")
 	_ = cmd.MarkFlagFilename("filename", "yaml", "yml", "json") // the flag exists
-	flags.StringVar(&a.charts, "chart", "", "a chart, or the folder that contains helm-charts (default: the built-in charts)")
+	flags.StringVar(&a.charts, "chart", "",
+		"a chart, or the folder that contains helm-charts (default: the built-in charts)")
 	flags.StringVar(&a.policy, "policy", "", "file with the platform's policy (default: none, everything is allowed)")
 	flags.StringVar(&a.release, "release", "", "the Helm release that owns the objects; its records are deleted")
 	flags.BoolVar(&a.restart, "restart", false, "allow pods to restart or to be deleted")
@@ -122,7 +123,8 @@ func (a *adopting) actor() (client.Client, *release.Actor, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return writer, release.NewActor(&livestate.Writer{Client: writer, Secrets: secrets, Observer: livestate.New(nil, nil, nil)}, writer, 1), nil
+	return writer, release.NewActor(&livestate.Writer{Client: writer, Secrets: secrets,
+		Observer: livestate.New(nil, nil, nil)}, writer, 1), nil
 }
 
 // annotate sets the adoption annotations that the flags ask for.
@@ -148,8 +150,8 @@ func asks(resource *unstructured.Unstructured) map[string]string {
 	return fields
 }
 
-// ask writes the annotations that request adoption, and records the result in the report. Without --yes it is a server-side dry run. It writes
-// nothing if a GitOps tool applies the resource.
+// ask writes the annotations that request adoption, and records the result in the report. Without --yes it is a
+// server-side dry run. It writes nothing if a GitOps tool applies the resource.
 func (a *adopting) ask(ctx context.Context, writer client.Client, one subject, report *adoption) error {
 	if report.owner = history.OwnerOf(one.Unstructured); report.owner != "" {
 		report.source = history.SourceOf(one.Unstructured)
@@ -176,7 +178,8 @@ func send(ctx context.Context, writer client.Client, one subject, dry bool) erro
 		if dry {
 			mode = dryServer
 		}
-		return patch(ctx, writer, one.there.DeepCopy(), map[string]any{"metadata": map[string]any{"annotations": asks(one.Unstructured)}}, mode)
+		return patch(ctx, writer, one.there.DeepCopy(),
+			map[string]any{"metadata": map[string]any{"annotations": asks(one.Unstructured)}}, mode)
 	}
 	applied := &unstructured.Unstructured{}
 	if err := yaml.Unmarshal(one.Text, &applied.Object); err != nil {
@@ -191,7 +194,8 @@ func send(ctx context.Context, writer client.Client, one subject, dry bool) erro
 	return writer.Apply(ctx, client.ApplyConfigurationFromUnstructured(applied), options...)
 }
 
-// print prints the reports, or the manifests to commit for resources that a GitOps tool applies. It returns errFound if an adoption is refused.
+// print prints the reports, or the manifests to commit for resources that a GitOps tool applies. It returns errFound if
+// an adoption is refused.
 func (a *adopting) print(reports []*adoption) error {
 	refused := false
 	for _, report := range reports {

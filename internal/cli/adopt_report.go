@@ -46,11 +46,13 @@ type adoptedThing struct {
 // adoptionOf returns the report of a survey.
 func adoptionOf(one subject, survey *release.Survey) *adoption {
 	report := &adoption{
-		Name: one.name(), Against: survey.Refusals(), Restarts: survey.Ends(), Objects: []adoptedThing{}, Stays: survey.Unrendered, own: len(survey.Own),
+		Name: one.name(), Against: survey.Refusals(), Restarts: survey.Ends(), Objects: []adoptedThing{},
+		Stays: survey.Unrendered, own: len(survey.Own),
 	}
 	for _, found := range survey.Found {
 		report.Objects = append(report.Objects, adoptedThing{
-			Kind: found.Key.Kind, Name: found.Key.Name, Owner: found.Owner, Fields: found.Changes(), ends: found.Ends, key: found.Key,
+			Kind: found.Key.Kind, Name: found.Key.Name, Owner: found.Owner, Fields: found.Changes(), ends: found.Ends,
+			key: found.Key,
 		})
 		report.hinted = append(report.hinted, found.Against...)
 	}
@@ -128,8 +130,8 @@ func (r *adoption) lines() []preview.Line {
 	return lines
 }
 
-// fields returns the fields that change, except those that restart pods, which are printed first. Labels and annotations that are only added
-// share a line.
+// fields returns the fields that change, except those that restart pods, which are printed first. Labels and
+// annotations that are only added share a line.
 func (t adoptedThing) fields() []string {
 	var list, added []string
 	for _, field := range t.Fields {

@@ -46,12 +46,13 @@ kubectl appservice pause web --dry-run=server
 
 # pause it during an investigation
 kubectl appservice pause web`,
-	}, change{verb: "pause", suspend: "true", done: "paused", already: "is paused already", patch: func(resource *unstructured.Unstructured) map[string]any {
-		if isPaused(resource) {
-			return nil
-		}
-		return map[string]any{"spec": map[string]any{"paused": true}}
-	}})
+	}, change{verb: "pause", suspend: "true", done: "paused", already: "is paused already",
+		patch: func(resource *unstructured.Unstructured) map[string]any {
+			if isPaused(resource) {
+				return nil
+			}
+			return map[string]any{"spec": map[string]any{"paused": true}}
+		}})
 }
 
 func resumeCommand(s *shell) *cobra.Command {
@@ -61,12 +62,13 @@ func resumeCommand(s *shell) *cobra.Command {
 		Long:  "Resume removes spec.paused. The operator then applies changes of the spec, and corrects drift of the objects, since the pause.",
 		Example: `# resume reconciliation
 kubectl appservice resume web`,
-	}, change{verb: "resume", suspend: "null", done: "resumed", already: "is not paused", patch: func(resource *unstructured.Unstructured) map[string]any {
-		if !isPaused(resource) {
-			return nil
-		}
-		return map[string]any{"spec": map[string]any{"paused": nil}}
-	}})
+	}, change{verb: "resume", suspend: "null", done: "resumed", already: "is not paused",
+		patch: func(resource *unstructured.Unstructured) map[string]any {
+			if !isPaused(resource) {
+				return nil
+			}
+			return map[string]any{"spec": map[string]any{"paused": nil}}
+		}})
 }
 
 func isPaused(resource *unstructured.Unstructured) bool {
@@ -78,7 +80,8 @@ func restartCommand(s *shell) *cobra.Command {
 	return s.changeCommand(&cobra.Command{
 		Use:   "restart NAME...",
 		Short: "Replace the pods of an AppService, a few at a time",
-		Long: "Restart sets the annotation " + v1.AnnotationRestartedAt + ", and the operator rolls the pods as after a change of the spec. kubectl rollout restart\n" +
+		Long: "Restart sets the annotation " + v1.AnnotationRestartedAt +
+			", and the operator rolls the pods as after a change of the spec. kubectl rollout restart\n" +
 			"changes the Deployment, which the operator reverts. The Job of an AppJob runs again; with a schedule, the next run has new pods.",
 		Example: `# replace the pods
 kubectl appservice restart web`,
@@ -110,9 +113,12 @@ func (s *shell) changeCommand(cmd *cobra.Command, c change) *cobra.Command {
 
 // dryFlag adds the flag --dry-run; checkDry validates its value.
 func dryFlag(cmd *cobra.Command, dry *string) {
-	cmd.Flags().StringVar(dry, "dry-run", dryNone, "none, client (nothing is sent) or server (the API server checks it, and stores nothing)")
+	cmd.Flags().StringVar(dry, "dry-run", dryNone,
+		"none, client (nothing is sent) or server (the API server checks it, and stores nothing)")
 	cmd.Flags().Lookup("dry-run").NoOptDefVal = dryClient
-	_ = cmd.RegisterFlagCompletionFunc("dry-run", cobra.FixedCompletions([]string{dryNone, dryClient, dryServer}, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
+	// the flag exists
+	_ = cmd.RegisterFlagCompletionFunc("dry-run",
+		cobra.FixedCompletions([]string{dryNone, dryClient, dryServer}, cobra.ShellCompDirectiveNoFileComp))
 }
 
 func checkDry(dry string) error {
@@ -125,8 +131,8 @@ func checkDry(dry string) error {
 // drySuffix is appended to the output of a dry run, by the value of --dry-run.
 var drySuffix = map[string]string{dryClient: " (dry run)", dryServer: " (server dry run)"}
 
-// apply makes a change to the resource that an argument names. It patches only the fields of the change, without a resourceVersion: concurrent
-// changes of other fields are kept.
+// apply makes a change to the resource that an argument names. It patches only the fields of the change, without a
+// resourceVersion: concurrent changes of other fields are kept.
 func (s *shell) apply(ctx context.Context, argument string, c change, dry string) error {
 	name, err := s.named(argument)
 	if err != nil {
@@ -166,8 +172,10 @@ func (c change) refusal(name named) error {
 		c.verb, name, kind, c.done, kind, name.Name, name.Namespace, c.suspend)
 }
 
-// patch sends fields as a merge patch. It carries the UID of the resource that was read, so a resource deleted and created again is not patched.
-func patch(ctx context.Context, writer client.Client, resource *unstructured.Unstructured, fields map[string]any, dry string) error {
+// patch sends fields as a merge patch. It carries the UID of the resource that was read, so a resource deleted and
+// created again is not patched.
+func patch(ctx context.Context, writer client.Client, resource *unstructured.Unstructured, fields map[string]any,
+	dry string) error {
 	metadata, _ := fields["metadata"].(map[string]any)
 	if metadata == nil {
 		metadata = map[string]any{}

@@ -19,8 +19,9 @@ const (
 	chartFile   = chartutil.ChartfileName
 )
 
-// chartsIn loads the charts of a folder that contains helm-charts, like --chart-dir of the manager; "" loads the built-in charts. If the folder
-// has no watches.yaml, the built-in one is used. If the folder is itself a chart, it replaces the built-in chart of the same name.
+// chartsIn loads the charts of a folder that contains helm-charts, like --chart-dir of the manager; "" loads the
+// built-in charts. If the folder has no watches.yaml, the built-in one is used. If the folder is itself a chart, it
+// replaces the built-in chart of the same name.
 func chartsIn(dir string) (charts *preview.Charts, err error) {
 	var files fs.FS = appservice.Files
 	if dir != "" {
@@ -55,5 +56,6 @@ func oneChart(dir string, files fs.FS) (*preview.Charts, error) {
 		}
 		names = append(names, entry.Chart.Name())
 	}
-	return nil, fmt.Errorf("no kind is served with the chart in %s: the charts are called %s", dir, strings.Join(names, ", "))
+	return nil, fmt.Errorf("no kind is served with the chart in %s: the charts are called %s", dir,
+		strings.Join(names, ", "))
 }

@@ -37,8 +37,10 @@ func (s *shell) completeNames(cmd *cobra.Command, args []string, begun string) (
 	return s.completeMoreNames(cmd, args, begun)
 }
 
-// completeMoreNames completes names of resources that are not among the arguments yet; of another kind if KIND/ was typed.
-func (s *shell) completeMoreNames(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+// completeMoreNames completes names of resources that are not among the arguments yet; of another kind if KIND/ was
+// typed.
+func (s *shell) completeMoreNames(cmd *cobra.Command, args []string,
+	begun string) ([]string, cobra.ShellCompDirective) {
 	ctx, cancel := context.WithTimeout(cmd.Context(), completionPatience)
 	defer cancel()
 	prefix, kind := "", appServices

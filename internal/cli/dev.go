@@ -147,7 +147,8 @@ func (d *developing) folders() ([]*filewatch.Folder, error) {
 	return all, nil
 }
 
-// again renders all resources and prints the differences from the last rendering. Errors of charts and resources are printed, and not returned.
+// again renders all resources and prints the differences from the last rendering. Errors of charts and resources are
+// printed, and not returned.
 func (d *session) again(ctx context.Context) error {
 	began := time.Now()
 	charts, w, subjects, err := d.prepared(ctx, &d.inputs, nil)
@@ -192,7 +193,8 @@ func (d *session) tell(diffs []*preview.Diff, took time.Duration) error {
 		}
 	}
 	if len(diffs) > 0 && (count > 0 || mended) {
-		_, _ = fmt.Fprintf(d.ErrOut, "rendered in %d ms: %d of %d resources differ from before\n", took.Milliseconds(), count, len(diffs))
+		_, _ = fmt.Fprintf(d.ErrOut, "rendered in %d ms: %d of %d resources differ from before\n", took.Milliseconds(), count,
+			len(diffs))
 	}
 	return nil
 }
@@ -230,7 +232,8 @@ func (d *session) applyChanged(ctx context.Context, subjects []subject) error {
 		}
 		resource := one.DeepCopy()
 		resource.SetUID("")
-		err := d.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(resource), client.FieldOwner(fieldManager), client.ForceOwnership)
+		err := d.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(resource), client.FieldOwner(fieldManager),
+			client.ForceOwnership)
 		if err != nil {
 			if err := d.wrong(one.failed(err)); err != nil {
 				return err

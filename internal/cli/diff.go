@@ -86,7 +86,8 @@ func (s *shell) diff(ctx context.Context, d *diffing, names []string) error {
 		return err
 	}
 	before := after
-	if len(d.against) == 0 && d.from != d.charts { // built-in charts, unless --from-chart is set: used if the last release cannot be read
+	// built-in charts, unless --from-chart is set: used if the last release cannot be read
+	if len(d.against) == 0 && d.from != d.charts {
 		if before, err = chartsIn(d.from); err != nil {
 			return err
 		}
@@ -106,7 +107,8 @@ func (s *shell) diff(ctx context.Context, d *diffing, names []string) error {
 }
 
 // diffs returns one diff for each resource.
-func (s *shell) diffs(ctx context.Context, d *diffing, w *preview.Cluster, names []string, before, after *preview.Charts) ([]*preview.Diff, error) {
+func (s *shell) diffs(ctx context.Context, d *diffing, w *preview.Cluster, names []string, before,
+	after *preview.Charts) ([]*preview.Diff, error) {
 	subjects, err := s.subjects(ctx, &d.inputs, w, after, names)
 	if err != nil {
 		return nil, err
@@ -162,7 +164,8 @@ func partner(one subject, others []subject, alone bool) int {
 	return -1
 }
 
-// running returns the last release of a resource, or, if there is none or it cannot be read, the rendering of the resource as it is in the cluster.
+// running returns the last release of a resource, or, if there is none or it cannot be read, the rendering of the
+// resource as it is in the cluster.
 func running(ctx context.Context, w *preview.Cluster, of subject, charts *preview.Charts) preview.Outcome {
 	if of.released == nil {
 		return w.Outcome(ctx, charts, of.there, nil)
@@ -238,7 +241,8 @@ func (s *shell) writeDiffs(ctx context.Context, output string, diffs []*preview.
 
 // looks are the styles of lines of a diff on terminals.
 var looks = map[preview.Mark]style{
-	preview.Head: bold, preview.Consequent: red, preview.Comes: green, preview.Goes: red, preview.Differs: yellow, preview.Explanation: dim,
+	preview.Head: bold, preview.Consequent: red, preview.Comes: green, preview.Goes: red, preview.Differs: yellow,
+	preview.Explanation: dim,
 }
 
 func (s *shell) writeDiff(out io.Writer, diff *preview.Diff, fields bool) error {

@@ -18,7 +18,8 @@ import (
 // externalDiff is the environment variable that names an external diff program, as for kubectl diff.
 const externalDiff = "KUBECTL_EXTERNAL_DIFF"
 
-// runExternalDiff runs a program that compares two folders with the objects that differ. Exit code 1 is not an error, as for diff.
+// runExternalDiff runs a program that compares two folders with the objects that differ. Exit code 1 is not an error,
+// as for diff.
 func (s *shell) runExternalDiff(ctx context.Context, program string, diffs []*preview.Diff) error {
 	dir, err := os.MkdirTemp("", "appservice-diff-")
 	if err != nil {
@@ -42,7 +43,8 @@ func (s *shell) runExternalDiff(ctx context.Context, program string, diffs []*pr
 		}
 	}
 	words := strings.Fields(program)
-	command := exec.CommandContext(ctx, words[0], append(words[1:], before, after)...) //nolint:gosec // the user names the program
+	//nolint:gosec // the user names the program
+	command := exec.CommandContext(ctx, words[0], append(words[1:], before, after)...)
 	command.Stdout, command.Stderr = s.Out, s.ErrOut
 	var ended *exec.ExitError
 	if err := command.Run(); err != nil && (!errors.As(err, &ended) || ended.ExitCode() > 1) {

@@ -52,8 +52,10 @@ kubectl appservice history web -o json`,
 	return cmd
 }
 
-// released reads the resource that an argument names, and its recorded releases. It also returns the client that read them.
-func (s *shell) released(ctx context.Context, argument string) (client.Client, *unstructured.Unstructured, []history.Revision, error) {
+// released reads the resource that an argument names, and its recorded releases. It also returns the client that read
+// them.
+func (s *shell) released(ctx context.Context,
+	argument string) (client.Client, *unstructured.Unstructured, []history.Revision, error) {
 	name, err := s.named(argument)
 	if err != nil {
 		return nil, nil, nil, err
@@ -83,7 +85,8 @@ func (s *shell) printHistory(list []history.Revision) error {
 		if !revision.Released.IsZero() {
 			released = revision.Released.Format(time.DateTime)
 		}
-		row(out, []string{fmt.Sprint(revision.Revision), released, revision.Status, revision.Chart, revision.ChangedBy, inShort(revision)})
+		row(out, []string{fmt.Sprint(revision.Revision), released, revision.Status, revision.Chart, revision.ChangedBy,
+			inShort(revision)})
 	}
 	return out.Flush()
 }
@@ -113,7 +116,8 @@ func inShort(revision history.Revision) string {
 func (s *shell) printRevision(name string, list []history.Revision, number int, output string) error {
 	at := slices.IndexFunc(list, func(r history.Revision) bool { return r.Revision == number })
 	if at < 0 {
-		return fmt.Errorf("revision %d of %s is not kept: kubectl appservice history %s lists those that are", number, name, name)
+		return fmt.Errorf("revision %d of %s is not kept: kubectl appservice history %s lists those that are", number,
+			name, name)
 	}
 	revision := list[at]
 	if output != asText {

@@ -132,7 +132,8 @@ func (i *importing) fromFile(
 	return results, left, nil
 }
 
-func (i *importing) fromCluster(ctx context.Context, made *importer.Importer, what string) ([]importer.Result, []importer.Note, error) {
+func (i *importing) fromCluster(ctx context.Context, made *importer.Importer,
+	what string) ([]importer.Result, []importer.Note, error) {
 	kind, name, found := strings.Cut(what, "/")
 	if !found || name == "" {
 		return nil, nil, fmt.Errorf("%q: write deployment/NAME, statefulset/NAME or release/NAME", what)
@@ -158,7 +159,8 @@ func (i *importing) fromCluster(ctx context.Context, made *importer.Importer, wh
 	case "statefulset", "statefulsets", "sts", "statefulset.apps":
 		kind = "StatefulSet"
 	default:
-		return nil, nil, fmt.Errorf("%q: a %s cannot be imported: deployment/NAME, statefulset/NAME and release/NAME can", what, kind)
+		return nil, nil, fmt.Errorf("%q: a %s cannot be imported: deployment/NAME, statefulset/NAME and release/NAME can",
+			what, kind)
 	}
 	objects, unseen, err := importer.Workload(ctx, c, kind, key)
 	if err != nil {
@@ -168,7 +170,8 @@ func (i *importing) fromCluster(ctx context.Context, made *importer.Importer, wh
 	return results, unseen, err
 }
 
-// print writes the AppServices, and the notes to stderr or as comments. It returns errFound if --strict is set and there are notes.
+// print writes the AppServices, and the notes to stderr or as comments. It returns errFound if --strict is set and
+// there are notes.
 func (i *importing) print(results []importer.Result, left []importer.Note) error {
 	noted := len(left)
 	for n, result := range results {

@@ -39,7 +39,8 @@ type inputs struct {
 func (i *inputs) add(command *cobra.Command) {
 	flags := command.Flags()
 	flags.StringSliceVarP(&i.files, "filename", "f", nil, "files or folders with the resources; - for stdin")
-	flags.StringVar(&i.charts, "chart", "", "a chart, or the folder that contains helm-charts (default: the built-in charts)")
+	flags.StringVar(&i.charts, "chart", "",
+		"a chart, or the folder that contains helm-charts (default: the built-in charts)")
 	i.addCluster(command)
 }
 
@@ -159,8 +160,10 @@ func (d document) name() string {
 	return fmt.Sprintf("%s %s/%s", d.GetKind(), d.GetNamespace(), d.GetName())
 }
 
-// subjects returns the resources of the files, and those of the cluster named by arguments. Documents of kinds that are not served are skipped.
-func (s *shell) subjects(ctx context.Context, i *inputs, w *preview.Cluster, charts *preview.Charts, names []string) ([]subject, error) {
+// subjects returns the resources of the files, and those of the cluster named by arguments. Documents of kinds that are
+// not served are skipped.
+func (s *shell) subjects(ctx context.Context, i *inputs, w *preview.Cluster, charts *preview.Charts,
+	names []string) ([]subject, error) {
 	if len(i.files) == 0 && len(names) == 0 {
 		return nil, errors.New("name the resources: files with -f, or names in the cluster")
 	}
@@ -176,7 +179,8 @@ func (s *shell) subjects(ctx context.Context, i *inputs, w *preview.Cluster, cha
 			}
 		}
 		if len(list) == 0 {
-			return nil, fmt.Errorf("%s: %s is not served: these are: %s", documents[0].at(), documents[0].GroupVersionKind(), kindsOf(charts))
+			return nil, fmt.Errorf("%s: %s is not served: these are: %s", documents[0].at(), documents[0].GroupVersionKind(),
+				kindsOf(charts))
 		}
 	}
 	for _, argument := range names {
@@ -200,13 +204,14 @@ func (s *shell) subjects(ctx context.Context, i *inputs, w *preview.Cluster, cha
 	return list, nil
 }
 
-// find looks up a resource in the cluster, with its last release. A resource of a file gets the UID, labels and annotations that it would have after
-// the file is applied.
+// find looks up a resource in the cluster, with its last release. A resource of a file gets the UID, labels and
+// annotations that it would have after the file is applied.
 func (u *subject) find(ctx context.Context, w *preview.Cluster) error {
 	if w.Assumed() {
 		return nil
 	}
-	there, err := w.Resource(ctx, u.GroupVersionKind(), types.NamespacedName{Namespace: u.GetNamespace(), Name: u.GetName()})
+	there, err := w.Resource(ctx, u.GroupVersionKind(),
+		types.NamespacedName{Namespace: u.GetNamespace(), Name: u.GetName()})
 	switch {
 	case apierrors.IsNotFound(err) && u.File != "":
 		u.SetUID(render.PlaceholderUID)
@@ -229,7 +234,8 @@ func (u *subject) find(ctx context.Context, w *preview.Cluster) error {
 	return nil
 }
 
-// explained wraps an error of a resource or a chart, and adds the lines of the template around its position, if it has one.
+// explained wraps an error of a resource or a chart, and adds the lines of the template around its position, if it has
+// one.
 func explained(what string, err error) error {
 	var explains interface{ Explain() string }
 	if !errors.As(err, &explains) {

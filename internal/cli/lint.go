@@ -65,7 +65,8 @@ kubectl appservice lint helm-charts/appjob -o json`,
 			return ifFound(found > 0)
 		},
 	}
-	cmd.Flags().StringArrayVarP(&resources, "filename", "f", nil, "files or folders with resources to render; - for stdin (default: a resource with the required fields only)")
+	cmd.Flags().StringArrayVarP(&resources, "filename", "f", nil,
+		"files or folders with resources to render; - for stdin (default: a resource with the required fields only)")
 	s.outputFlag(cmd, &output, lint.Formats)
 	return cmd
 }
@@ -76,7 +77,8 @@ type chartSubject struct {
 	shown string
 }
 
-// chartSubjects returns the charts of the arguments, or all of watches.yaml if there are none, with the resources of their kinds as cases.
+// chartSubjects returns the charts of the arguments, or all of watches.yaml if there are none, with the resources of
+// their kinds as cases.
 func (s *shell) chartSubjects(args, resources []string) ([]chartSubject, error) {
 	var given []document
 	if len(resources) > 0 {
@@ -96,7 +98,8 @@ func (s *shell) chartSubjects(args, resources []string) ([]chartSubject, error) 
 			return nil, err
 		}
 		for _, entry := range entries {
-			list = append(list, chartSubject{lint.Subject{Files: files, Dir: entry.ChartPath, Kind: entry.GroupVersionKind, Overrides: entry.OverrideValues}, entry.ChartPath})
+			list = append(list, chartSubject{lint.Subject{Files: files, Dir: entry.ChartPath, Kind: entry.GroupVersionKind,
+				Overrides: entry.OverrideValues}, entry.ChartPath})
 		}
 	}
 	for _, arg := range args {
@@ -124,8 +127,8 @@ func entriesOf(files fs.FS) ([]chart.Watch, error) {
 	return list, err
 }
 
-// subjectOf returns the chart in a folder, with the entry for it in a watches.yaml of a parent folder. Without an entry, the kind is the name of
-// the folder, capitalized.
+// subjectOf returns the chart in a folder, with the entry for it in a watches.yaml of a parent folder. Without an
+// entry, the kind is the name of the folder, capitalized.
 func subjectOf(arg string) (chartSubject, error) {
 	dir, err := filepath.Abs(arg)
 	if err != nil {
@@ -145,19 +148,21 @@ func subjectOf(arg string) (chartSubject, error) {
 		below, _ := filepath.Rel(above, dir) // it is above
 		for _, entry := range entries {
 			if path.Clean(entry.ChartPath) == filepath.ToSlash(below) {
-				return chartSubject{lint.Subject{Files: files, Dir: entry.ChartPath, Kind: entry.GroupVersionKind, Overrides: entry.OverrideValues}, filepath.ToSlash(filepath.Clean(arg))}, nil
+				return chartSubject{lint.Subject{Files: files, Dir: entry.ChartPath, Kind: entry.GroupVersionKind,
+					Overrides: entry.OverrideValues}, filepath.ToSlash(filepath.Clean(arg))}, nil
 			}
 		}
 		if above == filepath.Dir(above) {
 			name := filepath.Base(dir)
 			kind := v1.GroupVersion.WithKind(strings.ToUpper(name[:1]) + name[1:])
-			return chartSubject{lint.Subject{Files: os.DirFS(filepath.Dir(dir)), Dir: name, Kind: kind}, filepath.ToSlash(filepath.Clean(arg))}, nil
+			return chartSubject{lint.Subject{Files: os.DirFS(filepath.Dir(dir)), Dir: name, Kind: kind},
+				filepath.ToSlash(filepath.Clean(arg))}, nil
 		}
 	}
 }
 
-// complete adds cases and the operator's RBAC rules, from the folder with the chart or the built-in files. Without resources of its kind, the
-// only case is an example.
+// complete adds cases and the operator's RBAC rules, from the folder with the chart or the built-in files. Without
+// resources of its kind, the only case is an example.
 func (s *chartSubject) complete(given []document) error {
 	for _, d := range given {
 		if d.GroupVersionKind() != s.Kind {

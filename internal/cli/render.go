@@ -51,7 +51,8 @@ func renderCommand(s *shell) *cobra.Command {
 		},
 	}
 	r.add(command)
-	command.Flags().StringSliceVar(&r.only, "show-only", nil, "only the objects of these templates, as in templates/service.yaml")
+	command.Flags().StringSliceVar(&r.only, "show-only", nil,
+		"only the objects of these templates, as in templates/service.yaml")
 	command.Flags().BoolVar(&r.secrets, "show-secrets", false, "show the content of Secrets")
 	s.outputFlag(command, &r.output, []string{asYAML, asManifest})
 	return command
@@ -90,7 +91,8 @@ func (s *shell) render(command *cobra.Command, r *rendering, names []string) err
 	return nil
 }
 
-// write prints the objects selected by --show-only, and returns their number. The content of Secrets is hidden unless --show-secrets is set.
+// write prints the objects selected by --show-only, and returns their number. The content of Secrets is hidden unless
+// --show-secrets is set.
 func (r *rendering) write(out io.Writer, result *render.Result) (count int, err error) {
 	shown := render.Result{}
 	for i, object := range result.Objects {
@@ -106,7 +108,8 @@ func (r *rendering) write(out io.Writer, result *render.Result) (count int, err 
 				object = hidden
 			}
 		}
-		shown.Objects, shown.Bodies, shown.Sources = append(shown.Objects, object), append(shown.Bodies, body), append(shown.Sources, result.Sources[i])
+		shown.Objects, shown.Bodies, shown.Sources = append(shown.Objects, object), append(shown.Bodies, body),
+			append(shown.Sources, result.Sources[i])
 	}
 	if r.output == asManifest {
 		_, err = io.WriteString(out, shown.Manifest())
@@ -124,7 +127,8 @@ func (r *rendering) write(out io.Writer, result *render.Result) (count int, err 
 	return len(shown.Objects), nil
 }
 
-// wanted reports whether --show-only selects a template. Sources begin with the name of the chart; the flag may leave it out.
+// wanted reports whether --show-only selects a template. Sources begin with the name of the chart; the flag may leave
+// it out.
 func (r *rendering) wanted(source string) bool {
 	_, within, _ := strings.Cut(source, "/")
 	return len(r.only) == 0 || slices.Contains(r.only, source) || slices.Contains(r.only, within)

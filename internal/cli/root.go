@@ -1,5 +1,5 @@
-// Package cli implements the commands of kubectl-appservice: their flags, input, output and exit codes. The work is done by packages that do not
-// depend on the command line, most of them shared with the manager.
+// Package cli implements the commands of kubectl-appservice: their flags, input, output and exit codes. The work is
+// done by packages that do not depend on the command line, most of them shared with the manager.
 package cli
 
 import (
@@ -105,7 +105,8 @@ func New(streams genericiooptions.IOStreams) *cobra.Command {
 	root.SetOut(streams.Out)
 	root.SetErr(streams.ErrOut)
 	s.kube.AddFlags(root.PersistentFlags())
-	root.PersistentFlags().StringVar(&s.color, "color", colorAuto, "when to use colors: auto (on a terminal, unless NO_COLOR is set), always or never")
+	root.PersistentFlags().StringVar(&s.color, "color", colorAuto,
+		"when to use colors: auto (on a terminal, unless NO_COLOR is set), always or never")
 	s.completeFlags(root)
 	for _, command := range commands {
 		root.AddCommand(command(s))

@@ -59,7 +59,8 @@ kubectl appservice status --kind appjob`,
 }
 
 // standing reads the resources that the arguments name, or lists all of a kind.
-func (s *shell) standing(ctx context.Context, args []string, kind string, everywhere bool) ([]unstructured.Unstructured, error) {
+func (s *shell) standing(ctx context.Context, args []string, kind string,
+	everywhere bool) ([]unstructured.Unstructured, error) {
 	if everywhere && len(args) > 0 {
 		return nil, fmt.Errorf("--all-namespaces lists all, so it takes no names: leave out %s", strings.Join(args, " "))
 	}
@@ -90,7 +91,8 @@ func (s *shell) standing(ctx context.Context, args []string, kind string, everyw
 }
 
 // list lists the resources of a kind, in the namespace or everywhere.
-func (s *shell) list(ctx context.Context, reader client.Reader, kind schema.GroupVersionKind, everywhere bool) ([]unstructured.Unstructured, error) {
+func (s *shell) list(ctx context.Context, reader client.Reader, kind schema.GroupVersionKind,
+	everywhere bool) ([]unstructured.Unstructured, error) {
 	list := kube.List(kind)
 	var options []client.ListOption
 	if !everywhere {
@@ -113,7 +115,8 @@ func (s *shell) printStatus(list []unstructured.Unstructured, output string, eve
 	switch output {
 	case asName:
 		for _, one := range list {
-			if _, err := fmt.Fprintf(s.Out, "%s.%s/%s\n", strings.ToLower(one.GetKind()), one.GroupVersionKind().Group, one.GetName()); err != nil {
+			if _, err := fmt.Fprintf(s.Out, "%s.%s/%s\n", strings.ToLower(one.GetKind()), one.GroupVersionKind().Group,
+				one.GetName()); err != nil {
 				return err
 			}
 		}
@@ -128,12 +131,14 @@ func (s *shell) printStatus(list []unstructured.Unstructured, output string, eve
 	return s.printRows(list, output == asWide, everywhere)
 }
 
-// statusData returns the JSON and YAML output of status: the names and statuses, as one object if single is set, else as items.
+// statusData returns the JSON and YAML output of status: the names and statuses, as one object if single is set, else
+// as items.
 func statusData(list []unstructured.Unstructured, single bool) any {
 	items := make([]any, 0, len(list))
 	for _, one := range list {
 		items = append(items, map[string]any{
-			"kind": one.GetKind(), "namespace": one.GetNamespace(), "name": one.GetName(), "generation": one.GetGeneration(), "status": one.Object["status"],
+			"kind": one.GetKind(), "namespace": one.GetNamespace(), "name": one.GetName(), "generation": one.GetGeneration(),
+			"status": one.Object["status"],
 		})
 	}
 	if single && len(items) == 1 {
@@ -176,7 +181,8 @@ func (s *shell) printRows(list []unstructured.Unstructured, wide, everywhere boo
 	return out.Flush()
 }
 
-func row(out io.Writer, cells []string) { _, _ = fmt.Fprintln(out, strings.Join(cells, "\t")) } // a tabwriter keeps errors for Flush
+// a tabwriter keeps errors for Flush
+func row(out io.Writer, cells []string) { _, _ = fmt.Fprintln(out, strings.Join(cells, "\t")) }
 
 // message returns the column MESSAGE: why a resource is not ready, or its first problem; empty if there is none.
 func message(one *unstructured.Unstructured, said *v1.AppServiceStatus) string {

@@ -43,9 +43,11 @@ kubectl appservice undo web --to-revision 1 --dry-run`,
 	return cmd
 }
 
-// undo sets the spec of a resource to that of a revision, or prints the manifest to commit if a GitOps tool applies the resource.
+// undo sets the spec of a resource to that of a revision, or prints the manifest to commit if a GitOps tool applies the
+// resource.
 func (s *shell) undo(
-	ctx context.Context, writer client.Client, resource *unstructured.Unstructured, list []history.Revision, to int, dry string,
+	ctx context.Context, writer client.Client, resource *unstructured.Unstructured, list []history.Revision, to int,
+	dry string,
 ) error {
 	name := nameOf(resource)
 	plan, err := history.PlanUndo(resource, list, to)
@@ -67,7 +69,8 @@ func (s *shell) undo(
 			return explainRefusal(name, err)
 		}
 	}
-	if _, err := fmt.Fprintf(s.Out, "%s has the spec of revision %d again%s\n", name, plan.To, drySuffix[dry]); err != nil {
+	if _, err := fmt.Fprintf(s.Out, "%s has the spec of revision %d again%s\n", name, plan.To,
+		drySuffix[dry]); err != nil {
 		return err
 	}
 	for _, change := range plan.Changes {

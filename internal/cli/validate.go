@@ -39,8 +39,10 @@ kubectl appservice validate -f config/samples/full.yaml -o json`,
 	}
 	flags := cmd.Flags()
 	flags.StringArrayVarP(&v.files, "filename", "f", nil, "files or folders with resources; - for stdin")
-	flags.StringVar(&v.charts, "chart-dir", "", "folder with helm-charts and config/crd, like the operator's (default: the built-in ones)")
-	flags.StringToStringVar(&v.labels, "namespace-labels", nil, "labels of the namespace, for policies that select namespaces by label")
+	flags.StringVar(&v.charts, "chart-dir", "",
+		"folder with helm-charts and config/crd, like the operator's (default: the built-in ones)")
+	flags.StringToStringVar(&v.labels, "namespace-labels", nil,
+		"labels of the namespace, for policies that select namespaces by label")
 	v.addCluster(cmd)
 	flags.Lookup("policy").Usage = "file with the platform's policy, like the operator's --policy (default: the operator's default policy)"
 	_ = cmd.MarkFlagRequired("filename") // the flag exists
@@ -95,7 +97,8 @@ func (v *validation) run(cmd *cobra.Command) error {
 				refusals = append(refusals, v.refused(d, *problem))
 				continue
 			}
-			_, _ = fmt.Fprintf(v.ErrOut, "%s: %s is skipped: the operator does not serve its kind\n", d.at(), strings.TrimSpace(d.GetKind()+" "+d.GetName()))
+			_, _ = fmt.Fprintf(v.ErrOut, "%s: %s is skipped: the operator does not serve its kind\n", d.at(),
+				strings.TrimSpace(d.GetKind()+" "+d.GetName()))
 			continue
 		}
 		checked++
@@ -132,7 +135,8 @@ func (v *validation) definition(kind schema.GroupVersionKind) (d *crd.Definition
 	return v.definitions[kind], err
 }
 
-// misnamed returns the problem of a kind that is not served although its group is the operator's; nil for kinds of other groups.
+// misnamed returns the problem of a kind that is not served although its group is the operator's; nil for kinds of
+// other groups.
 func misnamed(charts *preview.Charts, kind schema.GroupVersionKind) *preview.Problem {
 	var known []string
 	for served := range charts.Renderers {
@@ -144,18 +148,22 @@ func misnamed(charts *preview.Charts, kind schema.GroupVersionKind) *preview.Pro
 		return nil
 	}
 	slices.Sort(known)
-	return &preview.Problem{Field: "kind", Line: 1, Message: fmt.Sprintf("no matches for kind %q in version %q: there is %s", kind.Kind, kind.GroupVersion(), strings.Join(known, ", "))}
+	return &preview.Problem{Field: "kind", Line: 1,
+		Message: fmt.Sprintf("no matches for kind %q in version %q: there is %s", kind.Kind, kind.GroupVersion(),
+			strings.Join(known, ", "))}
 }
 
 // refused returns a problem for the JSON output, and prints it if the output is text.
 func (v *validation) refused(d document, of preview.Problem) refusal {
-	out := refusal{File: d.File, Line: d.Line + max(0, of.Line-1), Column: of.Column, Kind: d.GetKind(), Name: d.GetName(), Field: of.Field, Message: of.Message}
+	out := refusal{File: d.File, Line: d.Line + max(0, of.Line-1), Column: of.Column, Kind: d.GetKind(), Name: d.GetName(),
+		Field: of.Field, Message: of.Message}
 	if v.output == asText {
 		place := fmt.Sprintf("%s:%d", d.shown(), out.Line)
 		if of.Column > 0 {
 			place += fmt.Sprintf(":%d", of.Column)
 		}
-		_, _ = fmt.Fprintf(v.Out, "%s: %s %s: %s\n%s\n", v.paint(v.Out, bold, place), out.Kind, out.Name, of.Message, d.excerpt(of.Line, of.Column))
+		_, _ = fmt.Fprintf(v.Out, "%s: %s %s: %s\n%s\n", v.paint(v.Out, bold, place), out.Kind, out.Name, of.Message,
+			d.excerpt(of.Line, of.Column))
 	}
 	return out
 }

@@ -86,7 +86,8 @@ func (s *shell) look(ctx context.Context, argument string, whole bool) (*tree.Fi
 	looker := tree.Looker{Reader: reader, Mapper: mapper, Now: time.Now}
 	found, err := looker.Look(ctx, name.Kind, name.NamespacedName, whole)
 	if client.IgnoreNotFound(err) == nil && err != nil {
-		return nil, fmt.Errorf("there is no %s in namespace %s: kubectl appservice status lists those that exist", name, name.Namespace)
+		return nil, fmt.Errorf("there is no %s in namespace %s: kubectl appservice status lists those that exist", name,
+			name.Namespace)
 	}
 	if err != nil {
 		return nil, err

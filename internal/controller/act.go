@@ -21,7 +21,8 @@ import (
 	"github.com/example/appservice-operator/internal/render"
 )
 
-// attempt is the attempt of one reconcile to bring a resource to its rendered state: what each step found, did, or failed at.
+// attempt is the attempt of one reconcile to bring a resource to its rendered state: what each step found, did, or
+// failed at.
 type attempt struct {
 	// state of the release that was found; empty if nothing was decided.
 	state release.State
@@ -37,7 +38,8 @@ type attempt struct {
 	queued bool
 	// unfit is the error of rendering the resource with a new chart, or new defaults, if it could be rendered before.
 	unfit error
-	// contended says that a field is not repaired for now, because another writer changes it each time; nil if there is no such field.
+	// contended says that a field is not repaired for now, because another writer changes it each time; nil if there is no
+	// such field.
 	contended error
 	// reload is the time until changed content restarts the pods of a resource that waits; 0 if it has.
 	reload time.Duration
@@ -54,8 +56,8 @@ func (a attempt) released() bool {
 	return !a.waits() && (a.state == release.Absent || a.state == release.OutOfDate)
 }
 
-// act brings objects and record to the rendered state. A release is recorded after its objects are written, which then show by their stamps that
-// it was applied, if only in part. One that only deletes objects is recorded first.
+// act brings objects and record to the rendered state. A release is recorded after its objects are written, which then
+// show by their stamps that it was applied, if only in part. One that only deletes objects is recorded first.
 func (r *Reconciler) act(ctx context.Context, s *scope, wanted rendering, there *livestate.Snapshot) attempt {
 	began := r.Clock.Now()
 	there, err := r.watchRecorded(ctx, s, wanted, there)
@@ -83,7 +85,8 @@ func (r *Reconciler) act(ctx context.Context, s *scope, wanted rendering, there 
 		a.queued, a.plan = true, nil // nothing of it is carried out
 		return a
 	}
-	task := release.Task{Owner: s.resource, Chart: s.renderer.Chart, Desired: desired, Snapshot: there, Plan: plan, State: a.state, Again: tried(s), First: first(s, a), Labels: s.asked.Labels()}
+	task := release.Task{Owner: s.resource, Chart: s.renderer.Chart, Desired: desired, Snapshot: there, Plan: plan,
+		State: a.state, Again: tried(s), First: first(s, a), Labels: s.asked.Labels()}
 	if content := wanted.content.String(); content != "" {
 		task.Labels[v1.LabelReferences] = content
 	}
@@ -114,32 +117,36 @@ func (r *Reconciler) act(ctx context.Context, s *scope, wanted rendering, there 
 	return a
 }
 
-// deployed reports whether the current spec was ever deployed. If it was not, its owner is waiting for it, and the objects do not match
-// the spec: the resource must neither be held back nor be reported as ready.
+// deployed reports whether the current spec was ever deployed. If it was not, its owner is waiting for it, and the
+// objects do not match the spec: the resource must neither be held back nor be reported as ready.
 func deployed(s *scope) bool {
 	condition := meta.FindStatusCondition(s.previous.Conditions, v1.ConditionDeployed)
-	return condition != nil && condition.Status == metav1.ConditionTrue && condition.ObservedGeneration == s.resource.GetGeneration()
+	return condition != nil && condition.Status == metav1.ConditionTrue &&
+		condition.ObservedGeneration == s.resource.GetGeneration()
 }
 
 // tried reports whether an attempt has failed before: in this process or, if the spec was refused, in an earlier one.
 func tried(s *scope) bool {
 	ready := meta.FindStatusCondition(s.previous.Conditions, v1.ConditionReady)
-	return s.memory.backoff.Failed() || ready != nil && (ready.Reason == v1.ReasonResourceExists || ready.Reason == v1.ReasonInstallFailed)
+	return s.memory.backoff.Failed() ||
+		ready != nil && (ready.Reason == v1.ReasonResourceExists || ready.Reason == v1.ReasonInstallFailed)
 }
 
-// first reports whether nothing of a resource was ever released: its objects were left by an attempt that failed. A release without a
-// record is mentioned in the status.
+// first reports whether nothing of a resource was ever released: its objects were left by an attempt that failed. A
+// release without a record is mentioned in the status.
 func first(s *scope, a attempt) bool {
 	spoken := s.previous.Release != nil || len(s.previous.Runs) > 0 || s.previous.AvailableReplicas > 0
 	return a.state == release.Absent || len(a.there.Records) == 0 && !spoken
 }
 
-// reported reports whether a status was ever written. If it was and no objects are left, the resource may be about to be deleted, too.
+// reported reports whether a status was ever written. If it was and no objects are left, the resource may be about to
+// be deleted, too.
 func reported(s *scope) bool { return len(s.previous.Conditions) > 0 }
 
-// record writes the record of a release whose objects are as rendered. Created are those that were just created: if they are all, and nothing
-// was there before, there is no record of others.
-func (r *Reconciler) record(ctx context.Context, s *scope, wanted rendering, task release.Task, a attempt, created []client.Object) error {
+// record writes the record of a release whose objects are as rendered. Created are those that were just created: if
+// they are all, and nothing was there before, there is no record of others.
+func (r *Reconciler) record(ctx context.Context, s *scope, wanted rendering, task release.Task, a attempt,
+	created []client.Object) error {
 	if a.there.Record == nil && reported(s) {
 		if err := r.alive(ctx, s); err != nil {
 			return err // what it leaves may be another's by now
@@ -162,9 +169,10 @@ func (r *Reconciler) record(ctx context.Context, s *scope, wanted rendering, tas
 	return r.Actor.Record(ctx, task, created)
 }
 
-// compare returns the desired objects and the plan that leads to them. If neither objects nor release have changed, nothing is compared
-// and the desired objects are nil.
-func (r *Reconciler) compare(ctx context.Context, s *scope, wanted rendering, there *livestate.Snapshot) (*render.Result, *release.Plan, error) {
+// compare returns the desired objects and the plan that leads to them. If neither objects nor release have changed,
+// nothing is compared and the desired objects are nil.
+func (r *Reconciler) compare(ctx context.Context, s *scope, wanted rendering,
+	there *livestate.Snapshot) (*render.Result, *release.Plan, error) {
 	nothing := &release.Plan{}
 	digest := wanted.outline.Digest
 	if release.Decide(digest, there, nothing) == release.InSync && s.memory.verified.Covers(digest, there.Objects) {
@@ -180,7 +188,8 @@ func (r *Reconciler) compare(ctx context.Context, s *scope, wanted rendering, th
 		return nil, nil, err
 	}
 	plan.HoldBack(keysOf(wanted.held)...)
-	plan.HoldBack(wanted.outline.Unserved...) // a cluster that no longer serves a kind has deleted its objects; one that has just begun to may not report it
+	// a cluster that no longer serves a kind has deleted its objects; one that has just begun to may not report it
+	plan.HoldBack(wanted.outline.Unserved...)
 	if plan.Empty() && len(plan.Terminating) == 0 && len(wanted.held) == 0 {
 		s.memory.verified = release.Verify(digest, there.Objects)
 	}
@@ -188,7 +197,8 @@ func (r *Reconciler) compare(ctx context.Context, s *scope, wanted rendering, th
 }
 
 // write carries out a plan, and returns the objects that it created and those that it took over from other owners.
-func (r *Reconciler) write(ctx context.Context, s *scope, wanted rendering, task release.Task) (created []client.Object, taken []kube.Key, err error) {
+func (r *Reconciler) write(ctx context.Context, s *scope, wanted rendering,
+	task release.Task) (created []client.Object, taken []kube.Key, err error) {
 	if (task.State != release.Absent || reported(s)) && len(task.Plan.Create) > 0 {
 		if err := r.alive(ctx, s); err != nil {
 			return nil, nil, err
@@ -244,17 +254,20 @@ func (r *Reconciler) keepAlive(ctx context.Context, s *scope, wanted rendering, 
 	return a
 }
 
-// lastGood returns the plan that repairs the recorded release, and the objects in the cluster. Routes that another resource serves by now
-// are left out.
-func (r *Reconciler) lastGood(ctx context.Context, s *scope, wanted rendering, record *livestate.Record) (*release.Plan, *livestate.Snapshot, error) {
+// lastGood returns the plan that repairs the recorded release, and the objects in the cluster. Routes that another
+// resource serves by now are left out.
+func (r *Reconciler) lastGood(ctx context.Context, s *scope, wanted rendering,
+	record *livestate.Record) (*release.Plan, *livestate.Snapshot, error) {
 	recorded, err := r.lastGoodOf(ctx, s, record)
 	if err != nil {
 		return nil, nil, err
 	}
 	objects := slices.Clone(recorded.Objects)
-	// The chart in use, if any, may name other kinds than that of the release. Nothing is known of a kind that cannot be watched.
+	// The chart in use, if any, may name other kinds than that of the release. Nothing is known of a kind that cannot be
+	// watched.
 	all := len(objects)
-	objects = slices.DeleteFunc(objects, func(o *unstructured.Unstructured) bool { return r.Tracker.Ensure(ctx, o.GroupVersionKind()) != nil })
+	objects = slices.DeleteFunc(objects,
+		func(o *unstructured.Unstructured) bool { return r.Tracker.Ensure(ctx, o.GroupVersionKind()) != nil })
 	there, err := r.observe(ctx, s, wanted)
 	if err != nil {
 		return nil, nil, err
@@ -279,16 +292,18 @@ func keysOf(held []hosts.Held) []kube.Key {
 	return keys
 }
 
-// observe returns the objects that exist for a resource. Content that the caches do not hold is read for rendered objects only: anyone can
-// create a large object that appears to be the resource's.
+// observe returns the objects that exist for a resource. Content that the caches do not hold is read for rendered
+// objects only: anyone can create a large object that appears to be the resource's.
 func (r *Reconciler) observe(ctx context.Context, s *scope, wanted rendering) (*livestate.Snapshot, error) {
 	return r.Observer.Snapshot(ctx, s.resource, func(outline client.Object) bool {
-		return wanted.rendered != nil && slices.Contains(wanted.outline.Keys, kube.KeyOf(outline)) && !s.memory.verified.Knows(outline)
+		return wanted.rendered != nil && slices.Contains(wanted.outline.Keys, kube.KeyOf(outline)) &&
+			!s.memory.verified.Knows(outline)
 	})
 }
 
-// alive checks with the API server that the resource still exists before anything is created again for it. When the garbage collector
-// deletes the objects of a resource, informers may show that before they show that the resource is gone.
+// alive checks with the API server that the resource still exists before anything is created again for it. When the
+// garbage collector deletes the objects of a resource, informers may show that before they show that the resource is
+// gone.
 func (r *Reconciler) alive(ctx context.Context, s *scope) error {
 	live := kube.Metadata(r.Kind)
 	err := r.Live.Get(ctx, s.name(), live)

@@ -2,8 +2,8 @@ package controller
 
 import "time"
 
-// The time between attempts of a failing reconcile: it doubles from firstRetry to LastRetry. A change of a watched object brings
-// the next attempt forward, but never closer to the previous one than firstRetry.
+// The time between attempts of a failing reconcile: it doubles from firstRetry to LastRetry. A change of a watched
+// object brings the next attempt forward, but never closer to the previous one than firstRetry.
 const (
 	firstRetry = 5 * time.Second
 	LastRetry  = 2 * time.Minute
@@ -17,7 +17,8 @@ const (
 	noticeDelay = time.Second
 )
 
-// backoff decides when a failed reconcile is tried again. It counts the failed attempts at one version. The zero value has none.
+// backoff decides when a failed reconcile is tried again. It counts the failed attempts at one version. The zero value
+// has none.
 type backoff[Version comparable] struct {
 	version  Version
 	attempts int

@@ -16,9 +16,10 @@ type contest struct {
 	by string
 }
 
-// spareContended leaves out of a plan of repairs what other writers change each time it is put back, until it may be put back again. The error
-// is a release.ContendedError about what waits longest; nil if nothing does.
-func (r *Reconciler) spareContended(ctx context.Context, s *scope, plan *release.Plan, there *livestate.Snapshot) error {
+// spareContended leaves out of a plan of repairs what other writers change each time it is put back, until it may be
+// put back again. The error is a release.ContendedError about what waits longest; nil if nothing does.
+func (r *Reconciler) spareContended(ctx context.Context, s *scope, plan *release.Plan,
+	there *livestate.Snapshot) error {
 	now := r.Clock.Now()
 	var longest *release.ContendedError
 	repairs := plan.Repairs()

@@ -21,7 +21,8 @@ import (
 type schedules map[kube.Key]*diagnose.PodReads
 
 // diagnose returns why workloads are not as desired and what other objects wait for, and when to look again.
-func (r *Reconciler) diagnose(ctx context.Context, s *scope, wanted rendering, there *livestate.Snapshot, problem *status.Problem) (map[kube.Key][]diagnose.Cause, schedules) {
+func (r *Reconciler) diagnose(ctx context.Context, s *scope, wanted rendering, there *livestate.Snapshot,
+	problem *status.Problem) (map[kube.Key][]diagnose.Cause, schedules) {
 	if s.paused || problem != nil {
 		return nil, nil
 	}
@@ -45,12 +46,14 @@ func (r *Reconciler) diagnose(ctx context.Context, s *scope, wanted rendering, t
 }
 
 // explain returns why a workload is not as desired, and the schedule of looks at its pods; nil if none is needed.
-func (r *Reconciler) explain(ctx context.Context, s *scope, findings diagnose.Findings) ([]diagnose.Cause, *diagnose.PodReads) {
+func (r *Reconciler) explain(ctx context.Context, s *scope,
+	findings diagnose.Findings) ([]diagnose.Cause, *diagnose.PodReads) {
 	workload := findings.Workload
 	if workload.Settled && !mayCrashAgain(s, workload.Key) {
 		return diagnose.Causes(findings), nil
 	}
-	stalled := diagnosed(s.previous) // after a restart, the known cause is looked for again before anything else is reported
+	// after a restart, the known cause is looked for again before anything else is reported
+	stalled := diagnosed(s.previous)
 	looks := diagnose.Follow(s.memory.looks[workload.Key], workload, findings.Now, stalled || workload.Over)
 	first := stalled && !looks.Looked()
 	switch {
@@ -67,7 +70,8 @@ func (r *Reconciler) explain(ctx context.Context, s *scope, findings diagnose.Fi
 }
 
 // ask returns what other controllers report about an object that waits for them, and when to read that again.
-func (r *Reconciler) ask(ctx context.Context, known *diagnose.PodReads, awaited *diagnose.Awaited) ([]diagnose.Cause, *diagnose.PodReads) {
+func (r *Reconciler) ask(ctx context.Context, known *diagnose.PodReads,
+	awaited *diagnose.Awaited) ([]diagnose.Cause, *diagnose.PodReads) {
 	now := r.Clock.Now()
 	looks := awaited.Follow(known, now)
 	switch {
@@ -103,11 +107,12 @@ func diagnosed(previous *v1.AppServiceStatus) bool {
 	return condition != nil && condition.Status == metav1.ConditionTrue && reason.Of(condition.Reason).InPods
 }
 
-// mayCrashAgain reports whether pods of a workload that seem healthy may be about to crash again. If no cause is known, any workload's
-// pods may.
+// mayCrashAgain reports whether pods of a workload that seem healthy may be about to crash again. If no cause is known,
+// any workload's pods may.
 func mayCrashAgain(s *scope, workload kube.Key) bool {
 	condition := meta.FindStatusCondition(s.previous.Conditions, v1.ConditionStalled)
-	if !diagnosed(s.previous) || !reason.Of(condition.Reason).Recurs || s.previous.ObservedGeneration != s.resource.GetGeneration() {
+	if !diagnosed(s.previous) || !reason.Of(condition.Reason).Recurs ||
+		s.previous.ObservedGeneration != s.resource.GetGeneration() {
 		return false
 	}
 	if len(s.memory.looks) == 0 {

@@ -66,10 +66,13 @@ func (r *Reconciler) recordLeftOver(ctx context.Context, s *scope, objects []str
 	}
 	of, list := release.AdoptionOf(s.resource).Release, strings.Join(objects, ", ")
 	log.FromContext(ctx).Info("objects of an adopted Helm release are not rendered", "release", of, "objects", list)
-	r.event(s, corev1.EventTypeWarning, v1.ReasonLeftOver, fmt.Sprintf("of Helm release %q, whose records are deleted, these stay as they are: %s. Keep them, or delete them", of, list))
+	r.event(s, corev1.EventTypeWarning, v1.ReasonLeftOver,
+		fmt.Sprintf("of Helm release %q, whose records are deleted, these stay as they are: %s. Keep them, or delete them",
+			of, list))
 }
 
-// recordUnwatched warns of objects that are rendered no more and cannot be deleted, because nothing is known of their kind.
+// recordUnwatched warns of objects that are rendered no more and cannot be deleted, because nothing is known of their
+// kind.
 func (r *Reconciler) recordUnwatched(ctx context.Context, s *scope, objects []kube.Key, err error) {
 	if len(objects) == 0 {
 		return
@@ -78,9 +81,11 @@ func (r *Reconciler) recordUnwatched(ctx context.Context, s *scope, objects []ku
 	for _, key := range objects {
 		list = append(list, key.String())
 	}
-	log.FromContext(ctx).Info("objects of the release before are not rendered, and cannot be watched", "objects", list, "reason", err.Error())
-	r.event(s, corev1.EventTypeWarning, v1.ReasonLeftOver, fmt.Sprintf("these are rendered no more, and stay as they are, because the operator cannot see them: %s (%v). Keep them, or delete them",
-		strings.Join(list, ", "), err))
+	log.FromContext(ctx).Info("objects of the release before are not rendered, and cannot be watched", "objects", list,
+		"reason", err.Error())
+	r.event(s, corev1.EventTypeWarning, v1.ReasonLeftOver,
+		fmt.Sprintf("these are rendered no more, and stay as they are, because the operator cannot see them: %s (%v). Keep them, or delete them",
+			strings.Join(list, ", "), err))
 }
 
 // measureDrift counts objects whose drift was repaired.
@@ -96,15 +101,16 @@ func (r *Reconciler) measureDrift(plan *release.Plan) {
 	}
 }
 
-// recordState emits events and logs what is new in a status that was just written. A message that changes while its reason stays is not
-// news, unless it is an error of the operator.
+// recordState emits events and logs what is new in a status that was just written. A message that changes while its
+// reason stays is not news, unless it is an error of the operator.
 func (r *Reconciler) recordState(ctx context.Context, s *scope, current *v1.AppServiceStatus, problem *status.Problem) {
 	before := cmp.Or(meta.FindStatusCondition(s.previous.Conditions, v1.ConditionReady), &metav1.Condition{})
 	now := meta.FindStatusCondition(current.Conditions, v1.ConditionReady)
 	logger := log.FromContext(ctx).WithValues("generation", s.resource.GetGeneration())
 	if problem != nil && !s.paused {
 		if now.Reason != v1.ReasonPending && (before.Reason != now.Reason || before.Message != now.Message) {
-			logger.Info("reconcile failed", "reason", problem.Reason, "message", problem.Message) // the full message: a status has room for its ends only
+			// the full message: a status has room for its ends only
+			logger.Info("reconcile failed", "reason", problem.Reason, "message", problem.Message)
 			r.event(s, corev1.EventTypeWarning, problem.Reason, now.Message)
 		} else {
 			logger.V(1).Info("reconcile failed again", "reason", problem.Reason, "message", problem.Message)

@@ -15,11 +15,14 @@ import (
 	"github.com/example/appservice-operator/internal/status"
 )
 
-// expire deletes a resource whose spec.ttl is over, as kubectl delete does, unless it was changed or created again since it was read. It
-// returns false if the deletion is refused: the resource is then reconciled as before, and its status says why.
+// expire deletes a resource whose spec.ttl is over, as kubectl delete does, unless it was changed or created again
+// since it was read. It returns false if the deletion is refused: the resource is then reconciled as before, and its
+// status says why.
 func (r *Reconciler) expire(ctx context.Context, s *scope) (next reconcile.Result, gone bool) {
-	asRead := client.Preconditions{UID: ptr.To(s.resource.GetUID()), ResourceVersion: ptr.To(s.resource.GetResourceVersion())}
-	err := r.Client.Delete(ctx, s.resource.DeepCopy(), asRead, client.PropagationPolicy(metav1.DeletePropagationBackground))
+	asRead := client.Preconditions{UID: ptr.To(s.resource.GetUID()),
+		ResourceVersion: ptr.To(s.resource.GetResourceVersion())}
+	err := r.Client.Delete(ctx, s.resource.DeepCopy(), asRead,
+		client.PropagationPolicy(metav1.DeletePropagationBackground))
 	switch {
 	case apierrors.IsNotFound(err):
 		return reconcile.Result{}, true
@@ -35,7 +38,8 @@ func (r *Reconciler) expire(ctx context.Context, s *scope) (next reconcile.Resul
 	return reconcile.Result{}, true
 }
 
-// recordExpiry emits an event if a status that was just written has a new expiry warning: the status remembers it over restarts.
+// recordExpiry emits an event if a status that was just written has a new expiry warning: the status remembers it over
+// restarts.
 func (r *Reconciler) recordExpiry(s *scope, current *v1.AppServiceStatus) {
 	now := status.Expiry(current)
 	if before := status.Expiry(s.previous); now != nil && (before == nil || before.Reason != now.Reason) {

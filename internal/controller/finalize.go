@@ -13,8 +13,8 @@ import (
 	"github.com/example/appservice-operator/internal/metrics"
 )
 
-// ensureFinalizer adds the finalizer that cluster-scoped objects need: the garbage collector does not delete them with a
-// resource that lives in a namespace. Resources without such objects, AppServices among them, get none.
+// ensureFinalizer adds the finalizer that cluster-scoped objects need: the garbage collector does not delete them with
+// a resource that lives in a namespace. Resources without such objects, AppServices among them, get none.
 func (r *Reconciler) ensureFinalizer(ctx context.Context, s *scope, wanted rendering) error {
 	if !wanted.outline.ClusterScoped || controllerutil.ContainsFinalizer(s.resource, v1.Finalizer) {
 		return nil
@@ -58,7 +58,8 @@ func (r *Reconciler) reconcileDelete(ctx context.Context, s *scope) (metrics.Out
 		}
 		return metrics.Gone, after(staleRetry), nil
 	case going:
-		return metrics.Gone, after(s.memory.backoff.Again(r.Clock.Now(), s.version(), true)), nil // unless the deletion of one is seen before
+		// unless the deletion of one is seen before
+		return metrics.Gone, after(s.memory.backoff.Again(r.Clock.Now(), s.version(), true)), nil
 	}
 	released := s.resource.DeepCopy()
 	controllerutil.RemoveFinalizer(released, v1.Finalizer)

@@ -24,7 +24,8 @@ import (
 	"github.com/example/appservice-operator/internal/status"
 )
 
-// jobNames returns the names of the Jobs that already run what is rendered, by rendered name: as noted in the status, or as recorded.
+// jobNames returns the names of the Jobs that already run what is rendered, by rendered name: as noted in the status,
+// or as recorded.
 func (r *Reconciler) jobNames(ctx context.Context, s *scope, runs []jobs.Run) (map[string]string, error) {
 	names := jobs.Names(runs, s.previous.Runs)
 	for _, run := range runs {
@@ -46,8 +47,8 @@ func (r *Reconciler) jobNames(ctx context.Context, s *scope, runs []jobs.Run) (m
 	return names, nil
 }
 
-// former returns the run of the recorded release, if it ran the same and no other is noted since: the release of an operator that noted
-// nothing, or of a chart that names other fields. It returns nil if there is none.
+// former returns the run of the recorded release, if it ran the same and no other is noted since: the release of an
+// operator that noted nothing, or of a chart that names other fields. It returns nil if there is none.
 func (r *Reconciler) former(ctx context.Context, s *scope, run jobs.Run) (*v1.RunStatus, error) {
 	record, err := r.recordBefore(ctx, s)
 	if err != nil || record == nil {
@@ -60,7 +61,8 @@ func (r *Reconciler) former(ctx context.Context, s *scope, run jobs.Run) (*v1.Ru
 	if err != nil || recorded.Source == nil {
 		return nil, err
 	}
-	at := slices.IndexFunc(recorded.Objects, func(o *unstructured.Unstructured) bool { return jobs.Asks(o) && run.Named(o.GetName()) })
+	at := slices.IndexFunc(recorded.Objects,
+		func(o *unstructured.Unstructured) bool { return jobs.Asks(o) && run.Named(o.GetName()) })
 	if at < 0 {
 		return nil, nil
 	}
@@ -69,7 +71,8 @@ func (r *Reconciler) former(ctx context.Context, s *scope, run jobs.Run) (*v1.Ru
 	if recorded.Source.Runs != nil && !slices.ContainsFunc(recorded.Source.Runs, ran) {
 		return nil, nil
 	}
-	restarted, _, _ := unstructured.NestedString(job.Object, "spec", "template", "metadata", "annotations", v1.AnnotationRestartedAt)
+	restarted, _, _ := unstructured.NestedString(job.Object, "spec", "template", "metadata", "annotations",
+		v1.AnnotationRestartedAt)
 	spec, _ := recorded.Source.Spec.(map[string]any)
 	if !run.Repeats(spec, restarted) {
 		return nil, nil
@@ -132,7 +135,8 @@ type runner struct {
 	acted  bool
 }
 
-// runJobs brings the Jobs that run once to what is rendered, after all other objects are. While that cannot be, it notes how they end.
+// runJobs brings the Jobs that run once to what is rendered, after all other objects are. While that cannot be, it
+// notes how they end.
 func (r *Reconciler) runJobs(ctx context.Context, s *scope, wanted rendering, done attempt) attempt {
 	steps := &runner{Reconciler: r, s: s, wanted: wanted}
 	err := steps.look(ctx, done)
@@ -172,7 +176,8 @@ func (j *runner) look(ctx context.Context, done attempt) error {
 		job := kube.As[batchv1.Job](object)
 		if job == nil { // it is large
 			var err error
-			if job, err = j.Actor.LiveJob(ctx, j.s.resource, v1.RunStatus{Job: object.GetName(), UID: object.GetUID()}); err != nil || job == nil {
+			if job, err = j.Actor.LiveJob(ctx, j.s.resource,
+				v1.RunStatus{Job: object.GetName(), UID: object.GetUID()}); err != nil || job == nil {
 				return cmp.Or(err, error(&release.StaleError{Err: fmt.Errorf("job %s is gone", object.GetName())}))
 			}
 		}
@@ -329,14 +334,16 @@ func (j *runner) desired(name string) (*unstructured.Unstructured, error) {
 	return nil, &release.StaleError{Err: fmt.Errorf("job %s is no longer rendered", name)}
 }
 
-// unchanged returns a StaleError unless the API server has the resource in the very version from which this reconcile decides.
+// unchanged returns a StaleError unless the API server has the resource in the very version from which this reconcile
+// decides.
 func (j *runner) unchanged(ctx context.Context) error {
 	live := kube.Metadata(j.Kind)
 	err := j.Live.Get(ctx, j.s.name(), live)
 	switch {
 	case client.IgnoreNotFound(err) != nil:
 		return fmt.Errorf("cannot read %s: %w", j.Kind.Kind, err)
-	case err != nil, live.UID != j.s.resource.GetUID(), live.DeletionTimestamp != nil, live.ResourceVersion != j.s.resource.GetResourceVersion():
+	case err != nil, live.UID != j.s.resource.GetUID(), live.DeletionTimestamp != nil,
+		live.ResourceVersion != j.s.resource.GetResourceVersion():
 		return &release.StaleError{Err: errors.New("the resource has changed")}
 	}
 	return nil

@@ -9,8 +9,8 @@ import (
 	"github.com/example/appservice-operator/internal/controller/release"
 )
 
-// memory is what the process remembers of each resource. Losing it costs time, never correctness. The map is locked; one reconcile at a
-// time uses what is remembered of one resource.
+// memory is what the process remembers of each resource. Losing it costs time, never correctness. The map is locked;
+// one reconcile at a time uses what is remembered of one resource.
 type memory struct {
 	mu        sync.Mutex
 	resources map[types.NamespacedName]*remembered
@@ -35,7 +35,8 @@ type remembered struct {
 	groups groups
 }
 
-// groups are the API groups of the objects that a resource renders, including those left out. They may be read while it is reconciled.
+// groups are the API groups of the objects that a resource renders, including those left out. They may be read while it
+// is reconciled.
 type groups struct {
 	mu   sync.Mutex
 	list []string

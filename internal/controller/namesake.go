@@ -11,8 +11,9 @@ import (
 	"github.com/example/appservice-operator/internal/kube/livestate"
 )
 
-// namesake refuses a resource before its first write if one of another kind has its name: release records are named after both. The older one
-// has the name; where both have releases already, both go on, and the status of the younger one warns.
+// namesake refuses a resource before its first write if one of another kind has its name: release records are named
+// after both. The older one has the name; where both have releases already, both go on, and the status of the younger
+// one warns.
 func (r *Reconciler) namesake(ctx context.Context, s *scope, there *livestate.Snapshot) error {
 	for _, kind := range r.Others {
 		other := kube.Object(kind)
@@ -26,7 +27,8 @@ func (r *Reconciler) namesake(ctx context.Context, s *scope, there *livestate.Sn
 		}
 		if s.namesake = kind.Kind; first {
 			key := kube.Key{GroupKind: kind.GroupKind(), Name: s.resource.GetName()}
-			return &release.NotOursError{Key: key, Owner: "served by this operator as well, whose release records are named after both"}
+			return &release.NotOursError{Key: key,
+				Owner: "served by this operator as well, whose release records are named after both"}
 		}
 	}
 	return nil

@@ -63,8 +63,8 @@ func (e *decayingError) Error() string {
 }
 func (e *decayingError) Unwrap() error { return e.Refusal }
 
-// problemOf returns the problem that keeps the objects from being as rendered: an error, or objects of a plan that are still being deleted;
-// nil if there is none. Failure is the reason if the error has none of its own.
+// problemOf returns the problem that keeps the objects from being as rendered: an error, or objects of a plan that are
+// still being deleted; nil if there is none. Failure is the reason if the error has none of its own.
 func problemOf(err error, plan *release.Plan, failure string) *status.Problem {
 	var known reasoned
 	var mistake *render.ChartError
@@ -74,7 +74,8 @@ func problemOf(err error, plan *release.Plan, failure string) *status.Problem {
 	case err == nil:
 		return nil
 	case errors.As(err, &known):
-		return &status.Problem{Reason: known.Reason(), Message: words(err, known), Hint: hint(known), Parts: parts(known), Blocked: true}
+		return &status.Problem{Reason: known.Reason(), Message: words(err, known), Hint: hint(known), Parts: parts(known),
+			Blocked: true}
 	case errors.As(err, &mistake):
 		return &status.Problem{Reason: failure, Message: err.Error(), Hint: mistake.Hint(), Blocked: true}
 	case is[*release.PreviousError](err), isStale(err):
@@ -123,8 +124,8 @@ func isBlocked(err error) bool {
 	return is[reasoned](err) || is[*render.ChartError](err) || release.Refused(err)
 }
 
-// isRetried reports whether only the next attempt may end the error: no watched object does, and neither spec nor chart is at
-// fault.
+// isRetried reports whether only the next attempt may end the error: no watched object does, and neither spec nor chart
+// is at fault.
 func isRetried(err error) bool {
 	var refused *release.RefusedError
 	switch {
@@ -140,14 +141,17 @@ func isRetried(err error) bool {
 	return true
 }
 
-// isUnrenderable reports whether the chart cannot be rendered for a spec and its defaults, whatever the state of the cluster.
+// isUnrenderable reports whether the chart cannot be rendered for a spec and its defaults, whatever the state of the
+// cluster.
 func isUnrenderable(err error) bool {
 	return is[*defaults.Error](err) || // whatever they run into
-		!isAwaited(err) && (limits.Is(err) || is[*render.InvalidSpecError](err) || is[*render.ChartError](err) || is[*renderError](err))
+		!isAwaited(err) && (limits.Is(err) || is[*render.InvalidSpecError](err) || is[*render.ChartError](err) ||
+			is[*renderError](err))
 }
 
 // isAwaited reports whether a change of a watched object ends the error, and trying costs nothing.
 func isAwaited(err error) bool {
-	return is[*release.PreviousError](err) || is[*release.EarlierRunError](err) || is[*reference.MissingError](err) || is[*render.UnservedError](err) ||
+	return is[*release.PreviousError](err) || is[*release.EarlierRunError](err) || is[*reference.MissingError](err) ||
+		is[*render.UnservedError](err) ||
 		is[*hosts.ConflictError](err) || is[*hooks.PodSecurityError](err) || is[*policy.Error](err)
 }

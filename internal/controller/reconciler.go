@@ -1,6 +1,6 @@
-// Package controller reconciles the resources of one kind: it reads the resource, renders it, observes the cluster, decides, acts and
-// reports. Each step takes what the steps before it returned and returns what it found or did; everything else is owned by the packages
-// that the steps call.
+// Package controller reconciles the resources of one kind: it reads the resource, renders it, observes the cluster,
+// decides, acts and reports. Each step takes what the steps before it returned and returns what it found or did;
+// everything else is owned by the packages that the steps call.
 package controller
 
 import (
@@ -100,8 +100,10 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	return next, err
 }
 
-// reconcile runs the steps, which ARCHITECTURE.md describes by the same names. It returns the outcome and when to reconcile again.
-func (r *Reconciler) reconcile(whole context.Context, request reconcile.Request) (metrics.Outcome, reconcile.Result, error) {
+// reconcile runs the steps, which ARCHITECTURE.md describes by the same names. It returns the outcome and when to
+// reconcile again.
+func (r *Reconciler) reconcile(whole context.Context,
+	request reconcile.Request) (metrics.Outcome, reconcile.Result, error) {
 	ctx, cancel := untilReport(whole)
 	defer cancel()
 
@@ -131,7 +133,8 @@ func (r *Reconciler) reconcile(whole context.Context, request reconcile.Request)
 		return metrics.Deferred, after(wait), nil
 	}
 
-	// 3. Render it, and check what the result needs. This comes before observing: it may find a kind that has to be watched.
+	// 3. Render it, and check what the result needs. This comes before observing: it may find a kind that has to be
+	// watched.
 	var wanted rendering
 	var done attempt
 	if !s.paused {
@@ -146,7 +149,8 @@ func (r *Reconciler) reconcile(whole context.Context, request reconcile.Request)
 		done.err = done.there.Sees(wanted.outline.Keys)
 	}
 
-	// 5. Spare a resource for which something new cannot be rendered; refuse a name, and hold back routes, that others have.
+	// 5. Spare a resource for which something new cannot be rendered; refuse a name, and hold back routes, that others
+	// have.
 	done = s.spare(done)
 	if done.err == nil {
 		done.err = r.namesake(ctx, s, done.there)
@@ -164,7 +168,8 @@ func (r *Reconciler) reconcile(whole context.Context, request reconcile.Request)
 	if done.waits() {
 		done = r.restart(ctx, s, wanted, done)
 	}
-	done.err = rbac.Explain(done.err, s.renderer.Chart, s.renderer.ClusterScoped) // only the chart knows what needs a right
+	// only the chart knows what needs a right
+	done.err = rbac.Explain(done.err, s.renderer.Chart, s.renderer.ClusterScoped)
 	if r.mayPass(s, done.err) {
 		log.FromContext(ctx).V(1).Info("waited for the caches", "reason", done.err.Error())
 		return metrics.Deferred, after(staleRetry), nil
@@ -191,8 +196,8 @@ func (r *Reconciler) reconcile(whole context.Context, request reconcile.Request)
 	return r.report(whole, s, wanted, done)
 }
 
-// mayPass reports whether an error says only that something is not known yet, so that the status may wait: for the first answer of the API
-// server about a kind, or for caches that are behind, as long as they are given time.
+// mayPass reports whether an error says only that something is not known yet, so that the status may wait: for the
+// first answer of the API server about a kind, or for caches that are behind, as long as they are given time.
 func (r *Reconciler) mayPass(s *scope, err error) bool {
 	return errors.Is(err, kube.ErrUnlisted) || isStale(err) && s.memory.backoff.MayPass(r.Clock.Now())
 }

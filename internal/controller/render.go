@@ -20,7 +20,8 @@ import (
 	"github.com/example/appservice-operator/internal/render/hooks"
 )
 
-// reloadPeriod is the minimum time between two rollouts of a resource that are caused by changed content of its references.
+// reloadPeriod is the minimum time between two rollouts of a resource that are caused by changed content of its
+// references.
 const reloadPeriod = 10 * time.Second
 
 // inputs are what a rendering depends on, except for the facts.
@@ -68,8 +69,8 @@ type rendering struct {
 	reload time.Duration
 }
 
-// render returns what a resource has to become: rendered again, or from memory if none of its inputs has changed. If it returns an
-// error, the rendering must not be applied.
+// render returns what a resource has to become: rendered again, or from memory if none of its inputs has changed. If it
+// returns an error, the rendering must not be applied.
 func (r *Reconciler) render(ctx context.Context, s *scope) (rendering, error) {
 	known := s.memory.rendered
 	s.memory.rendered = nil // it counts again only if this succeeds
@@ -113,7 +114,8 @@ func (r *Reconciler) render(ctx context.Context, s *scope) (rendering, error) {
 		return rendering{}, err
 	}
 	out := rendering{}
-	fresh := &rendered{inputs: in, facts: facts, references: references, selectors: selectors, runs: runs, content: content}
+	fresh := &rendered{inputs: in, facts: facts, references: references, selectors: selectors, runs: runs,
+		content: content}
 	if known != nil {
 		fresh.reloaded = known.reloaded
 	}
@@ -143,8 +145,10 @@ func (r *Reconciler) render(ctx context.Context, s *scope) (rendering, error) {
 	return out, err
 }
 
-// content returns the content that pods take, in the version that they run with: as recorded, unless it is as last rendered.
-func (r *Reconciler) content(ctx context.Context, s *scope, known *rendered, references []reference.Reference, facts hooks.Facts) (reference.Content, error) {
+// content returns the content that pods take, in the version that they run with: as recorded, unless it is as last
+// rendered.
+func (r *Reconciler) content(ctx context.Context, s *scope, known *rendered, references []reference.Reference,
+	facts hooks.Facts) (reference.Content, error) {
 	content := reference.ContentOf(references, facts.There)
 	if known != nil && known.content.Digest == content.Digest {
 		return known.content, nil
@@ -190,7 +194,8 @@ func (r *Reconciler) draft(ctx context.Context, s *scope) (*render.Draft, error)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the capabilities of the cluster: %w", err)
 	}
-	draft, err := s.renderer.Draft(ctx, render.Input{Resource: s.resource, Defaults: s.defaults, Capabilities: capabilities})
+	draft, err := s.renderer.Draft(ctx,
+		render.Input{Resource: s.resource, Defaults: s.defaults, Capabilities: capabilities})
 	if err != nil {
 		return nil, renderFailed(err)
 	}
@@ -221,8 +226,8 @@ func (r *Reconciler) finish(ctx context.Context, s *scope, into *rendered, draft
 	return err
 }
 
-// preflight checks, before anything is written, whether anything prevents what is rendered from running. It returns what is missing
-// although pods start without it.
+// preflight checks, before anything is written, whether anything prevents what is rendered from running. It returns
+// what is missing although pods start without it.
 func preflight(wanted *rendered) (advice []reference.Reference, err error) {
 	if err := wanted.outline.Served(); err != nil {
 		return nil, err

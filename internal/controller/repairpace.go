@@ -2,8 +2,8 @@ package controller
 
 import "time"
 
-// The time between repairs of a field that another writer changes each time: the first two are made at once, the next ones after
-// contestedDelay, which doubles to lastContestedDelay.
+// The time between repairs of a field that another writer changes each time: the first two are made at once, the next
+// ones after contestedDelay, which doubles to lastContestedDelay.
 const (
 	contestedDelay     = 10 * time.Second
 	lastContestedDelay = 5 * time.Minute

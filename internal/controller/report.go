@@ -21,9 +21,10 @@ import (
 	"github.com/example/appservice-operator/internal/status"
 )
 
-// report diagnoses why pods do not run, writes the status and emits events of what is new in it. It returns the outcome of the
-// reconcile and when to reconcile again.
-func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering, done attempt) (metrics.Outcome, reconcile.Result, error) {
+// report diagnoses why pods do not run, writes the status and emits events of what is new in it. It returns the outcome
+// of the reconcile and when to reconcile again.
+func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering,
+	done attempt) (metrics.Outcome, reconcile.Result, error) {
 	again := r.nextAttempt(s, done)
 	problem := problemOf(done.err, done.plan, failureOf(done))
 	causes, looks := r.diagnose(ctx, s, wanted, done.there, problem)
@@ -57,9 +58,11 @@ func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering, don
 	in.NextAttempt = again
 	current, until := status.Summarize(in)
 	judgeAt, notJudged := r.judge(ctx, s, done)
-	delayed, err := r.Status.Write(ctx, s.resource, s.previous, current, done.err == nil) // failed attempts have a backoff of their own
+	// failed attempts have a backoff of their own
+	delayed, err := r.Status.Write(ctx, s.resource, s.previous, current, done.err == nil)
 	switch {
-	case apierrors.IsNotFound(err) || apierrors.IsConflict(err): // deleted meanwhile, or created again: its event is on the way
+	// deleted meanwhile, or created again: its event is on the way
+	case apierrors.IsNotFound(err) || apierrors.IsConflict(err):
 		return metrics.Gone, after(staleRetry), nil
 	case err != nil:
 		return metrics.Error, reconcile.Result{}, fmt.Errorf("cannot write status: %w", err)
@@ -85,9 +88,10 @@ func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering, don
 	return outcomeOf(s, done), next, err
 }
 
-// retire updates the records of earlier releases, as the last step: they do not affect the resource, so those of one release may wait until
-// the resource has settled.
-func (r *Reconciler) retire(ctx context.Context, s *scope, there *livestate.Snapshot, current *v1.AppServiceStatus) error {
+// retire updates the records of earlier releases, as the last step: they do not affect the resource, so those of one
+// release may wait until the resource has settled.
+func (r *Reconciler) retire(ctx context.Context, s *scope, there *livestate.Snapshot,
+	current *v1.AppServiceStatus) error {
 	due := r.Actor.Retirement(there)
 	moving := meta.IsStatusConditionTrue(current.Conditions, v1.ConditionReconciling)
 	if s.paused || due.Empty() || moving && due.OfOne() {
@@ -110,7 +114,8 @@ func othersOf(wanted rendering) map[reference.Object][]string {
 	return out
 }
 
-// gateways returns what is known about the Gateways that routes attach to. Live routes count: they serve even while a spec is refused.
+// gateways returns what is known about the Gateways that routes attach to. Live routes count: they serve even while a
+// spec is refused.
 func (r *Reconciler) gateways(ctx context.Context, there *livestate.Snapshot) gateway.Gateways {
 	var names []types.NamespacedName
 	for _, object := range there.Objects {
@@ -129,8 +134,8 @@ func failureOf(done attempt) string {
 	return release.ActionOf(done.state).Failure
 }
 
-// next returns when to reconcile again: soon after a failure; else when the first postponed task is due, after the period of the kind
-// at the latest.
+// next returns when to reconcile again: soon after a failure; else when the first postponed task is due, after the
+// period of the kind at the latest.
 func (r *Reconciler) next(s *scope, wanted rendering, done attempt, delayed time.Duration) reconcile.Result {
 	var contended *release.ContendedError
 	switch {
@@ -150,7 +155,8 @@ func (r *Reconciler) next(s *scope, wanted rendering, done attempt, delayed time
 	return after(wait)
 }
 
-// nextAttempt returns when a failed attempt is repeated, if only the next attempt can end the failure; else the zero time.
+// nextAttempt returns when a failed attempt is repeated, if only the next attempt can end the failure; else the zero
+// time.
 func (r *Reconciler) nextAttempt(s *scope, done attempt) time.Time {
 	var contended *release.ContendedError
 	switch {

@@ -29,8 +29,8 @@ type recorded struct {
 	content reference.Content
 }
 
-// restart restarts the pods of the recorded release of a resource that waits, if its user asks for that, or if content that they take has
-// changed. The error is a reference.MissingError if the release lacks something.
+// restart restarts the pods of the recorded release of a resource that waits, if its user asks for that, or if content
+// that they take has changed. The error is a reference.MissingError if the release lacks something.
 func (r *Reconciler) restart(ctx context.Context, s *scope, wanted rendering, a attempt) attempt {
 	known, err := r.recorded(ctx, s, a.there.Record)
 	if err != nil {
@@ -77,7 +77,8 @@ func (r *Reconciler) recorded(ctx context.Context, s *scope, record *livestate.R
 	if err != nil {
 		return nil, err
 	}
-	known := &recorded{digest: record.Digest, references: reference.Of(objects.Objects), content: reference.ParseContent(record.References)}
+	known := &recorded{digest: record.Digest, references: reference.Of(objects.Objects),
+		content: reference.ParseContent(record.References)}
 	for _, object := range objects.Objects {
 		known.keys = append(known.keys, kube.KeyOf(object))
 		if template := reference.PodTemplate(object); template != nil && known.request == "" {
@@ -101,7 +102,8 @@ func (r *Reconciler) lastGoodOf(ctx context.Context, s *scope, record *livestate
 }
 
 // again writes the recorded release with other annotations of pods, and records that.
-func (r *Reconciler) again(ctx context.Context, s *scope, wanted rendering, a attempt, facts hooks.Facts, next *recorded) attempt {
+func (r *Reconciler) again(ctx context.Context, s *scope, wanted rendering, a attempt, facts hooks.Facts,
+	next *recorded) attempt {
 	began, record := r.Clock.Now(), a.there.Record
 	before, err := r.lastGoodOf(ctx, s, record)
 	if err != nil {
@@ -118,12 +120,14 @@ func (r *Reconciler) again(ctx context.Context, s *scope, wanted rendering, a at
 		s.memory.recorded = next
 		return a
 	}
-	labels := map[string]string{v1.LabelChartDigest: record.ChartDigest, v1.LabelRenderedBy: record.RenderedBy, v1.LabelReferences: next.content.String()}
+	labels := map[string]string{v1.LabelChartDigest: record.ChartDigest, v1.LabelRenderedBy: record.RenderedBy,
+		v1.LabelReferences: next.content.String()}
 	if record.Defaults != "" {
 		labels[v1.LabelDefaults] = record.Defaults
 	}
 	plan := release.CompareRestarted(before.Objects, desired.Objects, a.there.Objects)
-	task := release.Task{Owner: s.resource, Chart: before.Chart, Desired: desired, Snapshot: a.there, Plan: plan, State: release.OutOfDate, Labels: labels}
+	task := release.Task{Owner: s.resource, Chart: before.Chart, Desired: desired, Snapshot: a.there, Plan: plan,
+		State: release.OutOfDate, Labels: labels}
 	if a.err = r.alive(ctx, s); a.err == nil && !plan.Empty() {
 		_, a.err = r.Actor.Write(ctx, task)
 	}
@@ -140,7 +144,8 @@ func (r *Reconciler) again(ctx context.Context, s *scope, wanted rendering, a at
 	}
 	s.memory.recorded = next
 	what := release.ActionOf(task.State)
-	log.FromContext(ctx).Info("pods of the recorded release restarted", "revision", there.Record.Revision, "changes", plan.String())
+	log.FromContext(ctx).Info("pods of the recorded release restarted", "revision", there.Record.Revision, "changes",
+		plan.String())
 	r.event(s, corev1.EventTypeNormal, what.Event, fmt.Sprintf(what.Note, there.Record.Revision, plan))
 	r.Metrics.Acted(what.Metric, r.Clock.Since(began))
 	return a

@@ -29,31 +29,35 @@ func chartOf(renderer *render.Renderer) rollout.Chart {
 // Chart returns the chart in use.
 func (r *Reconciler) Chart() rollout.Chart { return chartOf(r.Charts.Get()) }
 
-// begun returns the rollout that has begun for the resource although its user did not ask for it; false if there is none.
+// begun returns the rollout that has begun for the resource although its user did not ask for it; false if there is
+// none.
 func (s *scope) begun(record *livestate.Record) (rollout.Rollout, bool) {
 	return s.asked.Begun(record, s.resource.GetGeneration())
 }
 
-// spare leaves the recorded release to a resource for which something new, and nothing that its user changed, cannot be rendered.
+// spare leaves the recorded release to a resource for which something new, and nothing that its user changed, cannot be
+// rendered.
 func (s *scope) spare(done attempt) attempt {
 	_, begun := s.begun(done.there.Record)
-	if s.paused || begun || done.there.Record == nil || !deployed(s) || !s.asked.New(done.there.Record).Any() || !isUnrenderable(done.err) {
+	if s.paused || begun || done.there.Record == nil || !deployed(s) || !s.asked.New(done.there.Record).Any() ||
+		!isUnrenderable(done.err) {
 		return done
 	}
 	done.unfit, done.err = done.err, nil
 	return done
 }
 
-// begin reports whether an attempt may change objects, and returns the rollout that it belongs to; nil for none. It takes a place in the
-// line of rollouts if it restarts pods that are available, and nobody asked for that but the platform. The newest record says so before
-// anything else is written.
+// begin reports whether an attempt may change objects, and returns the rollout that it belongs to; nil for none. It
+// takes a place in the line of rollouts if it restarts pods that are available, and nobody asked for that but the
+// platform. The newest record says so before anything else is written.
 func (r *Reconciler) begin(ctx context.Context, s *scope, a attempt) (running *rollout.Rollout, may bool, err error) {
 	if begun, yes := s.begun(a.there.Record); yes {
 		r.Rollouts.Resume(s.name(), begun.Since)
 		return &begun, true, nil
 	}
 	there := health.ReplicasOf(a.there.Objects)
-	if a.state != release.OutOfDate || !deployed(s) || there.Available == 0 || !a.plan.RollsPods() || a.plan.OnlyRestarts() {
+	if a.state != release.OutOfDate || !deployed(s) || there.Available == 0 || !a.plan.RollsPods() ||
+		a.plan.OnlyRestarts() {
 		return nil, true, nil
 	}
 	if !r.Rollouts.Begin(s.name()) {
@@ -63,8 +67,9 @@ func (r *Reconciler) begin(ctx context.Context, s *scope, a attempt) (running *r
 	return &begun, true, r.Actor.Mark(ctx, s.resource, a.there.Record, map[string]string{v1.LabelRollout: begun.String()})
 }
 
-// judge reports to the line of rollouts how the resource fares, and updates what its record says of a rollout that has begun. It
-// returns when the rollout has to be judged again although nothing changes; the zero time if there is no such time.
+// judge reports to the line of rollouts how the resource fares, and updates what its record says of a rollout that has
+// begun. It returns when the rollout has to be judged again although nothing changes; the zero time if there is no such
+// time.
 func (r *Reconciler) judge(ctx context.Context, s *scope, done attempt) (again time.Time, err error) {
 	defer r.Rollouts.Looked(s.name())
 	record := done.there.Record
@@ -79,7 +84,8 @@ func (r *Reconciler) judge(ctx context.Context, s *scope, done attempt) (again t
 		r.Rollouts.End(s.name())
 		return again, nil
 	}
-	judged, state := running.Judge(!s.asked.New(record).Any(), health.ReplicasOf(done.there.Objects), r.Clock.Now(), r.Rollouts.Deadline)
+	judged, state := running.Judge(!s.asked.New(record).Any(), health.ReplicasOf(done.there.Objects), r.Clock.Now(),
+		r.Rollouts.Deadline)
 	switch state {
 	case rollout.Over:
 		r.Rollouts.End(s.name())
@@ -109,7 +115,8 @@ func (r *Reconciler) why(s *scope, a attempt) (waits status.Waits) {
 	switch {
 	case news.Defaults && !news.Chart:
 		what, comes = "a change of defaults", "a change of defaults"
-		waits.Hint = "correct ConfigMap " + defaults.Name + " in this namespace, or take the change back; what runs is kept as it is until then"
+		waits.Hint = "correct ConfigMap " + defaults.Name +
+			" in this namespace, or take the change back; what runs is kept as it is until then"
 	case !news.Any():
 		what, comes, named = "a change of the cluster", "a change of the cluster", "a change of the cluster"
 	}
@@ -117,7 +124,8 @@ func (r *Reconciler) why(s *scope, a attempt) (waits status.Waits) {
 	switch {
 	case a.unfit != nil:
 		waits.Short = what + " is held back"
-		waits.Message = fmt.Sprintf("%s is held back, because it cannot be rendered for this resource: %v", named, unnamed(news, a.unfit))
+		waits.Message = fmt.Sprintf("%s is held back, because it cannot be rendered for this resource: %v", named,
+			unnamed(news, a.unfit))
 	case halted != "":
 		waits.Short, waits.Message = what+" is held back", named+" "+halted
 	default:
@@ -127,16 +135,20 @@ func (r *Reconciler) why(s *scope, a attempt) (waits status.Waits) {
 	return waits
 }
 
-// recordUnfit emits an event and logs that something new cannot be rendered for a resource, unless the status before said so.
+// recordUnfit emits an event and logs that something new cannot be rendered for a resource, unless the status before
+// said so.
 func (r *Reconciler) recordUnfit(ctx context.Context, s *scope, done attempt, why status.Waits) {
-	known := slices.ContainsFunc(s.previous.Problems, func(p v1.Problem) bool { return p.Message == status.OneLine(why.Message) })
+	known := slices.ContainsFunc(s.previous.Problems,
+		func(p v1.Problem) bool { return p.Message == status.OneLine(why.Message) })
 	if done.unfit == nil || known {
 		return
 	}
 	news, reason := s.asked.New(done.there.Record), problemOf(done.unfit, nil, "").Reason
 	what, message := s.asked.String(news), unnamed(news, done.unfit).Error()
-	log.FromContext(ctx).Info("what is new cannot be rendered for a resource, which keeps its release", "new", what, "reason", reason, "message", message)
-	r.event(s, corev1.EventTypeWarning, reason, fmt.Sprintf("%s cannot be rendered, the release before stays: %s", what, message))
+	log.FromContext(ctx).Info("what is new cannot be rendered for a resource, which keeps its release", "new", what,
+		"reason", reason, "message", message)
+	r.event(s, corev1.EventTypeWarning, reason,
+		fmt.Sprintf("%s cannot be rendered, the release before stays: %s", what, message))
 }
 
 // unnamed returns an error without the name of the defaults that it comes from, if nothing but defaults is new.

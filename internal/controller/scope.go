@@ -31,7 +31,8 @@ type scope struct {
 	defaultsErr error
 	// asked is everything that it renders with besides the spec.
 	asked rollout.Asked
-	// size is the size of the resource in bytes; oversize says why it is too large to be rendered: then almost nothing is known of its spec.
+	// size is the size of the resource in bytes; oversize says why it is too large to be rendered: then almost nothing is
+	// known of its spec.
 	size     int
 	oversize error
 	// undeleted is the error of deleting a resource whose time is over.
@@ -49,8 +50,8 @@ type scope struct {
 
 func (s *scope) name() types.NamespacedName { return client.ObjectKeyFromObject(s.resource) }
 
-// version identifies what an attempt is for: another spec, chart, adoption or other defaults are tried at once, however the
-// attempts before ended.
+// version identifies what an attempt is for: another spec, chart, adoption or other defaults are tried at once, however
+// the attempts before ended.
 type version struct {
 	generation      int64
 	chart, defaults string // digests
@@ -62,7 +63,8 @@ func (s *scope) version() version {
 		adoption: release.AdoptionOf(s.resource).String()}
 }
 
-// read returns the scope of a reconcile; nil if the resource is gone: the garbage collector deletes the objects that it controlled.
+// read returns the scope of a reconcile; nil if the resource is gone: the garbage collector deletes the objects that it
+// controlled.
 func (r *Reconciler) read(ctx context.Context, request reconcile.Request) (*scope, error) {
 	resource := kube.Object(r.Kind)
 	err := r.Client.Get(ctx, request.NamespacedName, resource)
@@ -111,7 +113,8 @@ func (r *Reconciler) forget(name types.NamespacedName) {
 	}
 }
 
-// pausedBy reports whether a resource asks to be left unchanged. For kinds other than AppService, spec belongs to the chart.
+// pausedBy reports whether a resource asks to be left unchanged. For kinds other than AppService, spec belongs to the
+// chart.
 func (r *Reconciler) pausedBy(resource *unstructured.Unstructured) bool {
 	paused, _, _ := unstructured.NestedBool(resource.Object, "spec", "paused")
 	return paused && r.Kind == v1.GroupVersion.WithKind(v1.Kind)

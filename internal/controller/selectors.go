@@ -16,9 +16,10 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// keptSelectors returns the selectors of live workloads that differ from the rendered ones: those of adopted workloads. They are stored nowhere but in
-// the live objects.
-func (r *Reconciler) keptSelectors(ctx context.Context, s *scope, known *rendered, selectors map[kube.Key]map[string]string) (map[kube.Key]map[string]string, error) {
+// keptSelectors returns the selectors of live workloads that differ from the rendered ones: those of adopted workloads.
+// They are stored nowhere but in the live objects.
+func (r *Reconciler) keptSelectors(ctx context.Context, s *scope, known *rendered,
+	selectors map[kube.Key]map[string]string) (map[kube.Key]map[string]string, error) {
 	if len(selectors) == 0 {
 		return nil, nil
 	}
@@ -50,8 +51,8 @@ func (r *Reconciler) keptSelectors(ctx context.Context, s *scope, known *rendere
 	return out, nil
 }
 
-// others returns the object of another owner that has the name of a rendered workload, if it is about to be taken over: the resource asks for
-// adoption, or the caches hold one that has our label and no controller.
+// others returns the object of another owner that has the name of a rendered workload, if it is about to be taken over:
+// the resource asks for adoption, or the caches hold one that has our label and no controller.
 func (r *Reconciler) others(ctx context.Context, s *scope, key kube.Key) client.Object {
 	name := client.ObjectKey{Namespace: s.resource.GetNamespace(), Name: key.Name}
 	kind := key.WithVersion(appsv1.SchemeGroupVersion.Version) // workloads have no other
@@ -66,7 +67,8 @@ func (r *Reconciler) others(ctx context.Context, s *scope, key kube.Key) client.
 }
 
 // selectorOf returns the labels by which a live workload selects its pods; nil if there are none.
-func (r *Reconciler) selectorOf(ctx context.Context, known *rendered, key kube.Key, live client.Object) (map[string]string, error) {
+func (r *Reconciler) selectorOf(ctx context.Context, known *rendered, key kube.Key,
+	live client.Object) (map[string]string, error) {
 	if selector, is := selectorOfTyped(live); is {
 		return selector, nil
 	}
@@ -85,11 +87,13 @@ func (r *Reconciler) selectorOf(ctx context.Context, known *rendered, key kube.K
 		}
 		content = whole.Object
 	}
-	labels, _, _ := unstructured.NestedStringMap(content, "spec", "selector", "matchLabels") // its kind was rendered as one that has a selector
+	// its kind was rendered as one that has a selector
+	labels, _, _ := unstructured.NestedStringMap(content, "spec", "selector", "matchLabels")
 	return labels, nil
 }
 
-// selectorOfTyped is selectorOf for a typed workload from an informer; false for anything else. It is called in each reconcile.
+// selectorOfTyped is selectorOf for a typed workload from an informer; false for anything else. It is called in each
+// reconcile.
 func selectorOfTyped(live client.Object) (map[string]string, bool) {
 	var selector *metav1.LabelSelector
 	switch whole := live.(type) {

@@ -1,4 +1,5 @@
-// Package filewatch watches the folders that charts and the policy are read from. What a change means is up to the caller.
+// Package filewatch watches the folders that charts and the policy are read from. What a change means is up to the
+// caller.
 package filewatch
 
 import (
@@ -14,8 +15,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 )
 
-// Editors and kubelets change a folder in several steps: a change is reported when nothing else has happened for some time, or
-// after a maximum time in any case.
+// Editors and kubelets change a folder in several steps: a change is reported when nothing else has happened for some
+// time, or after a maximum time in any case.
 const (
 	settles = 40 * time.Millisecond
 	latest  = time.Second
@@ -70,8 +71,8 @@ func (f *Folder) Watch(ctx context.Context, changed func()) error {
 	}
 }
 
-// dirs returns the folders in which a file of a chart can change: those on the way to each chart, all within it, and the targets of
-// links. The value says whether all below it was visited.
+// dirs returns the folders in which a file of a chart can change: those on the way to each chart, all within it, and
+// the targets of links. The value says whether all below it was visited.
 func (f *Folder) dirs() map[string]bool {
 	found := map[string]bool{}
 	f.add(found, f.Root)
@@ -115,7 +116,8 @@ func (f *Folder) within(found map[string]bool, dir string) {
 	}
 }
 
-// add adds a folder by its path without links: a link to another place is another folder. It reports whether the folder exists.
+// add adds a folder by its path without links: a link to another place is another folder. It reports whether the folder
+// exists.
 func (f *Folder) add(found map[string]bool, dir string) bool {
 	dir = f.target(dir)
 	info, err := os.Stat(dir)

@@ -62,8 +62,8 @@ var (
 // ClaimsOf lists what a rendered or live object claims, each once. Defaults set by the API server make no difference.
 func ClaimsOf(object *unstructured.Unstructured) []Claim { return claimsOf(object, math.MaxInt) }
 
-// claimsOf lists what a route claims. A route with more combinations than most claims its hosts as a whole, and only the
-// first of more hosts than that: no resource may render such a route, so another writer created it.
+// claimsOf lists what a route claims. A route with more combinations than most claims its hosts as a whole, and only
+// the first of more hosts than that: no resource may render such a route, so another writer created it.
 func claimsOf(object client.Object, most int) []Claim {
 	var list []Claim
 	switch kube.KeyOf(object).GroupKind {
@@ -95,9 +95,11 @@ func ingressClaims(ingress *networkingv1.Ingress) []Claim {
 	if ingress == nil {
 		return nil
 	}
-	entry := Entry{Kind: ingressKind.Kind, Name: ptr.Deref(ingress.Spec.IngressClassName, ingress.Annotations[legacyClass])}
+	entry := Entry{Kind: ingressKind.Kind,
+		Name: ptr.Deref(ingress.Spec.IngressClassName, ingress.Annotations[legacyClass])}
 	var list []Claim
-	if ingress.Spec.DefaultBackend != nil { // without it and without rules, it is an identity of the caches: the API server accepts no such Ingress
+	// without it and without rules, it is an identity of the caches: the API server accepts no such Ingress
+	if ingress.Spec.DefaultBackend != nil {
 		list = append(list, Claim{Entry: entry, Path: pathOf(Prefix, everything)})
 	}
 	for _, rule := range ingress.Spec.Rules {
@@ -146,8 +148,8 @@ type typed struct {
 	Value string `json:"value"`
 }
 
-// routeClaims returns the product of gateways, hosts and paths. A route without a gateway answers nothing. A route with more
-// combinations than most claims its hosts as a whole: otherwise a few bytes may make tens of thousands of claims.
+// routeClaims returns the product of gateways, hosts and paths. A route without a gateway answers nothing. A route with
+// more combinations than most claims its hosts as a whole: otherwise a few bytes may make tens of thousands of claims.
 func routeClaims(route *gatewayRoute, most int) []Claim {
 	if route == nil {
 		return nil
@@ -237,8 +239,8 @@ func (c Claim) same(other Claim) bool {
 		c.Path.Text == other.Path.Text && (c.Path.Match == Exact) == (other.Path.Match == Exact)
 }
 
-// hostsOverlap reports whether there is a host that both claims are for. A route for all hosts of an entry answers only what
-// no other does, so it is a rival only of another such route.
+// hostsOverlap reports whether there is a host that both claims are for. A route for all hosts of an entry answers only
+// what no other does, so it is a rival only of another such route.
 func (c Claim) hostsOverlap(other Claim) bool {
 	if c.Host == "" || other.Host == "" {
 		return c.Host == other.Host && c.Entry.overlaps(other.Entry)
@@ -247,7 +249,8 @@ func (c Claim) hostsOverlap(other Claim) bool {
 }
 
 func (e Entry) overlaps(other Entry) bool {
-	return e.Kind == other.Kind && (e.Name == other.Name || e.Kind == ingressKind.Kind && (e.Name == "" || other.Name == ""))
+	return e.Kind == other.Kind &&
+		(e.Name == other.Name || e.Kind == ingressKind.Kind && (e.Name == "" || other.Name == ""))
 }
 
 // overlaps reports whether one path begins with the other.
@@ -259,8 +262,8 @@ func (p Path) overlaps(other Path) bool {
 	return strings.HasPrefix(a, b) || strings.HasPrefix(b, a)
 }
 
-// begin returns what all matching paths begin with, with a slash after the last element unless the path is a pattern. It is in
-// lower case, as some controllers ignore case in patterns.
+// begin returns what all matching paths begin with, with a slash after the last element unless the path is a pattern.
+// It is in lower case, as some controllers ignore case in patterns.
 func (p Path) begin() string {
 	text := strings.ToLower(p.Text)
 	if p.Match != Pattern {
@@ -277,7 +280,8 @@ func (p Path) begin() string {
 
 func (c Claim) compare(other Claim) int {
 	return cmp.Or(
-		cmp.Compare(c.Host, other.Host), cmp.Compare(c.Path.Text, other.Path.Text), cmp.Compare(c.Path.Match, other.Path.Match),
+		cmp.Compare(c.Host, other.Host), cmp.Compare(c.Path.Text, other.Path.Text),
+		cmp.Compare(c.Path.Match, other.Path.Match),
 		cmp.Compare(c.Entry.Kind, other.Entry.Kind), cmp.Compare(c.Entry.Name, other.Entry.Name),
 	)
 }

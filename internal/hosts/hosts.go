@@ -1,7 +1,8 @@
-// Package hosts decides which resource serves a host. A host belongs to one namespace: the one that the policy grants it to, else, of
-// those that serve it, the one that has served longest, else the oldest claim; within a namespace, one path belongs to one resource. It
-// reads live routes, of whomever, from informers and wanted ones from reconciles, and never writes: a reconcile leaves out routes that
-// are held back. What is served is never taken away: only new claims wait.
+// Package hosts decides which resource serves a host. A host belongs to one namespace: the one that the policy grants
+// it to, else, of those that serve it, the one that has served longest, else the oldest claim; within a namespace, one
+// path belongs to one resource. It reads live routes, of whomever, from informers and wanted ones from reconciles, and
+// never writes: a reconcile leaves out routes that are held back. What is served is never taken away: only new claims
+// wait.
 package hosts
 
 import (
@@ -61,8 +62,8 @@ type resource struct {
 	kept *stake
 }
 
-// New returns a Hosts that reads live routes of the kinds that the mapper knows from two caches: own has those with the operator's
-// label, others the rest. When the rules of a namespace change, its resources have to be reconciled.
+// New returns a Hosts that reads live routes of the kinds that the mapper knows from two caches: own has those with the
+// operator's label, others the rest. When the rules of a namespace change, its resources have to be reconciled.
 func New(own, others cache.Cache, mapper meta.RESTMapper, rules Rules) *Hosts {
 	return &Hosts{
 		own: own, others: others, mapper: mapper, rules: rules,
@@ -97,12 +98,13 @@ func (w Wanted) Count() int {
 	return count
 }
 
-// Settle replaces what a resource wants to serve, and returns the routes that have to be held back: neither written nor deleted.
-// Objects are those that are live according to the reconcile.
+// Settle replaces what a resource wants to serve, and returns the routes that have to be held back: neither written nor
+// deleted. Objects are those that are live according to the reconcile.
 //
-// Each reconcile settles what it is about to write. If it writes nothing, because the resource is paused, deleted or refused, it
-// calls Rest: then the resource keeps what it serves and waits for nothing.
-func (h *Hosts) Settle(ctx context.Context, of client.Object, wanted Wanted, objects map[kube.Key]client.Object) ([]Held, error) {
+// Each reconcile settles what it is about to write. If it writes nothing, because the resource is paused, deleted or
+// refused, it calls Rest: then the resource keeps what it serves and waits for nothing.
+func (h *Hosts) Settle(ctx context.Context, of client.Object, wanted Wanted,
+	objects map[kube.Key]client.Object) ([]Held, error) {
 	if len(wanted) > 0 {
 		if err := h.watch(ctx, wanted); err != nil {
 			return nil, err
@@ -169,8 +171,8 @@ func (h *Hosts) Gone(kind schema.GroupKind, name types.NamespacedName) {
 	}
 }
 
-// Serving returns the hosts that a resource serves, by the objects that are live after a reconcile, for its status; and the
-// conflicts with those who come before it, which an earlier operator, another writer or a grant has left.
+// Serving returns the hosts that a resource serves, by the objects that are live after a reconcile, for its status; and
+// the conflicts with those who come before it, which an earlier operator, another writer or a grant has left.
 func (h *Hosts) Serving(of client.Object, objects map[kube.Key]client.Object) (list []v1.HostStatus, beside []error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -236,14 +238,16 @@ func names(wanted map[kube.Key]*stake, host string) bool {
 // serving reports whether a live route is for a host.
 func serving(objects map[kube.Key]client.Object, host string) bool {
 	for key, object := range objects {
-		if Routes(key.GroupKind) && slices.ContainsFunc(claimsOf(object, limits.Claims), func(c Claim) bool { return c.Host == host }) {
+		if Routes(key.GroupKind) && slices.ContainsFunc(claimsOf(object, limits.Claims),
+			func(c Claim) bool { return c.Host == host }) {
 			return true
 		}
 	}
 	return false
 }
 
-// reconciling returns what is known of a resource that this process reconciles: from then on, it alone says what the resource serves.
+// reconciling returns what is known of a resource that this process reconciles: from then on, it alone says what the
+// resource serves.
 func (h *Hosts) reconciling(of client.Object) *resource {
 	by := ownerOf(of)
 	if h.known[by] == nil {
@@ -256,7 +260,8 @@ func (h *Hosts) reconciling(of client.Object) *resource {
 	return r
 }
 
-// servedBy returns the hosts that the status of a resource says it serves, since its creation at the earliest; nil if it names none.
+// servedBy returns the hosts that the status of a resource says it serves, since its creation at the earliest; nil if
+// it names none.
 func servedBy(of client.Object) map[string]time.Time {
 	whole, ok := of.(*unstructured.Unstructured)
 	if !ok {
@@ -322,8 +327,8 @@ func (h *Hosts) replace(r *resource, stakes map[kube.Key]*stake) {
 	h.review(released...)
 }
 
-// keep replaces the stake for the hosts that a resource serves and no longer wants, with the paths that it wanted, as far as they are
-// known. It returns the one before if that had more.
+// keep replaces the stake for the hosts that a resource serves and no longer wants, with the paths that it wanted, as
+// far as they are known. It returns the one before if that had more.
 func (h *Hosts) keep(r *resource, wanted map[kube.Key]*stake) []*stake {
 	before := r.kept
 	paths := map[string][]Claim{}
@@ -365,7 +370,8 @@ func (h *Hosts) keep(r *resource, wanted map[kube.Key]*stake) []*stake {
 	return nil
 }
 
-// judge returns why a wanted route has to wait; nil if it is granted. What the resource serves already is not asked for.
+// judge returns why a wanted route has to wait; nil if it is granted. What the resource serves already is not asked
+// for.
 func (h *Hosts) judge(s *stake, r *resource, live client.Object) error {
 	for _, claim := range s.claims {
 		if err := h.rules.Refused(s.place.namespace, s.place.Key, claim); err != nil {
@@ -423,7 +429,8 @@ func (h *Hosts) precedent(s *stake) error {
 	return nil
 }
 
-// review grants what has waited for released stakes and waits for nothing else: first to whom the platform granted it, then the oldest.
+// review grants what has waited for released stakes and waits for nothing else: first to whom the platform granted it,
+// then the oldest.
 func (h *Hosts) review(released ...*stake) {
 	found := map[*stake]bool{}
 	for _, s := range released {
@@ -454,8 +461,8 @@ func (h *Hosts) review(released ...*stake) {
 	}
 }
 
-// see records an event of a live route object. Of a route, only names count: a wildcard, or a route for all hosts, takes nothing from
-// anybody unless a resource that may have it wants it.
+// see records an event of a live route object. Of a route, only names count: a wildcard, or a route for all hosts,
+// takes nothing from anybody unless a resource that may have it wants it.
 func (h *Hosts) see(from feed, object client.Object, deleted bool) {
 	seen := stakeOf(object)
 	h.mu.Lock()

@@ -8,8 +8,8 @@ import (
 	"github.com/google/btree"
 )
 
-// index finds stakes whose hosts overlap with a claim's, without looking at all of them. Hosts below a wildcard are a range of
-// the sorted reversed hosts.
+// index finds stakes whose hosts overlap with a claim's, without looking at all of them. Hosts below a wildcard are a
+// range of the sorted reversed hosts.
 type index struct {
 	buckets map[string]map[*stake]struct{}
 	hosts   *btree.BTreeG[string]

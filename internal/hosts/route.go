@@ -50,7 +50,8 @@ func hostsOf(object client.Object) []Claim {
 	if stripped, ok := object.(*route); ok {
 		return stripped.claims
 	}
-	named := slices.DeleteFunc(claimsOf(object, limits.Claims), func(c Claim) bool { return c.Host == "" || strings.HasPrefix(c.Host, "*") })
+	named := slices.DeleteFunc(claimsOf(object, limits.Claims),
+		func(c Claim) bool { return c.Host == "" || strings.HasPrefix(c.Host, "*") })
 	for i := range named {
 		named[i].Entry = Entry{} // it does not matter
 	}
@@ -59,6 +60,7 @@ func hostsOf(object client.Object) []Claim {
 
 func stakeOf(object client.Object) *stake {
 	return &stake{
-		owner: controllerOf(object), place: place{kube.KeyOf(object), object.GetNamespace()}, born: bornOf(object), claims: hostsOf(object), live: true,
+		owner: controllerOf(object), place: place{kube.KeyOf(object), object.GetNamespace()}, born: bornOf(object),
+		claims: hostsOf(object), live: true,
 	}
 }

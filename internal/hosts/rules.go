@@ -4,11 +4,12 @@ import "github.com/example/appservice-operator/internal/kube"
 
 // Rules are the platform's rules about hosts, for each namespace; they may change at any time.
 type Rules interface {
-	// Refused returns why a route of a namespace may not claim a host, which may be a wildcard, or empty for all of an entry; nil if it
-	// may.
+	// Refused returns why a route of a namespace may not claim a host, which may be a wildcard, or empty for all of an
+	// entry; nil if it may.
 	Refused(namespace string, route kube.Key, claim Claim) error
 	// Granted reports whether the platform granted a host to a namespace, which then takes precedence over any other.
 	Granted(namespace, host string) bool
-	// Shared reports whether routes of a namespace may share a host with those of other namespaces for which that is true, too.
+	// Shared reports whether routes of a namespace may share a host with those of other namespaces for which that is true,
+	// too.
 	Shared(namespace, host string) bool
 }

@@ -14,7 +14,8 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// owner identifies a resource, by name rather than UID: what is left of an earlier resource of the same name is not a rival.
+// owner identifies a resource, by name rather than UID: what is left of an earlier resource of the same name is not a
+// rival.
 type owner struct {
 	schema.GroupKind
 	types.NamespacedName
@@ -26,7 +27,8 @@ type place struct {
 	namespace string
 }
 
-// stake holds claims: of a live route object, of one that a resource wants to create, or for the hosts that it served before.
+// stake holds claims: of a live route object, of one that a resource wants to create, or for the hosts that it served
+// before.
 type stake struct {
 	owner  owner // has no name for an object without a controller
 	place  place
@@ -54,9 +56,9 @@ func (b born) compare(other born) int {
 	return cmp.Or(b.at.Compare(other.at), cmp.Compare(b.name, other.name))
 }
 
-// against reports whether a claim of a stake contradicts another stake. Within a namespace, narrower claims beside wider ones are
-// the choice of its users. Between namespaces a host belongs to one: with a more specific path, another would take requests from
-// it. If the platform shares a host, only overlapping paths count.
+// against reports whether a claim of a stake contradicts another stake. Within a namespace, narrower claims beside
+// wider ones are the choice of its users. Between namespaces a host belongs to one: with a more specific path, another
+// would take requests from it. If the platform shares a host, only overlapping paths count.
 func (s *stake) against(mine Claim, other *stake, rules Rules) bool {
 	if s.owner == other.owner || s.place == other.place {
 		return false

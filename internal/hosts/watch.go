@@ -21,8 +21,8 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// patience is how long to wait for the live routes of a kind that a resource does not render. It is only used up if the operator may
-// not list them: then there are none that it could take hosts from.
+// patience is how long to wait for the live routes of a kind that a resource does not render. It is only used up if the
+// operator may not list them: then there are none that it could take hosts from.
 const patience = 5 * time.Second
 
 // queue is the queue for requests to reconcile.
@@ -85,7 +85,8 @@ func (h *Hosts) watch(ctx context.Context, wanted Wanted) error {
 		return fmt.Errorf("cannot list all resources: no answer within %s", patience)
 	}
 	for _, kind := range routeKinds {
-		rendered := slices.ContainsFunc(slices.Collect(maps.Keys(wanted)), func(key kube.Key) bool { return key.GroupKind == kind })
+		rendered := slices.ContainsFunc(slices.Collect(maps.Keys(wanted)),
+			func(key kube.Key) bool { return key.GroupKind == kind })
 		for _, from := range []feed{{kind, false}, {kind, true}} {
 			if err := h.await(ctx, from, rendered); err != nil {
 				return err
@@ -135,11 +136,13 @@ func (h *Hosts) watchFeed(ctx context.Context, from feed, rendered bool) (*watch
 	if from.others {
 		informers = h.others
 	}
-	informer, err := informers.GetInformer(ctx, kube.Representation(mapping.GroupVersionKind), cache.BlockUntilSynced(false))
+	informer, err := informers.GetInformer(ctx, kube.Representation(mapping.GroupVersionKind),
+		cache.BlockUntilSynced(false))
 	if err != nil {
 		return nil, err
 	}
-	registration, err := informer.AddEventHandler(events(func(object client.Object, deleted bool) { h.see(from, object, deleted) }))
+	registration, err := informer.AddEventHandler(events(
+		func(object client.Object, deleted bool) { h.see(from, object, deleted) }))
 	if err != nil {
 		return nil, err
 	}

@@ -12,8 +12,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// ChangedBy returns which field manager changed the spec of a resource last, and when; empty if its managed fields do not show that.
-// Their times are in seconds, so that there may be several managers, as in "argocd, kubectl". A scale subresource changes the spec, too.
+// ChangedBy returns which field manager changed the spec of a resource last, and when; empty if its managed fields do
+// not show that. Their times are in seconds, so that there may be several managers, as in "argocd, kubectl". A scale
+// subresource changes the spec, too.
 func ChangedBy(resource *unstructured.Unstructured) (manager string, at time.Time) {
 	entries, _, _ := unstructured.NestedFieldNoCopy(resource.Object, "metadata", "managedFields")
 	list, _ := entries.([]any)
@@ -37,20 +38,21 @@ func ChangedBy(resource *unstructured.Unstructured) (manager string, at time.Tim
 	return manager, at
 }
 
-// OtherWriter returns which field manager besides the operator wrote an object last, apart from its status; empty if its managed fields do not
-// show that.
+// OtherWriter returns which field manager besides the operator wrote an object last, apart from its status; empty if
+// its managed fields do not show that.
 func OtherWriter(object client.Object) string {
 	var last metav1.ManagedFieldsEntry
 	for _, entry := range object.GetManagedFields() {
-		if entry.Manager != FieldManager && entry.Subresource != "status" && entry.Time != nil && !entry.Time.Before(last.Time) {
+		if entry.Manager != FieldManager && entry.Subresource != "status" && entry.Time != nil &&
+			!entry.Time.Before(last.Time) {
 			last = entry
 		}
 	}
 	return last.Manager
 }
 
-// written returns metadata without what clients add for themselves, which are managed fields and kubectl's annotation with the whole resource,
-// and who changed the spec last, as a short text.
+// written returns metadata without what clients add for themselves, which are managed fields and kubectl's annotation
+// with the whole resource, and who changed the spec last, as a short text.
 func written(resource *unstructured.Unstructured) (metadata any, author string) {
 	all, _ := resource.Object["metadata"].(map[string]any)
 	annotations, _ := all["annotations"].(map[string]any)
@@ -78,7 +80,8 @@ func withAuthor(metadata any, author string) any {
 		return metadata
 	}
 	whole := maps.Clone(all)
-	whole["managedFields"] = []any{map[string]any{"manager": manager, "time": at, "fieldsV1": map[string]any{"f:spec": map[string]any{}}}}
+	whole["managedFields"] = []any{map[string]any{"manager": manager, "time": at,
+		"fieldsV1": map[string]any{"f:spec": map[string]any{}}}}
 	return whole
 }
 

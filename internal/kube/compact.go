@@ -20,9 +20,10 @@ const (
 	compactAuthor = "(author)" // who changed the spec last, and when: all that is left of managed fields
 )
 
-// Compact returns a resource as the cache holds it: its metadata without what clients add for themselves and its status, and all else as one text, which
-// takes a tenth of the memory of the same as maps. Of a resource that exceeds the size limit, only what the operator needs of any resource is left,
-// so that it takes almost no memory however large it is. A compact resource is returned unchanged.
+// Compact returns a resource as the cache holds it: its metadata without what clients add for themselves and its
+// status, and all else as one text, which takes a tenth of the memory of the same as maps. Of a resource that exceeds
+// the size limit, only what the operator needs of any resource is left, so that it takes almost no memory however large
+// it is. A compact resource is returned unchanged.
 func Compact(resource *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	if _, done := resource.Object[compactText]; done {
 		return resource, nil
@@ -55,8 +56,9 @@ func Compact(resource *unstructured.Unstructured) (*unstructured.Unstructured, e
 	return &unstructured.Unstructured{Object: kept}, nil
 }
 
-// Whole returns a compact resource with all fields, and its size as JSON in bytes. The error is an limits.Error if it is too large:
-// then the spec has only the fields that the operator needs of any resource. Any other resource is returned unchanged.
+// Whole returns a compact resource with all fields, and its size as JSON in bytes. The error is an limits.Error if it
+// is too large: then the spec has only the fields that the operator needs of any resource. Any other resource is
+// returned unchanged.
 func Whole(resource *unstructured.Unstructured) (*unstructured.Unstructured, int, error) {
 	text, compact := resource.Object[compactText].(string)
 	if !compact {
@@ -95,7 +97,8 @@ const mostFinalizers = 4 << 10
 func essentials(metadata any) map[string]any {
 	all, _ := metadata.(map[string]any)
 	kept := map[string]any{}
-	for _, name := range []string{"namespace", "name", "uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"} {
+	for _, name := range []string{"namespace", "name", "uid", "resourceVersion", "generation", "creationTimestamp",
+		"deletionTimestamp", "deletionGracePeriodSeconds"} {
 		if value, found := all[name]; found {
 			kept[name] = value
 		}

@@ -28,9 +28,9 @@ func Representation(kind schema.GroupVersionKind) client.Object {
 	return Object(kind)
 }
 
-// Transform returns the function that caches apply to objects before storing them. Resources of the served kinds become compact;
-// of all others, those that may belong to one of them are stored up to a size limit, and the rest as their identity: anyone may
-// create an object that the cache selects, of any size.
+// Transform returns the function that caches apply to objects before storing them. Resources of the served kinds become
+// compact; of all others, those that may belong to one of them are stored up to a size limit, and the rest as their
+// identity: anyone may create an object that the cache selects, of any size.
 func Transform(served ...schema.GroupVersionKind) toolscache.TransformFunc {
 	return func(in any) (any, error) {
 		object, ok := in.(client.Object)
@@ -61,7 +61,8 @@ func Transform(served ...schema.GroupVersionKind) toolscache.TransformFunc {
 
 // setKind sets the kind of a Go type, which clients leave out.
 func setKind(object client.Object) error {
-	if _, metadata := object.(*metav1.PartialObjectMetadata); metadata || !object.GetObjectKind().GroupVersionKind().Empty() {
+	if _, metadata := object.(*metav1.PartialObjectMetadata); metadata ||
+		!object.GetObjectKind().GroupVersionKind().Empty() {
 		return nil
 	}
 	kinds, _, err := scheme.Scheme.ObjectKinds(object)
@@ -72,11 +73,12 @@ func setKind(object client.Object) error {
 	return nil
 }
 
-// StripManagedFields drops all managed fields of an object except for those by which others own parts of a pod template.
+// StripManagedFields drops all managed fields of an object except for those by which others own parts of a pod
+// template.
 func StripManagedFields(object client.Object) { object.SetManagedFields(Intruders(object)) }
 
-// Content returns the whole content of an object, as in JSON; false if only its outline is known. It may be shared: it must
-// not be changed.
+// Content returns the whole content of an object, as in JSON; false if only its outline is known. It may be shared: it
+// must not be changed.
 func Content(object client.Object) (map[string]any, bool) {
 	if IsOutline(object) {
 		return nil, false
@@ -88,22 +90,23 @@ func Content(object client.Object) (map[string]any, bool) {
 	return content, err == nil
 }
 
-// Typed returns an object of a built-in kind as its Go type, as informers do: the result of a write may be unstructured. All others,
-// including outlines, are returned unchanged.
+// Typed returns an object of a built-in kind as its Go type, as informers do: the result of a write may be
+// unstructured. All others, including outlines, are returned unchanged.
 func Typed(object client.Object) client.Object {
 	whole, ok := object.(*unstructured.Unstructured)
 	if !ok || IsOutline(object) {
 		return object // nil, too
 	}
 	typed := Representation(whole.GroupVersionKind())
-	if _, custom := typed.(*unstructured.Unstructured); custom || runtime.DefaultUnstructuredConverter.FromUnstructured(whole.Object, typed) != nil {
+	if _, custom := typed.(*unstructured.Unstructured); custom ||
+		runtime.DefaultUnstructuredConverter.FromUnstructured(whole.Object, typed) != nil {
 		return object
 	}
 	return typed
 }
 
-// As returns an object as its Go type, nil if it is nil, an outline or another kind of object. It may be shared: it must not
-// be changed.
+// As returns an object as its Go type, nil if it is nil, an outline or another kind of object. It may be shared: it
+// must not be changed.
 func As[T any](object client.Object) *T {
 	if object == nil || IsOutline(object) {
 		return nil

@@ -8,13 +8,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// SameGeneration reports whether two versions belong to one object whose kind has a generation, and the desired state is the same in both.
+// SameGeneration reports whether two versions belong to one object whose kind has a generation, and the desired state
+// is the same in both.
 func SameGeneration(before, after client.Object) bool {
-	return before.GetUID() == after.GetUID() && after.GetGeneration() != 0 && before.GetGeneration() == after.GetGeneration()
+	return before.GetUID() == after.GetUID() && after.GetGeneration() != 0 &&
+		before.GetGeneration() == after.GetGeneration()
 }
 
-// SameButStatus reports whether only the status of an object can have changed between two of its versions. Objects of kinds
-// without a generation are the same only in the very same version.
+// SameButStatus reports whether only the status of an object can have changed between two of its versions. Objects of
+// kinds without a generation are the same only in the very same version.
 func SameButStatus(before, after client.Object) bool {
 	if before.GetUID() == after.GetUID() && before.GetResourceVersion() == after.GetResourceVersion() {
 		return true

@@ -22,13 +22,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 )
 
-// ErrUnlisted reports that the API server has not answered yet when it was asked for the objects of a kind. It does so, or ends the request,
-// within a minute or so.
+// ErrUnlisted reports that the API server has not answered yet when it was asked for the objects of a kind. It does so,
+// or ends the request, within a minute or so.
 var ErrUnlisted = errors.New("the API server has not listed it yet")
 
 // Informers creates the informers of a cache and knows which kinds it sees: all objects are listed, and the API server
-// allows watching them. Kinds are independent: one that cannot be read does not block another. It is safe for concurrent
-// use.
+// allows watching them. Kinds are independent: one that cannot be read does not block another. It is safe for
+// concurrent use.
 type Informers struct {
 	mu    sync.Mutex
 	feeds map[schema.GroupVersionKind][]*feed // one for each namespace that is served
@@ -59,7 +59,8 @@ func (e *ForbiddenError) Error() string {
 }
 
 // New returns an informer. It is for cache.Options.NewInformer.
-func (i *Informers) New(from toolscache.ListerWatcher, example runtime.Object, resync time.Duration, indexers toolscache.Indexers) toolscache.SharedIndexInformer {
+func (i *Informers) New(from toolscache.ListerWatcher, example runtime.Object, resync time.Duration,
+	indexers toolscache.Indexers) toolscache.SharedIndexInformer {
 	source := toolscache.ToListerWatcherWithContext(from)
 	f := &feed{kind: kindOf(example), list: source.ListWithContext}
 	f.SharedIndexInformer = toolscache.NewSharedIndexInformer(&toolscache.ListWatch{
@@ -142,7 +143,8 @@ func (f *feed) forbidden(err error) error {
 // AddIndex adds an index to the existing informers of a kind.
 func (i *Informers) AddIndex(kind schema.GroupVersionKind, name string, values func(client.Object) []string) error {
 	for _, f := range i.of(kind) {
-		err := f.AddIndexers(toolscache.Indexers{name: func(object any) ([]string, error) { return values(object.(client.Object)), nil }})
+		of := func(object any) ([]string, error) { return values(object.(client.Object)), nil }
+		err := f.AddIndexers(toolscache.Indexers{name: of})
 		if err != nil {
 			return err
 		}
@@ -150,7 +152,8 @@ func (i *Informers) AddIndex(kind schema.GroupVersionKind, name string, values f
 	return nil
 }
 
-// ByIndex returns the objects of a kind that have a value in an index. They belong to the cache: they must not be changed.
+// ByIndex returns the objects of a kind that have a value in an index. They belong to the cache: they must not be
+// changed.
 func (i *Informers) ByIndex(kind schema.GroupVersionKind, name, value string) ([]client.Object, error) {
 	var list []client.Object
 	for _, f := range i.of(kind) {
@@ -179,16 +182,17 @@ func (i *Informers) Seen(kind schema.GroupVersionKind) error {
 	return nil
 }
 
-// Answered waits until the API server has answered when it was asked for each kind: with the objects, or with an error. It returns an error only
-// if ctx ends before that.
+// Answered waits until the API server has answered when it was asked for each kind: with the objects, or with an error.
+// It returns an error only if ctx ends before that.
 func (i *Informers) Answered(ctx context.Context, kinds ...schema.GroupVersionKind) error {
 	return wait.PollUntilContextCancel(ctx, 20*time.Millisecond, true, func(context.Context) (bool, error) {
-		return !slices.ContainsFunc(kinds, func(kind schema.GroupVersionKind) bool { return errors.Is(i.Seen(kind), ErrUnlisted) }), nil
+		return !slices.ContainsFunc(kinds,
+			func(kind schema.GroupVersionKind) bool { return errors.Is(i.Seen(kind), ErrUnlisted) }), nil
 	})
 }
 
-// Settle waits until it is known for each kind whether it is seen: its objects are listed, or the operator lacks the right,
-// or the deadline has passed. It returns an error only if ctx ends before that.
+// Settle waits until it is known for each kind whether it is seen: its objects are listed, or the operator lacks the
+// right, or the deadline has passed. It returns an error only if ctx ends before that.
 func (i *Informers) Settle(ctx context.Context, deadline time.Time, kinds ...schema.GroupVersionKind) error {
 	return wait.PollUntilContextCancel(ctx, 20*time.Millisecond, true, func(context.Context) (bool, error) {
 		return time.Now().After(deadline) || !slices.ContainsFunc(kinds, i.unsettled), nil
@@ -202,8 +206,9 @@ func (i *Informers) unsettled(kind schema.GroupVersionKind) bool {
 	return err != nil && !errors.As(err, &refused)
 }
 
-// CatchUp waits until the cache shows all objects of a kind in the version that the API server has when it is called, or in a later one. The
-// watch of a process that begins to lead may be behind what the leader before acted on. It returns an error only if ctx ends before that.
+// CatchUp waits until the cache shows all objects of a kind in the version that the API server has when it is called,
+// or in a later one. The watch of a process that begins to lead may be behind what the leader before acted on. It
+// returns an error only if ctx ends before that.
 func (i *Informers) CatchUp(ctx context.Context, kind schema.GroupVersionKind) error {
 	for _, f := range i.of(kind) {
 		pause := wait.Backoff{Duration: 20 * time.Millisecond, Factor: 2, Steps: 9, Cap: 5 * time.Second}
@@ -214,8 +219,8 @@ func (i *Informers) CatchUp(ctx context.Context, kind schema.GroupVersionKind) e
 	return nil
 }
 
-// caughtUp reports whether the informer shows everything that the API server has, of which the versions do not come from its cache. A kind
-// that may not be listed is not shown at all.
+// caughtUp reports whether the informer shows everything that the API server has, of which the versions do not come
+// from its cache. A kind that may not be listed is not shown at all.
 func (f *feed) caughtUp(ctx context.Context) (bool, error) {
 	err := pager.New(f.list).EachListItem(ctx, metav1.ListOptions{}, f.shows)
 	if err != nil {

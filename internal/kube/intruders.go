@@ -13,12 +13,13 @@ import (
 // FieldManager owns the fields that the operator writes, whatever its binary is called.
 const FieldManager = "appservice-operator"
 
-// RestartedAt is the annotation of a pod template by which kubectl rollout restart works: the only field in one that others may own.
+// RestartedAt is the annotation of a pod template by which kubectl rollout restart works: the only field in one that
+// others may own.
 const RestartedAt = "kubectl.kubernetes.io/restartedAt"
 
-// Intruders returns the managed fields that other managers own, and the operator does not, in what belongs to it as a whole
-// (Traits.Whole): what an edit, a rollout undo or another controller added. What admission adds to a write of the operator
-// has no owner of its own and is not included.
+// Intruders returns the managed fields that other managers own, and the operator does not, in what belongs to it as a
+// whole (Traits.Whole): what an edit, a rollout undo or another controller added. What admission adds to a write of the
+// operator has no owner of its own and is not included.
 func Intruders(object client.Object) []metav1.ManagedFieldsEntry {
 	whole := TraitsOf(object.GetObjectKind().GroupVersionKind().GroupKind()).Whole
 	if whole == nil || !suspicious(object, whole) {
@@ -41,8 +42,8 @@ func Intruders(object client.Object) []metav1.ManagedFieldsEntry {
 	return list
 }
 
-// Evict returns managed fields in which the operator owns what others added to what belongs to it: its next apply removes that. It returns
-// nil if there is nothing to take over.
+// Evict returns managed fields in which the operator owns what others added to what belongs to it: its next apply
+// removes that. It returns nil if there is nothing to take over.
 func Evict(object client.Object) []metav1.ManagedFieldsEntry {
 	intruders := Intruders(object)
 	if len(intruders) == 0 {
@@ -55,7 +56,8 @@ func Evict(object client.Object) []metav1.ManagedFieldsEntry {
 			switch {
 			case own(entry):
 				fields = fields.Union(fieldsOf(intruder))
-			case entry.Manager == intruder.Manager && entry.Operation == intruder.Operation && entry.Subresource == intruder.Subresource:
+			case entry.Manager == intruder.Manager && entry.Operation == intruder.Operation &&
+				entry.Subresource == intruder.Subresource:
 				fields = fields.Difference(fieldsOf(intruder))
 			}
 		}
@@ -68,7 +70,8 @@ func Evict(object client.Object) []metav1.ManagedFieldsEntry {
 	return list
 }
 
-// FirstField returns the path of the first field of managed fields, for example spec.template.spec.containers[name="app"].
+// FirstField returns the path of the first field of managed fields, for example
+// spec.template.spec.containers[name="app"].
 func FirstField(entries []metav1.ManagedFieldsEntry) string {
 	var paths []string
 	for _, entry := range entries {
@@ -80,11 +83,13 @@ func FirstField(entries []metav1.ManagedFieldsEntry) string {
 	return slices.Min(paths)[1:] // without the leading dot
 }
 
-// suspicious reports whether decoding managed fields may find an intruder: it is cheap, and false for nearly every object.
+// suspicious reports whether decoding managed fields may find an intruder: it is cheap, and false for nearly every
+// object.
 func suspicious(object client.Object, whole []string) bool {
 	content, unread := object.(*unstructured.Unstructured)
 	if !unread {
-		return slices.ContainsFunc(object.GetManagedFields(), func(entry metav1.ManagedFieldsEntry) bool { return foreign(entry, whole) })
+		return slices.ContainsFunc(object.GetManagedFields(),
+			func(entry metav1.ManagedFieldsEntry) bool { return foreign(entry, whole) })
 	}
 	entries, _, _ := unstructured.NestedFieldNoCopy(content.Object, "metadata", "managedFields")
 	list, _ := entries.([]any)
@@ -92,13 +97,15 @@ func suspicious(object client.Object, whole []string) bool {
 		entry, _ := item.(map[string]any)
 		fields, _ := entry["fieldsV1"].(map[string]any)
 		spec, _ := fields["f:spec"].(map[string]any)
-		return (entry["manager"] != FieldManager || entry["operation"] != string(metav1.ManagedFieldsOperationApply)) && len(spec) > 0
+		return (entry["manager"] != FieldManager || entry["operation"] != string(metav1.ManagedFieldsOperationApply)) &&
+			len(spec) > 0
 	})
 }
 
 // own reports whether an entry belongs to the operator's applies.
 func own(entry metav1.ManagedFieldsEntry) bool {
-	return entry.Manager == FieldManager && entry.Operation == metav1.ManagedFieldsOperationApply && entry.Subresource == ""
+	return entry.Manager == FieldManager && entry.Operation == metav1.ManagedFieldsOperationApply &&
+		entry.Subresource == ""
 }
 
 // foreign reports whether an entry belongs to another manager and may own fields at a path.

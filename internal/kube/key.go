@@ -1,5 +1,5 @@
-// Package kube identifies objects and reads them in whatever form the caches hold them: Go types of built-in kinds, metadata
-// of Secrets, unstructured content of anything else.
+// Package kube identifies objects and reads them in whatever form the caches hold them: Go types of built-in kinds,
+// metadata of Secrets, unstructured content of anything else.
 package kube
 
 import (
@@ -67,8 +67,8 @@ func List(kind schema.GroupVersionKind) *unstructured.UnstructuredList {
 	return list
 }
 
-// Older reports whether a is an older version than b. Versions that cannot be compared count as not older: then the informer
-// is believed.
+// Older reports whether a is an older version than b. Versions that cannot be compared count as not older: then the
+// informer is believed.
 func Older(a, b client.Object) bool { return Newer(b.GetResourceVersion(), a.GetResourceVersion()) }
 
 // Newer reports whether a is a newer resource version than b.
@@ -77,8 +77,9 @@ func Newer(a, b string) bool {
 	return err == nil && order > 0
 }
 
-// LabeledOwner returns the UID of the resource that a cluster-scoped object was rendered for; empty for any other object. In a namespace, the
-// label is ignored: there are owner references, and the right to label an object must not be enough to have it deleted.
+// LabeledOwner returns the UID of the resource that a cluster-scoped object was rendered for; empty for any other
+// object. In a namespace, the label is ignored: there are owner references, and the right to label an object must not
+// be enough to have it deleted.
 func LabeledOwner(object client.Object) string {
 	if object.GetNamespace() != "" {
 		return ""
@@ -89,8 +90,9 @@ func LabeledOwner(object client.Object) string {
 // RetainedKind is the kind of objects that may be retained when their resource is deleted.
 const RetainedKind = "PersistentVolumeClaim"
 
-// RetainedFor returns the name of the resource that a claim belongs to without a controller reference: a retained claim, or one that was
-// created for a pod of a workload with claim templates. It is empty for any other object, and for the claim of a pod that was scaled away.
+// RetainedFor returns the name of the resource that a claim belongs to without a controller reference: a retained
+// claim, or one that was created for a pod of a workload with claim templates. It is empty for any other object, and
+// for the claim of a pod that was scaled away.
 func RetainedFor(object client.Object) string {
 	if object.GetObjectKind().GroupVersionKind().Kind != RetainedKind {
 		return ""

@@ -11,37 +11,40 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Traits describe what is special about the objects of a kind. The zero value stands for all kinds that are not special.
+// Traits describe what is special about the objects of a kind. The zero value stands for all kinds that are not
+// special.
 type Traits struct {
 	// PodTemplate is the path of the pod template; nil for kinds without one.
 	PodTemplate []string
-	// Whole is the path of what belongs to the operator as a whole: what others add to it is removed. It is a pod template, or ports, which
-	// cannot be merged with those of others.
+	// Whole is the path of what belongs to the operator as a whole: what others add to it is removed. It is a pod
+	// template, or ports, which cannot be merged with those of others.
 	Whole []string
 	// Scales: an autoscaler owns spec.replicas if they are not rendered.
 	Scales bool
 	// First: written before all others. The API server allocates node ports when a Service is written, which no dry run
 	// does: if one is refused, nothing else has changed.
 	First bool
-	// Claims is the path of the templates from which the controller creates claims for its pods; nil for kinds without. They never change:
-	// changes are applied to the claims.
+	// Claims is the path of the templates from which the controller creates claims for its pods; nil for kinds without.
+	// They never change: changes are applied to the claims.
 	Claims []string
 	// Grows: the size of the volume never shrinks, whoever made it larger.
 	Grows bool
-	// Adoptable: objects that others created may be taken over. Users who request that need the right to update all of these
-	// kinds: config/admission/adoption.yaml.
+	// Adoptable: objects that others created may be taken over. Users who request that need the right to update all of
+	// these kinds: config/admission/adoption.yaml.
 	Adoptable bool
 	// Payload: it is nothing but data, which must not appear in events and logs.
 	Payload bool
 	// RunsPods: its controller creates pods.
 	RunsPods bool
-	// ReadOfOthers: the operator reads it whoever created it, for the claims of routes and the size of volumes. An outline has neither.
+	// ReadOfOthers: the operator reads it whoever created it, for the claims of routes and the size of volumes. An outline
+	// has neither.
 	ReadOfOthers bool
 	// Immutable are the fields that the API server never lets change.
 	Immutable Immutable
 }
 
-// Immutable describes fields that cannot change. The API server decides: this predicts its answer where it is not asked.
+// Immutable describes fields that cannot change. The API server decides: this predicts its answer where it is not
+// asked.
 type Immutable struct {
 	// Fixed are the paths of fields, each including all below it.
 	Fixed []string
@@ -58,7 +61,8 @@ var (
 	byRole      = Immutable{Fixed: []string{"roleRef"}}
 )
 
-// kinds are all special kinds: the only place that defines what is special about a kind. How its objects become ready is in status/health.
+// kinds are all special kinds: the only place that defines what is special about a kind. How its objects become ready
+// is in status/health.
 var kinds = map[schema.GroupKind]Traits{
 	{Group: appsv1.GroupName, Kind: "Deployment"}: {
 		Adoptable: true, PodTemplate: template, Whole: template, Scales: true, RunsPods: true, Immutable: bySelector,
@@ -67,19 +71,24 @@ var kinds = map[schema.GroupKind]Traits{
 		Adoptable: true, PodTemplate: template, Whole: template, Scales: true, RunsPods: true,
 		Claims: []string{"spec", "volumeClaimTemplates"},
 		Immutable: Immutable{Only: []string{
-			"minReadySeconds", "ordinals", "persistentVolumeClaimRetentionPolicy", "replicas", "revisionHistoryLimit", "template", "updateStrategy",
+			"minReadySeconds", "ordinals", "persistentVolumeClaimRetentionPolicy", "replicas", "revisionHistoryLimit",
+			"template", "updateStrategy",
 		}},
 	},
-	{Group: appsv1.GroupName, Kind: "DaemonSet"}:  {PodTemplate: template, Whole: template, RunsPods: true, Immutable: bySelector},
-	{Group: appsv1.GroupName, Kind: "ReplicaSet"}: {PodTemplate: template, Whole: template, RunsPods: true, Immutable: bySelector},
-	{Group: batchv1.GroupName, Kind: "CronJob"}:   {Adoptable: true, PodTemplate: jobTemplate, Whole: jobTemplate, RunsPods: true},
+	{Group: appsv1.GroupName, Kind: "DaemonSet"}: {PodTemplate: template, Whole: template, RunsPods: true,
+		Immutable: bySelector},
+	{Group: appsv1.GroupName, Kind: "ReplicaSet"}: {PodTemplate: template, Whole: template, RunsPods: true,
+		Immutable: bySelector},
+	{Group: batchv1.GroupName, Kind: "CronJob"}: {Adoptable: true, PodTemplate: jobTemplate, Whole: jobTemplate,
+		RunsPods: true},
 	// The template of a Job never changes, so there is nothing to repair in it.
 	{Group: batchv1.GroupName, Kind: "Job"}: {RunsPods: true, Immutable: Immutable{Only: []string{
 		"activeDeadlineSeconds", "backoffLimit", "parallelism", "suspend", "ttlSecondsAfterFinished",
 	}}},
 	{Group: corev1.GroupName, Kind: "Service"}: {Adoptable: true, First: true, Whole: []string{"spec", "ports"}},
 	{Group: corev1.GroupName, Kind: RetainedKind}: {
-		Adoptable: true, Grows: true, ReadOfOthers: true, Immutable: Immutable{Only: []string{"resources", "volumeAttributesClassName"}},
+		Adoptable: true, Grows: true, ReadOfOthers: true,
+		Immutable: Immutable{Only: []string{"resources", "volumeAttributesClassName"}},
 	},
 	{Group: corev1.GroupName, Kind: "Secret"}: {
 		Payload: true, Immutable: Immutable{Fixed: []string{"type"}, Sealed: []string{"data", "stringData", "immutable"}},

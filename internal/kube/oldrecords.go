@@ -9,20 +9,23 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 )
 
-// What the caches hold of the records of earlier releases is the same in all of them, except for names and versions. Nothing changes objects
-// from a cache.
+// What the caches hold of the records of earlier releases is the same in all of them, except for names and versions.
+// Nothing changes objects from a cache.
 var (
 	formerLabels = map[string]string{v1.LabelManaged: "true", "owner": "helm", "status": "superseded"}
 	formerIsOurs = true
 )
 
-// isOldRecord reports whether an object seems to be the record of an earlier release: the only operation on one is to delete it.
+// isOldRecord reports whether an object seems to be the record of an earlier release: the only operation on one is to
+// delete it.
 func isOldRecord(object client.Object) bool {
 	labels := object.GetLabels()
-	return labels["owner"] == "helm" && labels["status"] == "superseded" && object.GetObjectKind().GroupVersionKind() == SecretKind
+	return labels["owner"] == "helm" && labels["status"] == "superseded" &&
+		object.GetObjectKind().GroupVersionKind() == SecretKind
 }
 
-// oldRecord returns what the caches hold of the record of an earlier release: its identity and its owner. Each resource has several.
+// oldRecord returns what the caches hold of the record of an earlier release: its identity and its owner. Each resource
+// has several.
 func oldRecord(object client.Object) client.Object {
 	kept := identity(object)
 	kept.SetDeletionTimestamp(object.GetDeletionTimestamp())

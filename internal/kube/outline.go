@@ -14,8 +14,8 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 )
 
-// The memory in bytes that the caches spend on an object: anyone who may write objects may make them large, and as many as he likes. Caching
-// them whole saves requests and decides nothing, so less is cached whole while memory is short.
+// The memory in bytes that the caches spend on an object: anyone who may write objects may make them large, and as many
+// as he likes. Caching them whole saves requests and decides nothing, so less is cached whole while memory is short.
 const (
 	bound       = 32 << 10
 	scarceBound = 8 << 10
@@ -26,9 +26,11 @@ const outlined = "(outline)"
 
 // Labels and annotations that outlines retain: those that identify the owner, the applied version and when it is ready.
 var (
-	outlineLabels      = []string{v1.LabelManaged, v1.LabelOwner, v1.LabelDigest, v1.LabelChartVersion, "owner", "name", "status", "version"}
+	outlineLabels = []string{v1.LabelManaged, v1.LabelOwner, v1.LabelDigest, v1.LabelChartVersion, "owner", "name",
+		"status", "version"}
 	outlineAnnotations = []string{
-		v1.AnnotationStamp, v1.AnnotationRetainedFor, v1.AnnotationOwnerKind, v1.AnnotationReadyWhen, v1.AnnotationReadyMessage,
+		v1.AnnotationStamp, v1.AnnotationRetainedFor, v1.AnnotationOwnerKind, v1.AnnotationReadyWhen,
+		v1.AnnotationReadyMessage,
 		"meta.helm.sh/release-name", "meta.helm.sh/release-namespace",
 	}
 )
@@ -49,7 +51,8 @@ func IsOutline(object client.Object) bool {
 // Large reports whether the caches currently hold only the outline of an object.
 func Large(object client.Object) bool {
 	size := sizeOf(object)
-	return size > bound || size > scarceBound && !TraitsOf(object.GetObjectKind().GroupVersionKind().GroupKind()).ReadOfOthers && memoryIsShort()
+	return size > bound || size > scarceBound &&
+		!TraitsOf(object.GetObjectKind().GroupVersionKind().GroupKind()).ReadOfOthers && memoryIsShort()
 }
 
 func sizeOf(object client.Object) int {
@@ -59,16 +62,16 @@ func sizeOf(object client.Object) int {
 	return footprint(reflect.ValueOf(object))
 }
 
-// memoryIsShort reports whether more than half of the process's memory limit is in use. The garbage collector needs the rest: close to the limit
-// it does little else.
+// memoryIsShort reports whether more than half of the process's memory limit is in use. The garbage collector needs the
+// rest: close to the limit it does little else.
 func memoryIsShort() bool {
 	samples := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/gomemlimit:bytes"}}
 	metrics.Read(samples)
 	return samples[0].Value.Uint64() > samples[1].Value.Uint64()/2
 }
 
-// Remembered returns the part of an object that may be remembered: itself, or the outline if it was read past the caches and is larger
-// than they allow.
+// Remembered returns the part of an object that may be remembered: itself, or the outline if it was read past the
+// caches and is larger than they allow.
 func Remembered(object client.Object) client.Object {
 	if whole, read := object.(*unstructured.Unstructured); read && !IsOutline(whole) && Large(whole) {
 		return outline(whole)
@@ -76,8 +79,8 @@ func Remembered(object client.Object) client.Object {
 	return object
 }
 
-// footprint estimates the memory of a Go value in bytes, without its outermost struct. The size of requests is not a measure: {} takes two
-// bytes of one and may become a struct of fifty.
+// footprint estimates the memory of a Go value in bytes, without its outermost struct. The size of requests is not a
+// measure: {} takes two bytes of one and may become a struct of fifty.
 func footprint(value reflect.Value) int {
 	total := 0
 	switch value.Kind() {
@@ -101,7 +104,8 @@ func footprint(value reflect.Value) int {
 		}
 	case reflect.Map:
 		for entries := value.MapRange(); entries.Next(); {
-			total += int(value.Type().Key().Size()+value.Type().Elem().Size()) + footprint(entries.Key()) + footprint(entries.Value())
+			total += int(value.Type().Key().Size()+value.Type().Elem().Size()) + footprint(entries.Key()) +
+				footprint(entries.Value())
 		}
 	}
 	return total
@@ -137,16 +141,18 @@ func mayBeOurs(object client.Object, kinds []schema.GroupVersionKind) bool {
 		return true
 	}
 	controller := metav1.GetControllerOfNoCopy(object)
-	return controller != nil && mayExist(controller) && slices.ContainsFunc(kinds, func(kind schema.GroupVersionKind) bool { return OfKind(controller, kind.GroupKind()) })
+	return controller != nil && mayExist(controller) &&
+		slices.ContainsFunc(kinds, func(kind schema.GroupVersionKind) bool { return OfKind(controller, kind.GroupKind()) })
 }
 
-// OfKind reports whether a reference is to an object of a kind, in whatever version: an object keeps the reference that was written last, and
-// the kind may have got another version since.
+// OfKind reports whether a reference is to an object of a kind, in whatever version: an object keeps the reference that
+// was written last, and the kind may have got another version since.
 func OfKind(reference *metav1.OwnerReference, kind schema.GroupKind) bool {
 	return schema.FromAPIVersionAndKind(reference.APIVersion, reference.Kind).GroupKind() == kind
 }
 
-// mayExist reports whether an object with the name and the UID of a reference may exist. The API server accepts references of any length.
+// mayExist reports whether an object with the name and the UID of a reference may exist. The API server accepts
+// references of any length.
 func mayExist(reference *metav1.OwnerReference) bool {
 	return len(reference.Name) <= validation.DNS1123SubdomainMaxLength && len(reference.UID) <= longestUID
 }
@@ -165,7 +171,8 @@ func identity(object client.Object) client.Object {
 	return kept
 }
 
-// outline returns what the caches hold of a large object: its identity, its owner, and the version of it that was applied.
+// outline returns what the caches hold of a large object: its identity, its owner, and the version of it that was
+// applied.
 func outline(object client.Object) client.Object {
 	kept := identity(object)
 	kept.SetDeletionTimestamp(object.GetDeletionTimestamp())

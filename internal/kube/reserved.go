@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// No spec may set the labels and annotations of the operator and of Helm, and those that control Kubernetes itself. Charts belong to the
-// platform, and may set them.
+// No spec may set the labels and annotations of the operator and of Helm, and those that control Kubernetes itself.
+// Charts belong to the platform, and may set them.
 
 // reservedPrefixes are those of labels and annotations that the operator and Helm set.
 var reservedPrefixes = []string{"app.example.com/", "helm.sh/", "meta.helm.sh/"}
@@ -33,8 +33,8 @@ func ReservedLabel(key string) string {
 	return ""
 }
 
-// ReservedAnnotation returns why a spec may not set an annotation; empty if it may. Those of kubernetes.io are treated like others: which of
-// them an object may have depends on the object.
+// ReservedAnnotation returns why a spec may not set an annotation; empty if it may. Those of kubernetes.io are treated
+// like others: which of them an object may have depends on the object.
 func ReservedAnnotation(key string) string {
 	if slices.ContainsFunc(reservedPrefixes, func(prefix string) bool { return strings.HasPrefix(key, prefix) }) {
 		return "its prefix is the operator's or Helm's: take another"

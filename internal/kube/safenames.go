@@ -9,8 +9,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Named returns a reader that requests no object whose name or namespace is not a single path segment: no such object can exist.
-// Names in specs are written by users, and not every client checks them: "../../other/secrets/db" would be read from another namespace.
+// Named returns a reader that requests no object whose name or namespace is not a single path segment: no such object
+// can exist. Names in specs are written by users, and not every client checks them: "../../other/secrets/db" would be
+// read from another namespace.
 func Named(reader client.Reader) client.Reader { return named{reader} }
 
 type named struct{ client.Reader }

@@ -47,7 +47,8 @@ func (f *Fleet) Start(ctx context.Context) error {
 // NeedLeaderElection returns true: only the leader exports the fleet.
 func (*Fleet) NeedLeaderElection() bool { return true }
 
-// list returns all resources, shared with the cache: they must not be changed. While the cache cannot be read there are none.
+// list returns all resources, shared with the cache: they must not be changed. While the cache cannot be read there are
+// none.
 func (f *Fleet) list() []unstructured.Unstructured {
 	ctx, cancel := context.WithTimeout(context.Background(), readPatience)
 	defer cancel()
@@ -69,8 +70,10 @@ type fleets struct {
 func newFleets() *fleets {
 	return &fleets{
 		resources: prometheus.NewDesc("appservice_resources", "Resources that the operator serves.", []string{"kind"}, nil),
-		charts:    prometheus.NewDesc("appservice_chart_resources", "Resources by the chart that their newest release was rendered with. Charts beyond the first ten are counted together, as other.", []string{"kind", "version", "digest"}, nil),
-		condition: prometheus.NewDesc("appservice_condition", "A condition of a resource as it is now; always 1. The series of another status or reason ends.",
+		charts: prometheus.NewDesc("appservice_chart_resources",
+			"Resources by the chart that their newest release was rendered with. Charts beyond the first ten are counted together, as other.", []string{"kind", "version", "digest"}, nil),
+		condition: prometheus.NewDesc("appservice_condition",
+			"A condition of a resource as it is now; always 1. The series of another status or reason ends.",
 			[]string{"kind", "name", "namespace", "reason", "status", "type"}, nil),
 	}
 }
@@ -123,7 +126,8 @@ func (s *fleets) Collect(metrics chan<- prometheus.Metric) {
 	for kind, names := range shown {
 		metrics <- prometheus.MustNewConstMetric(s.resources, prometheus.GaugeValue, float64(len(names)), kind)
 		for chart, resources := range charts[kind] {
-			metrics <- prometheus.MustNewConstMetric(s.charts, prometheus.GaugeValue, float64(resources), kind, chart.version, chart.digest)
+			metrics <- prometheus.MustNewConstMetric(s.charts, prometheus.GaugeValue, float64(resources), kind, chart.version,
+				chart.digest)
 		}
 	}
 }
@@ -155,7 +159,8 @@ func countChart(resources map[usedChart]int, chart usedChart) {
 
 // conditionTypes are the exported types: others in a status are not limited in number.
 var conditionTypes = []string{
-	v1.ConditionReady, v1.ConditionAvailable, v1.ConditionProgressing, v1.ConditionDeployed, v1.ConditionReconciling, v1.ConditionStalled,
+	v1.ConditionReady, v1.ConditionAvailable, v1.ConditionProgressing, v1.ConditionDeployed, v1.ConditionReconciling,
+	v1.ConditionStalled,
 }
 
 // labeller creates the series of one scrape. Thousands of series share their labels and their value, so that a scrape
@@ -175,7 +180,8 @@ func (l *labeller) label(name, value string) *dto.LabelPair {
 }
 
 // show sends the conditions of a resource.
-func (l *labeller) show(kind string, name types.NamespacedName, content map[string]any, metrics chan<- prometheus.Metric) {
+func (l *labeller) show(kind string, name types.NamespacedName, content map[string]any,
+	metrics chan<- prometheus.Metric) {
 	conditions, _, _ := unstructured.NestedFieldNoCopy(content, "status", "conditions")
 	list, _ := conditions.([]any)
 	named := &dto.LabelPair{Name: ptr.To("name"), Value: &name.Name}

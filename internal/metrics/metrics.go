@@ -49,26 +49,40 @@ func Register(registry prometheus.Registerer) (*Metrics, error) {
 // New returns the metrics, without any kind yet.
 func New() *Metrics {
 	m := &Metrics{
-		build:      gauge("appservice_build_info", "The build of the operator; always 1.", "version", "goversion"),
-		charts:     gauge("appservice_chart_info", "The chart that resources of a kind are rendered with; always 1.", "kind", "chart", "version"),
-		refused:    gauge("appservice_chart_load_failed", "1 while the files of a chart cannot be used, and the chart before stays in use; the log says why.", "kind"),
-		policy:     gauge("appservice_policy_info", "The platform's policy in use: the file, or the built-in default, and its digest; always 1.", "source", "digest"),
-		unusable:   prometheus.NewGauge(prometheus.GaugeOpts{Name: "appservice_policy_load_failed", Help: "1 while the file of the policy cannot be used, and the policy before stays in use; the log says why."}),
-		reconciles: histogram("appservice_reconcile_duration_seconds", "Duration of reconciles, by outcome.", fast, "kind", "outcome"),
-		failures:   counter("appservice_reconcile_failures_total", "Reconciles that could not bring objects to what the spec says, by the reason of Ready.", "kind", "reason"),
-		renders:    counter("appservice_render_errors_total", "Reconciles that ended because spec and chart could not be rendered.", "kind"),
-		actions:    counter("appservice_release_actions_total", "Installs, upgrades, resumed releases and repairs of drift that came to an end, well or not.", "kind", "action", "result"),
-		durations:  histogram("appservice_release_action_duration_seconds", "Time spent on actions that ended well: writing objects and the release record, waiting in between left out.", slow, "kind", "action"),
-		drift:      counter("appservice_drift_corrections_total", "Objects put back after others changed them, by their kind and by what it took: create, apply or delete.", "kind", "object_kind", "operation"),
-		rollouts:   gauge("appservice_rollout_resources", "Resources that the chart in use did not come to, or that are not ready with it: they wait for their turn (waiting) or because it is halted (held), or it cannot be rendered for them, or too few replicas became available again (failed).", "kind", "state"),
-		fleets:     newFleets(),
+		build: gauge("appservice_build_info", "The build of the operator; always 1.", "version", "goversion"),
+		charts: gauge("appservice_chart_info", "The chart that resources of a kind are rendered with; always 1.", "kind",
+			"chart", "version"),
+		refused: gauge("appservice_chart_load_failed",
+			"1 while the files of a chart cannot be used, and the chart before stays in use; the log says why.", "kind"),
+		policy: gauge("appservice_policy_info",
+			"The platform's policy in use: the file, or the built-in default, and its digest; always 1.", "source", "digest"),
+		unusable: prometheus.NewGauge(prometheus.GaugeOpts{Name: "appservice_policy_load_failed",
+			Help: "1 while the file of the policy cannot be used, and the policy before stays in use; the log says why."}),
+		reconciles: histogram("appservice_reconcile_duration_seconds", "Duration of reconciles, by outcome.", fast, "kind",
+			"outcome"),
+		failures: counter("appservice_reconcile_failures_total",
+			"Reconciles that could not bring objects to what the spec says, by the reason of Ready.", "kind", "reason"),
+		renders: counter("appservice_render_errors_total",
+			"Reconciles that ended because spec and chart could not be rendered.", "kind"),
+		actions: counter("appservice_release_actions_total",
+			"Installs, upgrades, resumed releases and repairs of drift that came to an end, well or not.", "kind", "action",
+			"result"),
+		durations: histogram("appservice_release_action_duration_seconds",
+			"Time spent on actions that ended well: writing objects and the release record, waiting in between left out.", slow,
+			"kind", "action"),
+		drift: counter("appservice_drift_corrections_total",
+			"Objects put back after others changed them, by their kind and by what it took: create, apply or delete.", "kind",
+			"object_kind", "operation"),
+		rollouts: gauge("appservice_rollout_resources",
+			"Resources that the chart in use did not come to, or that are not ready with it: they wait for their turn (waiting) or because it is halted (held), or it cannot be rendered for them, or too few replicas became available again (failed).", "kind", "state"),
+		fleets: newFleets(),
 	}
 	m.build.WithLabelValues(version.Version, runtime.Version()).Set(1)
 	return m
 }
 
-// The upper bounds of buckets, in seconds: of reconciles, most of which do nothing, and of actions, which wait for the API
-// server.
+// The upper bounds of buckets, in seconds: of reconciles, most of which do nothing, and of actions, which wait for the
+// API server.
 var (
 	fast = []float64{.00025, .0005, .001, .0025, .005, .01, .025, .1, .5, 1, 5}
 	slow = []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30}
@@ -87,7 +101,8 @@ func histogram(name, help string, buckets []float64, labels ...string) *promethe
 }
 
 func (m *Metrics) all() []prometheus.Collector {
-	return []prometheus.Collector{m.build, m.charts, m.refused, m.policy, m.unusable, m.reconciles, m.failures, m.renders, m.actions, m.durations, m.drift, m.rollouts, m.fleets}
+	return []prometheus.Collector{m.build, m.charts, m.refused, m.policy, m.unusable, m.reconciles, m.failures, m.renders,
+		m.actions, m.durations, m.drift, m.rollouts, m.fleets}
 }
 
 // Describe implements prometheus.Collector.

@@ -54,7 +54,8 @@ type kindChart struct {
 }
 
 // serve records the chart of a kind as it was loaded at the start, and how to create another renderer of it.
-func (c *charts) serve(entry chart.Watch, informer client.Reader, kind *metrics.Kind, renderer func(*helmchart.Chart) *render.Renderer) *kindChart {
+func (c *charts) serve(entry chart.Watch, informer client.Reader, kind *metrics.Kind,
+	renderer func(*helmchart.Chart) *render.Renderer) *kindChart {
 	k := &kindChart{
 		entry: entry, charts: c, renderer: renderer, metrics: kind, informer: informer,
 		log: log.Log.WithName("charts").WithValues("kind", entry.Kind),
@@ -88,7 +89,8 @@ func (c *charts) Start(ctx context.Context) error {
 		}
 	})
 	if err != nil { // nodes limit file watches: charts are served without, too
-		log.Log.WithName("charts").Error(err, "charts are not followed: restart the operator to serve changed ones", "folder", c.folder)
+		log.Log.WithName("charts").Error(err, "charts are not followed: restart the operator to serve changed ones", "folder",
+			c.folder)
 	}
 	return nil
 }
@@ -143,7 +145,8 @@ func (k *kindChart) refuse(err error) {
 	if now := k.current; now != nil && now.Get().Broken == nil {
 		use = now.Get().Identity().String() + " stays in use"
 	}
-	k.log.Info(fmt.Sprintf("the chart does not load: %s\n%s", use, text), "folder", k.charts.place(), "path", k.entry.ChartPath)
+	k.log.Info(fmt.Sprintf("the chart does not load: %s\n%s", use, text), "folder", k.charts.place(), "path",
+		k.entry.ChartPath)
 }
 
 func (k *kindChart) tell(message string) {

@@ -107,14 +107,16 @@ func addController(mgr manager.Manager, shared shared, entry chart.Watch) error 
 		Hosts:        shared.Hosts,
 		Observer:     shared.Observer,
 		Actor: release.NewActor(
-			&livestate.Writer{Client: mgr.GetClient(), Secrets: core, Observer: shared.Observer}, kube.Named(mgr.GetAPIReader()), shared.HistoryMax),
+			&livestate.Writer{Client: mgr.GetClient(), Secrets: core, Observer: shared.Observer}, kube.Named(mgr.GetAPIReader()),
+			shared.HistoryMax),
 		Status:   &status.Writer{Client: mgr.GetClient(), Clock: shared.Clock},
 		Client:   mgr.GetClient(),
 		Live:     kube.Named(mgr.GetAPIReader()),
 		Recorder: shared.Recorder,
 		Metrics:  counters,
 		Clock:    shared.Clock,
-		Others:   slices.DeleteFunc(slices.Clone(shared.Kinds), func(other schema.GroupVersionKind) bool { return other == kind }),
+		Others: slices.DeleteFunc(slices.Clone(shared.Kinds),
+			func(other schema.GroupVersionKind) bool { return other == kind }),
 		Looks:    shared.Looks,
 		InFlight: shared.InFlight,
 	}
@@ -166,7 +168,8 @@ func addController(mgr manager.Manager, shared shared, entry chart.Watch) error 
 	if err := mgr.Add(shared.Metrics.Fleet(kind, mgr.GetCache())); err != nil {
 		return fmt.Errorf("cannot show %s in the metrics: %w", kind.Kind, err)
 	}
-	changed := predicate.Or[client.Object](predicate.GenerationChangedPredicate{}, predicate.LabelChangedPredicate{}, predicate.AnnotationChangedPredicate{})
+	changed := predicate.Or[client.Object](predicate.GenerationChangedPredicate{}, predicate.LabelChangedPredicate{},
+		predicate.AnnotationChangedPredicate{})
 	for _, source := range []source.Source{
 		source.Kind[client.Object](mgr.GetCache(), resource, &handler.EnqueueRequestForObject{}, changed),
 		source.Kind[client.Object](mgr.GetCache(), resource, handler.Funcs{UpdateFunc: reconciler.Status.Update}),
@@ -175,7 +178,8 @@ func addController(mgr manager.Manager, shared shared, entry chart.Watch) error 
 			return fmt.Errorf("cannot watch %s: %w", kind, err)
 		}
 	}
-	for _, source := range []source.Source{chartOf.wake(), shared.Hosts.Wake(kind.GroupKind()), reconciler.Rollouts.Wake()} {
+	for _, source := range []source.Source{chartOf.wake(), shared.Hosts.Wake(kind.GroupKind()),
+		reconciler.Rollouts.Wake()} {
 		if err := runs.Watch(source); err != nil {
 			return fmt.Errorf("cannot watch %s: %w", kind, err)
 		}
@@ -186,7 +190,8 @@ func addController(mgr manager.Manager, shared shared, entry chart.Watch) error 
 		return err
 	}
 	if allowed {
-		if err := watch.APIs(context.Background(), mgr.GetCache(), runs, reconciler.Rendering, shared.Capabilities.Invalidate); err != nil {
+		if err := watch.APIs(context.Background(), mgr.GetCache(), runs, reconciler.Rendering,
+			shared.Capabilities.Invalidate); err != nil {
 			return err
 		}
 		if err := watchRequests(mgr, runs, reconciler); err != nil {
@@ -196,8 +201,8 @@ func addController(mgr manager.Manager, shared shared, entry chart.Watch) error 
 	return tracker.Preload(context.Background(), append(chart.Kinds(entry.Chart), kube.SecretKind)...)
 }
 
-// rateLimiter spaces the attempts of reconciles that return an error, for example because the status cannot be written: soon at
-// first, since conflicts pass, then up to the interval of the attempts that the status reports.
+// rateLimiter spaces the attempts of reconciles that return an error, for example because the status cannot be written:
+// soon at first, since conflicts pass, then up to the interval of the attempts that the status reports.
 func rateLimiter() workqueue.TypedRateLimiter[reconcile.Request] {
 	return workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](5*time.Millisecond, controller.LastRetry)
 }

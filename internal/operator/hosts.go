@@ -38,7 +38,8 @@ func (r hostRules) Refused(namespace string, route kube.Key, claim hosts.Claim) 
 	if may {
 		return nil
 	}
-	return &policy.Error{Violations: []policy.Violation{{Kind: route.Kind, Name: route.Name, Path: "host", Value: claim.HostOrAll(), Why: why}}}
+	return &policy.Error{Violations: []policy.Violation{{Kind: route.Kind, Name: route.Name, Path: "host",
+		Value: claim.HostOrAll(), Why: why}}}
 }
 
 // Granted implements hosts.Rules.
@@ -58,7 +59,8 @@ func newRoutes(config *rest.Config, mgr manager.Manager, options Options) (cache
 			"namespaces", options.WatchNamespaces)
 	}
 	return newCacheOf(config, mgr, "routes", cache.Options{
-		DefaultLabelSelector: labels.NewSelector().Add(*others), DefaultTransform: hosts.Strip, DefaultNamespaces: namespaces(options),
-		NewInformer: (&kube.Informers{}).New,
+		DefaultLabelSelector: labels.NewSelector().Add(*others), DefaultTransform: hosts.Strip,
+		DefaultNamespaces: namespaces(options),
+		NewInformer:       (&kube.Informers{}).New,
 	})
 }

@@ -71,8 +71,8 @@ func split(mapper meta.RESTMapper, list []chart.Watch) (there []chart.Watch, mis
 	return there, missing, nil
 }
 
-// awaited are kinds that the cluster does not serve. It implements manager.Runnable: an operator that is newer than the CRDs serves all
-// other kinds, and restarts when one of these is served.
+// awaited are kinds that the cluster does not serve. It implements manager.Runnable: an operator that is newer than the
+// CRDs serves all other kinds, and restarts when one of these is served.
 type awaited struct {
 	kinds  []schema.GroupVersionKind
 	mapper meta.RESTMapper
@@ -88,7 +88,8 @@ func (a awaited) String() string {
 
 // Start implements manager.Runnable. The error ends the manager, and its container is restarted.
 func (a awaited) Start(ctx context.Context) error {
-	log.FromContext(ctx).Info("kinds are not served: their CRDs are missing; the operator starts again when one is there", "kinds", a.String())
+	log.FromContext(ctx).Info("kinds are not served: their CRDs are missing; the operator starts again when one is there",
+		"kinds", a.String())
 	var found error
 	err := wait.PollUntilContextCancel(ctx, awaitPeriod, false, func(context.Context) (bool, error) {
 		for _, kind := range a.kinds {

@@ -109,23 +109,24 @@ func New(config *rest.Config, options Options) (manager.Manager, error) {
 		return labels
 	}}
 	shared := shared{
-		Policy:                  rules.current,
-		Charts:                  charts,
-		Informers:               informers,
-		References:              references,
-		ReferenceInformers:      referenceInformers,
-		Defaults:                defaults,
-		DefaultInformers:        defaultInformers,
-		Dependencies:            dependencies,
-		MayWatch:                rights(mgr),
-		Hosts:                   hosts.New(mgr.GetCache(), routes, mgr.GetRESTMapper(), hosting),
-		Observer:                livestate.New(mgr.GetCache(), informers, kube.Named(mgr.GetAPIReader())),
-		Capabilities:            &watch.Discovered{Discovery: discoverer, Clock: clock.RealClock{}},
-		Recorder:                recorder,
-		Metrics:                 counters,
-		Clock:                   clock.RealClock{},
-		ReconcileTimeout:        options.ReconcileTimeout,
-		Rollouts:                rolloutLimits{options.MaxConcurrentRollouts, options.MaxFailedRollouts, options.RolloutDeadline},
+		Policy:             rules.current,
+		Charts:             charts,
+		Informers:          informers,
+		References:         references,
+		ReferenceInformers: referenceInformers,
+		Defaults:           defaults,
+		DefaultInformers:   defaultInformers,
+		Dependencies:       dependencies,
+		MayWatch:           rights(mgr),
+		Hosts:              hosts.New(mgr.GetCache(), routes, mgr.GetRESTMapper(), hosting),
+		Observer:           livestate.New(mgr.GetCache(), informers, kube.Named(mgr.GetAPIReader())),
+		Capabilities:       &watch.Discovered{Discovery: discoverer, Clock: clock.RealClock{}},
+		Recorder:           recorder,
+		Metrics:            counters,
+		Clock:              clock.RealClock{},
+		ReconcileTimeout:   options.ReconcileTimeout,
+		Rollouts: rolloutLimits{options.MaxConcurrentRollouts, options.MaxFailedRollouts,
+			options.RolloutDeadline},
 		HistoryMax:              options.HistoryMax,
 		Kinds:                   served(list),
 		Looks:                   flowcontrol.NewTokenBucketPassiveRateLimiter(looksPerSecond, looksAtOnce),
@@ -171,7 +172,8 @@ func managerOptions(options Options, list []chart.Watch, informers *kube.Informe
 		GracefulShutdownTimeout:       ptr.To(shutdown),
 		Metrics:                       options.metricsServer(),
 	}
-	out.Cache.ByObject[kube.Metadata(watch.CRDKind)] = cache.ByObject{Label: labels.Everything(), Transform: watch.StripCRD}
+	out.Cache.ByObject[kube.Metadata(watch.CRDKind)] = cache.ByObject{Label: labels.Everything(),
+		Transform: watch.StripCRD}
 	for _, entry := range list {
 		resource := kube.Object(entry.GroupVersionKind)
 		selector, _ := metav1.LabelSelectorAsSelector(entry.Selector) // chart.LoadWatches has tried it
@@ -180,8 +182,8 @@ func managerOptions(options Options, list []chart.Watch, informers *kube.Informe
 	return out
 }
 
-// addProbes adds the probes. The operator is ready when it can read the resources that it serves, and its own records of
-// them: a kind that only some resources use affects only those.
+// addProbes adds the probes. The operator is ready when it can read the resources that it serves, and its own records
+// of them: a kind that only some resources use affects only those.
 func addProbes(mgr manager.Manager, informers *kube.Informers, list []chart.Watch) error {
 	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
 		return fmt.Errorf("cannot set up the health probe: %w", err)

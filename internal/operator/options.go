@@ -1,5 +1,5 @@
-// Package operator assembles the manager: it reads watches.yaml and charts, sets up caches, and adds a controller for each
-// kind. It is the only place where all options are read.
+// Package operator assembles the manager: it reads watches.yaml and charts, sets up caches, and adds a controller for
+// each kind. It is the only place where all options are read.
 package operator
 
 import (
@@ -35,7 +35,8 @@ type Options struct {
 	ReconcileTimeout time.Duration
 	// MaxConcurrentRollouts is how many resources roll their pods at a time if a new chart or operator causes it.
 	MaxConcurrentRollouts int
-	// MaxFailedRollouts is how many resources of a kind may not become ready with a new chart or operator before that is halted.
+	// MaxFailedRollouts is how many resources of a kind may not become ready with a new chart or operator before that is
+	// halted.
 	MaxFailedRollouts int
 	// RolloutDeadline is how long such a resource may take for each replica to become available.
 	RolloutDeadline time.Duration
@@ -62,26 +63,37 @@ const mostHistory = 50
 
 // Bind defines the flags of the options and sets their defaults.
 func (o *Options) Bind(flags *flag.FlagSet) {
-	flags.StringVar(&o.WatchesFile, "watches-file", "", "file that says which kinds are served, and with which chart (default: the embedded watches.yaml)")
-	flags.StringVar(&o.ChartDir, "chart-dir", "", "folder that the chart paths of the watches file start from (default: the embedded charts, or the folder of --watches-file)")
-	flags.StringVar(&o.Policy, "policy", "", "file with the rules for workloads and routes by namespace (default, and if there is no such file: the built-in rules)")
+	flags.StringVar(&o.WatchesFile, "watches-file", "",
+		"file that says which kinds are served, and with which chart (default: the embedded watches.yaml)")
+	flags.StringVar(&o.ChartDir, "chart-dir", "",
+		"folder that the chart paths of the watches file start from (default: the embedded charts, or the folder of --watches-file)")
+	flags.StringVar(&o.Policy, "policy", "",
+		"file with the rules for workloads and routes by namespace (default, and if there is no such file: the built-in rules)")
 	flags.BoolVar(&o.Check, "check", false, "read watches, charts and the policy, say what is wrong, and end")
 	o.WatchNamespaces = splitList(os.Getenv("WATCH_NAMESPACE"))
-	flags.Func("watch-namespaces", "comma-separated namespaces to serve (default: WATCH_NAMESPACE, else all)", func(value string) error {
-		o.WatchNamespaces = splitList(value)
-		return nil
-	})
-	flags.IntVar(&o.MaxConcurrentReconciles, "max-concurrent-reconciles", 16, "resources of a kind that are reconciled at a time")
-	flags.DurationVar(&o.ReconcileTimeout, "reconcile-timeout", 2*time.Minute, "time after which a reconcile ends, to be tried again: requests that are never answered must not hold up other resources")
-	flags.IntVar(&o.MaxConcurrentRollouts, "max-concurrent-rollouts", 10, "resources that roll their pods at a time where a new chart or operator causes it")
-	flags.IntVar(&o.MaxFailedRollouts, "max-failed-rollouts", 3, "resources of a kind that may not become ready with a new chart or operator before it goes no further")
+	flags.Func("watch-namespaces", "comma-separated namespaces to serve (default: WATCH_NAMESPACE, else all)",
+		func(value string) error {
+			o.WatchNamespaces = splitList(value)
+			return nil
+		})
+	flags.IntVar(&o.MaxConcurrentReconciles, "max-concurrent-reconciles", 16,
+		"resources of a kind that are reconciled at a time")
+	flags.DurationVar(&o.ReconcileTimeout, "reconcile-timeout", 2*time.Minute,
+		"time after which a reconcile ends, to be tried again: requests that are never answered must not hold up other resources")
+	flags.IntVar(&o.MaxConcurrentRollouts, "max-concurrent-rollouts", 10,
+		"resources that roll their pods at a time where a new chart or operator causes it")
+	flags.IntVar(&o.MaxFailedRollouts, "max-failed-rollouts", 3,
+		"resources of a kind that may not become ready with a new chart or operator before it goes no further")
 	flags.DurationVar(&o.RolloutDeadline, "rollout-deadline", 15*time.Minute,
 		"time in which replicas have to become available after a new chart or operator has restarted pods, whatever the spec says")
-	flags.IntVar(&o.HistoryMax, "history-max", 5, "release records that are kept of each resource, the newest included: what kubectl appservice history and undo, and helm history, know of")
+	flags.IntVar(&o.HistoryMax, "history-max", 5,
+		"release records that are kept of each resource, the newest included: what kubectl appservice history and undo, and helm history, know of")
 	flags.BoolVar(&o.LeaderElection, "leader-elect", false, "let one of several managers work at a time")
-	flags.StringVar(&o.LeaderElectionNamespace, "leader-election-namespace", "", "namespace of the lease (default: the one that the manager runs in)")
+	flags.StringVar(&o.LeaderElectionNamespace, "leader-election-namespace", "",
+		"namespace of the lease (default: the one that the manager runs in)")
 	o.bindMetrics(flags)
-	flags.StringVar(&o.ProbeAddress, "health-probe-bind-address", "127.0.0.1:8081", "address to serve /healthz and /readyz on; 0 for none")
+	flags.StringVar(&o.ProbeAddress, "health-probe-bind-address", "127.0.0.1:8081",
+		"address to serve /healthz and /readyz on; 0 for none")
 }
 
 func splitList(value string) []string {
@@ -98,7 +110,8 @@ func splitList(value string) []string {
 func (o *Options) validate() error {
 	for _, namespace := range o.WatchNamespaces {
 		if problems := validation.ValidateNamespaceName(namespace, false); len(problems) > 0 {
-			return fmt.Errorf("--watch-namespaces (or WATCH_NAMESPACE) has %q, which cannot be the name of a namespace: %s", namespace, problems[0])
+			return fmt.Errorf("--watch-namespaces (or WATCH_NAMESPACE) has %q, which cannot be the name of a namespace: %s",
+				namespace, problems[0])
 		}
 	}
 	if o.MaxConcurrentReconciles < 1 {

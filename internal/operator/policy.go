@@ -28,8 +28,8 @@ type policyFile struct {
 	told string // of what is wrong with the file
 }
 
-// readPolicy reads a policy file. Without a path, or a file at it, the policy is the built-in default: a ConfigMap may be created
-// later. A missing folder is an error.
+// readPolicy reads a policy file. Without a path, or a file at it, the policy is the built-in default: a ConfigMap may
+// be created later. A missing folder is an error.
 func readPolicy(path string) (*policy.Policy, error) {
 	if path == "" {
 		return policy.Default(), nil
@@ -77,7 +77,8 @@ func (p *policyFile) Start(ctx context.Context) error {
 // NeedLeaderElection implements manager.LeaderElectionRunnable: a standby must have the same policy.
 func (*policyFile) NeedLeaderElection() bool { return false }
 
-// load puts the present file to use, if it is another policy and a valid one. That the file is gone says nothing of what is allowed.
+// load puts the present file to use, if it is another policy and a valid one. That the file is gone says nothing of
+// what is allowed.
 func (p *policyFile) load(ctx context.Context) {
 	before := p.current.Get()
 	next, err := readPolicy(p.path)

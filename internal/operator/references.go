@@ -20,9 +20,10 @@ import (
 	"github.com/example/appservice-operator/internal/render/defaults"
 )
 
-// newReferences returns the cache for the metadata of referenced objects. The manager's cache holds only our own objects. Helm's records, of
-// which each resource has several, are left out.
-func newReferences(config *rest.Config, mgr manager.Manager, options Options, informers *kube.Informers) (cache.Cache, error) {
+// newReferences returns the cache for the metadata of referenced objects. The manager's cache holds only our own
+// objects. Helm's records, of which each resource has several, are left out.
+func newReferences(config *rest.Config, mgr manager.Manager, options Options,
+	informers *kube.Informers) (cache.Cache, error) {
 	return newCacheOf(config, mgr, "references", cache.Options{
 		ByObject: map[client.Object]cache.ByObject{
 			kube.Metadata(kube.SecretKind): {Field: fields.OneTermNotEqualSelector("type", livestate.RecordType)},
@@ -31,8 +32,10 @@ func newReferences(config *rest.Config, mgr manager.Manager, options Options, in
 	})
 }
 
-// newDefaults returns the cache for the ConfigMaps by which namespaces set defaults: those of that name, with their data.
-func newDefaults(config *rest.Config, mgr manager.Manager, options Options, informers *kube.Informers) (cache.Cache, error) {
+// newDefaults returns the cache for the ConfigMaps by which namespaces set defaults: those of that name, with their
+// data.
+func newDefaults(config *rest.Config, mgr manager.Manager, options Options,
+	informers *kube.Informers) (cache.Cache, error) {
 	return newCacheOf(config, mgr, "defaults", cache.Options{
 		DefaultFieldSelector: fields.OneTermEqualSelector(metav1.ObjectNameField, defaults.Name),
 		DefaultTransform:     defaults.Strip, DefaultNamespaces: namespaces(options), NewInformer: informers.New,

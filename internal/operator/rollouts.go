@@ -41,13 +41,15 @@ func followDefaults(mgr manager.Manager, shared shared, reconciler *controller.R
 	of := func(namespace string) ([]types.NamespacedName, error) {
 		return names(mgr.GetCache(), reconciler, client.InNamespace(namespace))
 	}
-	follow := &watch.Defaults{Kind: reconciler.Kind.Kind, Cache: shared.Defaults, Informers: shared.DefaultInformers, Names: of}
+	follow := &watch.Defaults{Kind: reconciler.Kind.Kind, Cache: shared.Defaults, Informers: shared.DefaultInformers,
+		Names: of}
 	reconciler.Defaults = follow
 	return follow.Watch(context.Background(), runs)
 }
 
 // names lists the resources of a reconciler from the cache, which is filled before the first reconcile begins.
-func names(informers client.Reader, reconciler *controller.Reconciler, options ...client.ListOption) ([]types.NamespacedName, error) {
+func names(informers client.Reader, reconciler *controller.Reconciler,
+	options ...client.ListOption) ([]types.NamespacedName, error) {
 	list := kube.List(reconciler.Kind)
 	if err := informers.List(context.Background(), list, append(options, client.UnsafeDisableDeepCopy)...); err != nil {
 		return nil, fmt.Errorf("cannot list %s: %w", reconciler.Kind.Kind, err)
@@ -65,5 +67,6 @@ func watchRequests(mgr manager.Manager, runs ctrl.Controller, reconciler *contro
 	if err != nil {
 		return fmt.Errorf("cannot find the resource of %s: %w", reconciler.Kind.Kind, err)
 	}
-	return watch.Requests(context.Background(), mgr.GetCache(), runs, mapping.Resource.GroupResource().String(), reconciler.Rollouts.Allow)
+	return watch.Requests(context.Background(), mgr.GetCache(), runs, mapping.Resource.GroupResource().String(),
+		reconciler.Rollouts.Allow)
 }

@@ -41,7 +41,8 @@ type check struct {
 
 // refuse records a violation of a rule.
 func (c *check) refuse(path, value, rule, allows string) {
-	c.found = append(c.found, Violation{Kind: c.object.GetKind(), Name: c.object.GetName(), Path: path, Value: value, Why: c.why(rule, allows)})
+	c.found = append(c.found, Violation{Kind: c.object.GetKind(), Name: c.object.GetName(), Path: path, Value: value,
+		Why: c.why(rule, allows)})
 }
 
 // allowed refuses a value that a list does not allow.

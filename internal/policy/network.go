@@ -51,7 +51,8 @@ func (c *check) service() {
 		c.address("spec.loadBalancerIP", address)
 	}
 	if class := c.text("spec", "loadBalancerClass"); class != "" {
-		c.allowed("spec.loadBalancerClass", class, "loadBalancerClasses", c.LoadBalancerClasses, c.LoadBalancerClasses.Allow(class))
+		c.allowed("spec.loadBalancerClass", class, "loadBalancerClasses", c.LoadBalancerClasses,
+			c.LoadBalancerClasses.Allow(class))
 	}
 }
 

@@ -23,8 +23,8 @@ const (
 	everything = "*"
 )
 
-// Patterns are names, keys and the like, in which * matches any characters except a slash. The empty text is matched only by the empty
-// pattern.
+// Patterns are names, keys and the like, in which * matches any characters except a slash. The empty text is matched
+// only by the empty pattern.
 type Patterns []string
 
 // Allow reports whether the last pattern that matches a text allows it.
@@ -45,8 +45,8 @@ func glob(pattern, text string) bool {
 	return matches
 }
 
-// last reports whether the last matching pattern allows a text. A pattern that allows must cover all of the text; to refuse it, a part
-// is enough.
+// last reports whether the last matching pattern allows a text. A pattern that allows must cover all of the text; to
+// refuse it, a part is enough.
 func last(list []string, text string, covers, overlaps func(pattern, text string) bool) bool {
 	for _, pattern := range slices.Backward(list) {
 		refused, refusing := strings.CutPrefix(pattern, refuses)
@@ -68,7 +68,8 @@ func (s ServiceTypes) Allow(kind string) bool { return Patterns(s).Allow(kind) }
 
 func (s ServiceTypes) check(item string) error {
 	return oneOf(item, []string{
-		string(corev1.ServiceTypeClusterIP), string(corev1.ServiceTypeNodePort), string(corev1.ServiceTypeLoadBalancer), string(corev1.ServiceTypeExternalName),
+		string(corev1.ServiceTypeClusterIP), string(corev1.ServiceTypeNodePort), string(corev1.ServiceTypeLoadBalancer),
+		string(corev1.ServiceTypeExternalName),
 	})
 }
 

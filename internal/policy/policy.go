@@ -95,7 +95,8 @@ func (p *Policy) For(namespace string, labeled map[string]string) Rules {
 }
 
 func (e *entry) matches(namespace string, labeled map[string]string) bool {
-	return (len(e.names) == 0 || e.names.Allow(namespace)) && (e.selector == nil || e.selector.Matches(labels.Set(labeled)))
+	return (len(e.names) == 0 || e.names.Allow(namespace)) &&
+		(e.selector == nil || e.selector.Matches(labels.Set(labeled)))
 }
 
 // lay lays the matching entries over the default.

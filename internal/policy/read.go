@@ -15,8 +15,8 @@ import (
 	"github.com/example/appservice-operator/internal/chart/fields"
 )
 
-// Read parses the text of a policy file; name is its name in messages. The error is fields.Problems, with all problems and their
-// lines.
+// Read parses the text of a policy file; name is its name in messages. The error is fields.Problems, with all problems
+// and their lines.
 func Read(name string, text []byte) (*Policy, error) {
 	file, err := parse(name, text)
 	if err != nil {
@@ -110,7 +110,8 @@ func (r *reader) scalar(node *yaml.Node, into reflect.Value, at string) {
 	}
 }
 
-var spoken = map[reflect.Kind]string{reflect.String: "text", reflect.Bool: "boolean: true or false", reflect.Int64: "whole number, at least 0"}
+var spoken = map[reflect.Kind]string{reflect.String: "text", reflect.Bool: "boolean: true or false",
+	reflect.Int64: "whole number, at least 0"}
 
 func (r *reader) list(node *yaml.Node, into reflect.Value, at string) {
 	if node.Kind != yaml.SequenceNode {
@@ -119,7 +120,8 @@ func (r *reader) list(node *yaml.Node, into reflect.Value, at string) {
 	}
 	into.Set(reflect.MakeSlice(into.Type(), len(node.Content), len(node.Content)))
 	rules, isChecked := into.Interface().(checked)
-	if isChecked && len(node.Content) > 0 && !slices.ContainsFunc(node.Content, func(item *yaml.Node) bool { return !strings.HasPrefix(item.Value, refuses) }) {
+	if isChecked && len(node.Content) > 0 &&
+		!slices.ContainsFunc(node.Content, func(item *yaml.Node) bool { return !strings.HasPrefix(item.Value, refuses) }) {
 		r.report(node.Line, `%s: it refuses and allows nothing: begin with "+", for what the list is laid over, or "*"`, at)
 	}
 	for i, item := range node.Content {

@@ -7,11 +7,12 @@ import (
 	"sync/atomic"
 )
 
-// Rules are the rules of a namespace. The zero value allows everything: it is for an unknown cluster, as on the command line.
+// Rules are the rules of a namespace. The zero value allows everything: it is for an unknown cluster, as on the command
+// line.
 type Rules struct{ *rules }
 
-// MayUse reports whether the namespace may use all hosts that a route's host stands for, the empty one for all hosts. Why is the reason if
-// it may not.
+// MayUse reports whether the namespace may use all hosts that a route's host stands for, the empty one for all hosts.
+// Why is the reason if it may not.
 func (r Rules) MayUse(host string) (may bool, why string) {
 	host = strings.ToLower(host)
 	switch by := r.grantedElsewhere(host); {
@@ -35,7 +36,8 @@ func (r Rules) Grants(host string) bool {
 // Shares reports whether the namespace may share a host, by paths, with others.
 func (r Rules) Shares(host string) bool { return r.rules != nil && r.SharedHosts.allow(host) }
 
-// grantedElsewhere returns the place of an entry that grants some of the hosts to other namespaces only; empty if there is none.
+// grantedElsewhere returns the place of an entry that grants some of the hosts to other namespaces only; empty if there
+// is none.
 func (r Rules) grantedElsewhere(host string) string {
 	if r.rules == nil {
 		return ""

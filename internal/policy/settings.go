@@ -19,30 +19,33 @@ import (
 type File struct {
 	// Default is for all namespaces.
 	Default Settings `json:"default"`
-	// Namespaces are laid over the default, in order: for each rule, the last entry counts that is for the namespace and sets it.
+	// Namespaces are laid over the default, in order: for each rule, the last entry counts that is for the namespace and
+	// sets it.
 	Namespaces []Entry `json:"namespaces"`
 }
 
-// Entry has rules for some namespaces: those that have one of the names and that the selector matches, as far as there is one.
+// Entry has rules for some namespaces: those that have one of the names and that the selector matches, as far as there
+// is one.
 type Entry struct {
 	Names    Patterns              `json:"names"`
 	Selector *metav1.LabelSelector `json:"selector"`
 	Settings `json:",inline"`
 }
 
-// Settings are rules as a file sets them; what is left out is not set. The rules are lists of what is allowed. In all lists, "+" as the
-// first entry stands for what the list is laid over, and in lists of patterns the last one that matches counts, of which those that begin
-// with "!" refuse.
+// Settings are rules as a file sets them; what is left out is not set. The rules are lists of what is allowed. In all
+// lists, "+" as the first entry stands for what the list is laid over, and in lists of patterns the last one that
+// matches counts, of which those that begin with "!" refuse.
 type Settings struct {
-	// Annotations are keys of annotations by the kind of the rendered object, Pod for pod templates; those of "*" are allowed on all
-	// kinds. Each kind is a rule of its own. Issuers are a rule of their own, too.
+	// Annotations are keys of annotations by the kind of the rendered object, Pod for pod templates; those of "*" are
+	// allowed on all kinds. Each kind is a rule of its own. Issuers are a rule of their own, too.
 	Annotations map[string]Patterns `json:"annotations"`
 
 	// Hosts of Ingresses and routes. Those that an entry of a namespace names are granted to it: no other may use them.
 	Hosts Hosts `json:"hosts"`
 	// SharedHosts are hosts of which several namespaces may serve paths, if each of them may use the host and has it here.
 	SharedHosts Hosts `json:"sharedHosts"`
-	// WildcardHosts says whether routes may be for wildcards as *.example.com, or for all hosts of an Ingress controller or a listener.
+	// WildcardHosts says whether routes may be for wildcards as *.example.com, or for all hosts of an Ingress controller
+	// or a listener.
 	WildcardHosts *bool `json:"wildcardHosts"`
 	// IngressClasses by name; "" is for an Ingress that names none.
 	IngressClasses Patterns `json:"ingressClasses"`
@@ -53,9 +56,11 @@ type Settings struct {
 
 	// ServiceTypes are ClusterIP, which headless Services have, too, NodePort, LoadBalancer and ExternalName.
 	ServiceTypes ServiceTypes `json:"serviceTypes"`
-	// NodePorts are ports, or ranges such as 30000-30099, that a Service may ask for by number. Without a number, it is given one.
+	// NodePorts are ports, or ranges such as 30000-30099, that a Service may ask for by number. Without a number, it is
+	// given one.
 	NodePorts Ports `json:"nodePorts"`
-	// ExternalIPs are addresses, or networks such as 192.0.2.0/24, that a Service may ask for, as external IP or of a load balancer.
+	// ExternalIPs are addresses, or networks such as 192.0.2.0/24, that a Service may ask for, as external IP or of a load
+	// balancer.
 	ExternalIPs Networks `json:"externalIPs"`
 	// LoadBalancerClasses of Services; without one, the cluster's own serves them.
 	LoadBalancerClasses Patterns `json:"loadBalancerClasses"`
@@ -69,7 +74,8 @@ type Settings struct {
 	Tolerations Patterns `json:"tolerations"`
 	// NodeNames says whether pods may choose nodes by their names.
 	NodeNames *bool `json:"nodeNames"`
-	// Registries of images, or parts of them as ghcr.io/example with all below. A label of the host may be *; * alone is any.
+	// Registries of images, or parts of them as ghcr.io/example with all below. A label of the host may be *; * alone is
+	// any.
 	Registries Registries `json:"registries"`
 	// RequireDigests says whether images must be named with their digest.
 	RequireDigests *bool `json:"requireDigests"`

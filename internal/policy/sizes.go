@@ -11,7 +11,8 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// replicas are the fields, of any kind, that set the number of pods: of workloads, autoscalers, Jobs and KEDA's objects.
+// replicas are the fields, of any kind, that set the number of pods: of workloads, autoscalers, Jobs and KEDA's
+// objects.
 var replicas = [][]string{
 	{"spec", "replicas"},
 	{"spec", "maxReplicas"},
@@ -41,8 +42,8 @@ func (c *check) sizes() {
 	}
 }
 
-// budget refuses budgets that allow no disruption, however many pods there are. A number of pods that must stay is allowed: there
-// may be more.
+// budget refuses budgets that allow no disruption, however many pods there are. A number of pods that must stay is
+// allowed: there may be more.
 func (c *check) budget() {
 	const instead = "is false: a budget must let a pod go, else nodes cannot be drained"
 	if value, there := c.share("spec", "maxUnavailable"); there && value == 0 {
@@ -81,7 +82,8 @@ func (c *check) claims() {
 	}
 }
 
-// ephemeral checks the claim templates of ephemeral volumes in a pod template: a claim is created from them for each pod.
+// ephemeral checks the claim templates of ephemeral volumes in a pod template: a claim is created from them for each
+// pod.
 func (c *check) ephemeral(pod map[string]any) {
 	volumes, _, _ := unstructured.NestedFieldNoCopy(pod, "spec", "volumes")
 	list, _ := volumes.([]any)

@@ -22,7 +22,8 @@ type Body struct {
 // JSON returns the object. It must not be changed.
 func (b Body) JSON() []byte { return b.data }
 
-// With returns the object with more fields of metadata, such as the UID and the version of the object that is to be written.
+// With returns the object with more fields of metadata, such as the UID and the version of the object that is to be
+// written.
 func (b Body) With(fields map[string]string) []byte {
 	added, _ := json.Marshal(fields) // texts can be encoded
 	data := make([]byte, 0, len(b.data)+len(added))
@@ -48,7 +49,8 @@ func stamp(object *unstructured.Unstructured) (Body, error) {
 	if err != nil {
 		return Body{}, err
 	}
-	if err := unstructured.SetNestedField(object.Object, digest.Of(join(fields).data)[:32], "metadata", "annotations", hooks.AnnotationStamp); err != nil {
+	if err := unstructured.SetNestedField(object.Object, digest.Of(join(fields).data)[:32], "metadata", "annotations",
+		hooks.AnnotationStamp); err != nil {
 		return Body{}, cannotEncode(object, err)
 	}
 	if fields["metadata"], err = json.Marshal(object.Object["metadata"]); err != nil {

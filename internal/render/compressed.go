@@ -8,7 +8,8 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 )
 
-// Packed is a result as it is held in memory: a tenth of the size, and unpacked in a tenth of the time that rendering takes.
+// Packed is a result as it is held in memory: a tenth of the size, and unpacked in a tenth of the time that rendering
+// takes.
 type Packed struct {
 	Outline
 

@@ -7,8 +7,8 @@ import (
 	appchart "github.com/example/appservice-operator/internal/chart"
 )
 
-// Current holds the renderer in use. Another chart is another Renderer: a reconcile that reads it once uses one version of
-// the chart throughout. It is safe for concurrent use.
+// Current holds the renderer in use. Another chart is another Renderer: a reconcile that reads it once uses one version
+// of the chart throughout. It is safe for concurrent use.
 type Current struct{ renderer atomic.Pointer[Renderer] }
 
 // NewCurrent returns a holder of a renderer.
@@ -36,5 +36,6 @@ func (i Identity) String() string { return fmt.Sprintf("%s %s (%s)", i.Name, i.V
 // Identity returns the identity of the renderer's chart.
 func (r *Renderer) Identity() Identity {
 	r.identity.once.Do(func() { r.identity.digest, r.identity.values = appchart.Digest(r.Chart), r.Platform.digest() })
-	return Identity{Name: r.Chart.Name(), Version: r.Chart.Metadata.Version, Digest: r.identity.digest, Values: r.identity.values}
+	return Identity{Name: r.Chart.Name(), Version: r.Chart.Metadata.Version, Digest: r.identity.digest,
+		Values: r.identity.values}
 }

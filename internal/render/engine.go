@@ -15,8 +15,9 @@ import (
 	appchart "github.com/example/appservice-operator/internal/chart"
 )
 
-// templates caches the parsed templates of one chart: Helm's engine parses all of them in every render, which takes half of its
-// time, and has no limits. Which subcharts are enabled depends on the values: each set of them is parsed once.
+// templates caches the parsed templates of one chart: Helm's engine parses all of them in every render, which takes
+// half of its time, and has no limits. Which subcharts are enabled depends on the values: each set of them is parsed
+// once.
 type templates struct {
 	sets sync.Map // of *set, by the charts that are enabled
 }
@@ -37,9 +38,9 @@ type program struct {
 	work *work
 }
 
-// render returns the text of each template, as engine.Engine{}.Render does, and stops if it exceeds the limits. Without a REST config
-// the lookup function finds nothing: templates cannot read the cluster. Enabled is the chart, always of the same files, without the
-// subcharts that the values disable.
+// render returns the text of each template, as engine.Engine{}.Render does, and stops if it exceeds the limits. Without
+// a REST config the lookup function finds nothing: templates cannot read the cluster. Enabled is the chart, always of
+// the same files, without the subcharts that the values disable.
 func (t *templates) render(enabled *chart.Chart, input chartutil.Values) (map[string]string, error) {
 	return t.of(enabled).execute(enabled, input, nil)
 }
@@ -101,7 +102,8 @@ func newProgram(c *chart.Chart) (*program, error) {
 // addFiles records .Files of a chart and its subcharts, as Helm builds them.
 func (s *set) addFiles(c *chart.Chart) error {
 	taken := taker{}
-	reader := &chart.Chart{Metadata: c.Metadata, Files: c.Files, Templates: []*chart.File{{Name: "take", Data: []byte("{{ .Values.taker.Take . }}")}}}
+	reader := &chart.Chart{Metadata: c.Metadata, Files: c.Files,
+		Templates: []*chart.File{{Name: "take", Data: []byte("{{ .Values.taker.Take . }}")}}}
 	if _, err := (engine.Engine{}).Render(reader, chartutil.Values{"Values": map[string]any{"taker": taken}}); err != nil {
 		return err
 	}
@@ -173,7 +175,8 @@ func (s *set) execute(c *chart.Chart, input chartutil.Values, traced *trace) (fi
 			continue
 		}
 		scope := all[file.Chart.ChartFullPath()]
-		scope["Template"] = chartutil.Values{"Name": file.Name, "BasePath": path.Join(file.Chart.ChartFullPath(), "templates")}
+		scope["Template"] = chartutil.Values{"Name": file.Name,
+			"BasePath": path.Join(file.Chart.ChartFullPath(), "templates")}
 		text, err := p.execute(file.Name, scope, traced)
 		if err != nil {
 			return nil, err

@@ -126,9 +126,11 @@ func (r *Renderer) blame(err error) error {
 	case errors.As(err, &invalid), errors.As(err, &insecure), errors.As(err, &disallowed):
 		return err
 	case errors.As(err, &ofSpec):
-		return &SpecError{Message: ofSpec.Message, At: within(r.Chart, ofSpec.At), Chart: title(r.Chart), Column: ofSpec.Column, Excerpt: ofSpec.Excerpt}
+		return &SpecError{Message: ofSpec.Message, At: within(r.Chart, ofSpec.At), Chart: title(r.Chart),
+			Column: ofSpec.Column, Excerpt: ofSpec.Excerpt}
 	case errors.As(err, &ofChart):
-		return &ChartError{Chart: title(r.Chart), At: within(r.Chart, ofChart.At), Column: ofChart.Column, Rule: ofChart.Rule, Err: ofChart.Err, Excerpt: ofChart.Excerpt}
+		return &ChartError{Chart: title(r.Chart), At: within(r.Chart, ofChart.At), Column: ofChart.Column, Rule: ofChart.Rule,
+			Err: ofChart.Err, Excerpt: ofChart.Excerpt}
 	}
 	return &ChartError{Chart: title(r.Chart), Err: err}
 }
@@ -156,12 +158,13 @@ func within(c *chart.Chart, at string) string { return strings.TrimPrefix(at, c.
 // place matches the place of an error in the messages of text/template, which has no fields for it.
 var place = regexp.MustCompile(`(?s)^template: (.+?):(\d+)(?::(\d+))?: (?:executing ".*?" at <(.*?)>: )?(.*)$`)
 
-// templateFault attributes an error of a template to spec or chart. Of templates that include each other it names the first, which
-// renders an object, and the last, which failed, with the cause of the last one.
+// templateFault attributes an error of a template to spec or chart. Of templates that include each other it names the
+// first, which renders an object, and the last, which failed, with the cause of the last one.
 func templateFault(err error) error {
 	var failed, deepest template.ExecError
 	if unparsed, found := errors.AsType[*appchart.Fault](err); found {
-		return &ChartError{Rule: unparsed.Rule, At: line(unparsed.File, strconv.Itoa(unparsed.Line)), Err: errors.New(unparsed.Message)}
+		return &ChartError{Rule: unparsed.Rule, At: line(unparsed.File, strconv.Itoa(unparsed.Line)),
+			Err: errors.New(unparsed.Message)}
 	}
 	if _, exceeded := errors.AsType[*ChartError](err); exceeded {
 		return err // it names its template already

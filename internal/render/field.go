@@ -29,7 +29,10 @@ func misfits(err *jsonschema.ValidationError) []misfit {
 	case *kind.Required:
 		return each(why.Missing, func(name string) misfit { return misfit{below(at, name), "it is required", true} })
 	case *kind.AdditionalProperties:
-		return each(why.Properties, func(name string) misfit { return misfit{below(at, name), "there is no such field", false} })
+		return each(why.Properties, func(name string) misfit {
+			return misfit{below(at, name), "there is no such field",
+				false}
+		})
 	case *kind.AnyOf, *kind.OneOf:
 		if len(err.Causes) > 0 {
 			return []misfit{{at, alternatives(err), false}}
@@ -137,8 +140,9 @@ func says(values map[string]any, path []string) bool {
 	return true
 }
 
-// refusal returns an error that names the fields of the spec which a schema refuses, or says that it refuses the chart's own values.
-// Given are the values that the spec was translated into; used are those merged with the chart's defaults.
+// refusal returns an error that names the fields of the spec which a schema refuses, or says that it refuses the
+// chart's own values. Given are the values that the spec was translated into; used are those merged with the chart's
+// defaults.
 func refusal(given, used map[string]any, found []misfit) error {
 	var ofSpec, ofChart []string
 	for _, misfit := range found {
@@ -162,5 +166,6 @@ func refusal(given, used map[string]any, found []misfit) error {
 		return &SpecError{Message: strings.Join(slices.Compact(ofSpec), "; ")}
 	}
 	slices.Sort(ofChart)
-	return &ChartError{At: "values.yaml", Rule: appchart.RuleBadValues, Err: errors.New("it does not fit values.schema.json: " + strings.Join(slices.Compact(ofChart), "; "))}
+	return &ChartError{At: "values.yaml", Rule: appchart.RuleBadValues,
+		Err: errors.New("it does not fit values.schema.json: " + strings.Join(slices.Compact(ofChart), "; "))}
 }

@@ -2,8 +2,8 @@ package render
 
 import "text/template/parse"
 
-// instrument changes a node of a template so that its work is counted: each round of a loop begins with an empty text, which is written
-// like any other, and {{ template }} becomes {{ include }}, which counts its depth.
+// instrument changes a node of a template so that its work is counted: each round of a loop begins with an empty text,
+// which is written like any other, and {{ template }} becomes {{ include }}, which counts its depth.
 func instrument(node parse.Node) {
 	switch node := node.(type) {
 	case *parse.RangeNode:

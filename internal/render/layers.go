@@ -68,7 +68,8 @@ func (r *Renderer) FitPlatform() error {
 	return r.fit(defaults.Layer{Source: defaults.ByPlatform, Values: r.Platform.Defaults})
 }
 
-// fit returns an error that names the field if a layer sets what no spec may set. A field that a spec may only set together with others passes.
+// fit returns an error that names the field if a layer sets what no spec may set. A field that a spec may only set
+// together with others passes.
 func (r *Renderer) fit(layer defaults.Layer) error {
 	vals, err := values.OfDefaults(r.Translator, layer.Values)
 	if err == nil {
@@ -80,7 +81,8 @@ func (r *Renderer) fit(layer defaults.Layer) error {
 	return nil
 }
 
-// fitsSchema checks a layer, and the values that it was translated into, against values.schema.json, ignoring missing fields.
+// fitsSchema checks a layer, and the values that it was translated into, against values.schema.json, ignoring missing
+// fields.
 func (r *Renderer) fitsSchema(given map[string]any, vals chartutil.Values) error {
 	found, err := r.schemas.validate(r.Chart, vals)
 	if err != nil {
@@ -99,8 +101,10 @@ func (r *Renderer) fitsSchema(given map[string]any, vals chartutil.Values) error
 	return errors.New(strings.Join(slices.Compact(wrong), "; "))
 }
 
-// Under returns a copy of a resource with layers beneath its spec, and which fields came from them. The resource is not changed.
-func (r *Renderer) Under(resource *unstructured.Unstructured, layers []defaults.Layer) (*unstructured.Unstructured, []v1.DefaultsStatus) {
+// Under returns a copy of a resource with layers beneath its spec, and which fields came from them. The resource is not
+// changed.
+func (r *Renderer) Under(resource *unstructured.Unstructured,
+	layers []defaults.Layer) (*unstructured.Unstructured, []v1.DefaultsStatus) {
 	spec, isMap := resource.Object["spec"].(map[string]any)
 	if len(layers) == 0 || !isMap && resource.Object["spec"] != nil {
 		return resource, nil

@@ -10,7 +10,8 @@ import (
 	appchart "github.com/example/appservice-operator/internal/chart"
 )
 
-// Limits of one render. The largest charts need a thousandth of them: what exceeds them would not end, or not fit into the API server.
+// Limits of one render. The largest charts need a thousandth of them: what exceeds them would not end, or not fit into
+// the API server.
 const (
 	// maxBytes limits the total size of all texts that templates write, include or produce with functions.
 	maxBytes = 32 << 20
@@ -18,21 +19,22 @@ const (
 	maxSteps = 1_000_000
 	// maxDepth limits how deep templates may include each other.
 	maxDepth = 500
-	// maxTime is the time that a render may take. It is checked only after a number of steps, so that a render that merely had to wait for a
-	// processor does not reach it.
+	// maxTime is the time that a render may take. It is checked only after a number of steps, so that a render that merely
+	// had to wait for a processor does not reach it.
 	maxTime  = 30 * time.Second
 	untimely = 4096
 )
 
 var (
-	errBytes = fmt.Errorf("it renders more than %d MiB: see what its loops and functions like repeat multiply", maxBytes>>20)
+	errBytes = fmt.Errorf("it renders more than %d MiB: see what its loops and functions like repeat multiply",
+		maxBytes>>20)
 	errSteps = fmt.Errorf("its loops go round more than %d times: see what it ranges over", maxSteps)
 	errDepth = fmt.Errorf("templates include each other more than %d deep: one includes itself without an end", maxDepth)
 	errTime  = fmt.Errorf("it takes longer than %s: see what its loops do", maxTime)
 )
 
-// work is what a render has used so far. Package text/template cannot be interrupted: each round of a loop, each included template and
-// each text that a function produces is counted here, and gets an error once a limit is exceeded.
+// work is what a render has used so far. Package text/template cannot be interrupted: each round of a loop, each
+// included template and each text that a function produces is counted here, and gets an error once a limit is exceeded.
 type work struct {
 	bytes        float64
 	steps, depth int

@@ -23,8 +23,8 @@ type manifest struct {
 	object *unstructured.Unstructured
 }
 
-// manifestsOf reads what the templates rendered, in Helm's order of installation. It is releaseutil.SortManifests for charts
-// without hooks, and reads each document once.
+// manifestsOf reads what the templates rendered, in Helm's order of installation. It is releaseutil.SortManifests for
+// charts without hooks, and reads each document once.
 func manifestsOf(files map[string]string) ([]manifest, error) {
 	var list []manifest
 	for _, source := range slices.Sorted(maps.Keys(files)) {
@@ -37,7 +37,8 @@ func manifestsOf(files map[string]string) ([]manifest, error) {
 			}
 			object := &unstructured.Unstructured{}
 			if err := decode(text, object); err != nil {
-				return nil, &ChartError{At: source, Rule: appchart.RuleNoYAML, Err: &documentError{text, fmt.Errorf("it does not render an object: %w", err)}}
+				return nil, &ChartError{At: source, Rule: appchart.RuleNoYAML,
+					Err: &documentError{text, fmt.Errorf("it does not render an object: %w", err)}}
 			}
 			if object.Object == nil {
 				continue
@@ -50,7 +51,8 @@ func manifestsOf(files map[string]string) ([]manifest, error) {
 				continue
 			}
 			if object.GetName() == "" {
-				return nil, &ChartError{At: source, Rule: appchart.RuleNoYAML, Err: &documentError{text, fmt.Errorf("it renders a %s without metadata.name", object.GetKind())}}
+				return nil, &ChartError{At: source, Rule: appchart.RuleNoYAML,
+					Err: &documentError{text, fmt.Errorf("it renders a %s without metadata.name", object.GetKind())}}
 			}
 			list = append(list, manifest{source, object})
 		}
@@ -87,8 +89,9 @@ func documents(text string) []string {
 	return list
 }
 
-// testHook reports whether an object is a test of the chart, which the operator does not run. It refuses objects that Helm would treat
-// as other hooks: hooks bypass post-rendering and have no owner, and Helm drops those whose event it does not know.
+// testHook reports whether an object is a test of the chart, which the operator does not run. It refuses objects that
+// Helm would treat as other hooks: hooks bypass post-rendering and have no owner, and Helm drops those whose event it
+// does not know.
 func testHook(object *unstructured.Unstructured) (bool, error) {
 	event, found := object.GetAnnotations()[release.HookAnnotation]
 	if !found {

@@ -27,7 +27,8 @@ type Input struct {
 }
 
 // Render renders one resource for a cluster of which only the given capabilities are known.
-func (r *Renderer) Render(ctx context.Context, resource *unstructured.Unstructured, capabilities *chartutil.Capabilities) (*Result, error) {
+func (r *Renderer) Render(ctx context.Context, resource *unstructured.Unstructured,
+	capabilities *chartutil.Capabilities) (*Result, error) {
 	return r.Predict(ctx, Input{Resource: resource, Capabilities: capabilities}, nil)
 }
 

@@ -67,7 +67,8 @@ func (r *Renderer) place(of run, err error) error {
 	return fault
 }
 
-// excerpt returns the lines of a template around a number. If the column is not known, it is that of the first action of the line.
+// excerpt returns the lines of a template around a number. If the column is not known, it is that of the first action
+// of the line.
 func (r *Renderer) excerpt(file, number string, column int) string {
 	at, _ := strconv.Atoi(number) // it is digits
 	for _, template := range appchart.TemplateFiles(r.Chart) {
@@ -142,7 +143,8 @@ func textAt(node *yaml.Node, path ...string) string {
 	return node.Value
 }
 
-// trace renders one file again, and follows which of its lines the output comes from. It returns nil if there is no such file.
+// trace renders one file again, and follows which of its lines the output comes from. It returns nil if there is no
+// such file.
 func (r *Renderer) trace(of run, file string) (*trace, string) {
 	enabled, input, err := r.input(of)
 	if err != nil {

@@ -152,7 +152,8 @@ func (r *Renderer) draft(ctx context.Context, in Input, layers []defaults.Layer)
 			return nil, fmt.Errorf("%s renders %w", manifest.source, err)
 		}
 		if found := typecheck.Vast(manifest.object); len(found) > 0 {
-			return nil, fmt.Errorf("%s renders %s %q: %w", manifest.source, manifest.object.GetKind(), manifest.object.GetName(), found)
+			return nil, fmt.Errorf("%s renders %s %q: %w", manifest.source, manifest.object.GetKind(),
+				manifest.object.GetName(), found)
 		}
 		if !served(manifest.object, in.Capabilities) {
 			draft.result.leaveOut(manifest.object)
@@ -190,12 +191,14 @@ func (r *Renderer) identify(draft *Draft) error {
 }
 
 // Again returns a recorded release of a resource with changes by hooks: its objects have been through all hooks before.
-func Again(ctx context.Context, resource *unstructured.Unstructured, of *chart.Chart, values chartutil.Values, manifest string, facts hooks.Facts, chain ...hooks.Hook) (*Result, error) {
+func Again(ctx context.Context, resource *unstructured.Unstructured, of *chart.Chart, values chartutil.Values,
+	manifest string, facts hooks.Facts, chain ...hooks.Hook) (*Result, error) {
 	objects, err := ReadManifest(manifest)
 	if err != nil {
 		return nil, err
 	}
-	draft := &Draft{References: reference.Of(objects), run: run{resource: resource}, result: Result{Values: values, Objects: objects}}
+	draft := &Draft{References: reference.Of(objects), run: run{resource: resource},
+		result: Result{Values: values, Objects: objects}}
 	for _, document := range strings.Split(manifest, documentStart)[1:] {
 		source, _, _ := strings.Cut(document, "\n")
 		draft.result.Sources = append(draft.result.Sources, source)
@@ -255,7 +258,8 @@ func (r *Renderer) finish(ctx context.Context, draft *Draft, facts hooks.Facts) 
 
 // served reports whether a cluster serves the kind of an object. Built-in kinds are assumed to be served.
 func served(object *unstructured.Unstructured, capabilities *chartutil.Capabilities) bool {
-	return scheme.Scheme.Recognizes(object.GroupVersionKind()) || capabilities.APIVersions.Has(object.GetAPIVersion()+"/"+object.GetKind())
+	return scheme.Scheme.Recognizes(object.GroupVersionKind()) ||
+		capabilities.APIVersions.Has(object.GetAPIVersion()+"/"+object.GetKind())
 }
 
 func (r *Renderer) execute(of run) ([]manifest, error) {
@@ -279,7 +283,8 @@ func (r *Renderer) input(of run) (*chart.Chart, chartutil.Values, error) {
 	// Revision and IsInstall are the same in every render: a template that used them would never converge.
 	revision := max(1, r.Revision)
 	options := chartutil.ReleaseOptions{
-		Name: of.resource.GetName(), Namespace: of.resource.GetNamespace(), Revision: revision, IsInstall: revision == 1, IsUpgrade: revision > 1,
+		Name: of.resource.GetName(), Namespace: of.resource.GetNamespace(), Revision: revision, IsInstall: revision == 1,
+		IsUpgrade: revision > 1,
 	}
 	input, err := chartutil.ToRenderValuesWithSchemaValidation(c, vals, options, of.capabilities, true)
 	if err != nil {
@@ -345,7 +350,8 @@ func unique(result *Result) error {
 	for i, object := range result.Objects {
 		key := kube.KeyOf(object)
 		if other, found := seen[key]; found {
-			return &ChartError{At: result.Sources[i], Rule: appchart.RuleDuplicate, Err: fmt.Errorf("it renders %s %q, which %s renders, too", object.GetKind(), object.GetName(), other)}
+			return &ChartError{At: result.Sources[i], Rule: appchart.RuleDuplicate,
+				Err: fmt.Errorf("it renders %s %q, which %s renders, too", object.GetKind(), object.GetName(), other)}
 		}
 		seen[key] = result.Sources[i]
 	}
@@ -386,8 +392,8 @@ func (r *Result) Size() int {
 // documentStart comes before the source of each document of a manifest. No JSON has a line like that.
 const documentStart = "---\n# Source: "
 
-// Manifest returns the objects as Helm stores them, each with the template that it comes from. JSON is YAML, and formatting the
-// bodies takes a tenth of the time that printing YAML takes.
+// Manifest returns the objects as Helm stores them, each with the template that it comes from. JSON is YAML, and
+// formatting the bodies takes a tenth of the time that printing YAML takes.
 func (r *Result) Manifest() string {
 	var out bytes.Buffer
 	for i, body := range r.Bodies {

@@ -18,7 +18,8 @@ func For(entry appchart.Watch, c *chart.Chart) *Renderer {
 		Chart:      c,
 		Translator: values.For(entry.GroupVersionKind, c, entry.OverrideValues),
 		Platform: Platform{
-			Kind: entry.GroupVersionKind, Defaults: entry.DefaultValues, Namespaces: entry.NamespaceDefaults, Overrides: entry.OverrideValues,
+			Kind: entry.GroupVersionKind, Defaults: entry.DefaultValues, Namespaces: entry.NamespaceDefaults,
+			Overrides: entry.OverrideValues,
 		},
 		Hooks: hooks.Default(),
 	}

@@ -14,8 +14,8 @@ import (
 	"helm.sh/helm/v3/pkg/chartutil"
 )
 
-// schemas caches each compiled values.schema.json: Helm compiles it in every render, which takes a quarter of the time. A schema that
-// does not compile is left to Helm, which returns the reason and may fetch what a schema refers to.
+// schemas caches each compiled values.schema.json: Helm compiles it in every render, which takes a quarter of the time.
+// A schema that does not compile is left to Helm, which returns the reason and may fetch what a schema refers to.
 type schemas struct {
 	compiled sync.Map // a *jsonschema.Schema by the first byte of its text, nil for one that does not compile
 }

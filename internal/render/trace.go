@@ -8,8 +8,8 @@ import (
 	appchart "github.com/example/appservice-operator/internal/chart"
 )
 
-// trace follows from which line of a file each line of its template's output comes. It costs a parse and another render, so it is
-// used only if something is wrong.
+// trace follows from which line of a file each line of its template's output comes. It costs a parse and another
+// render, so it is used only if something is wrong.
 type trace struct {
 	file  string // being traced
 	text  string // of the file

@@ -20,7 +20,8 @@ type Lack struct {
 type UnservedError struct{ Lack }
 
 func (e *UnservedError) Error() string {
-	return fmt.Sprintf("the cluster does not serve %s in group %s, which %s needs: install it, or remove that", e.Kind, e.Group, e.By)
+	return fmt.Sprintf("the cluster does not serve %s in group %s, which %s needs: install it, or remove that", e.Kind,
+		e.Group, e.By)
 }
 
 // Reason returns the reason of Ready.

@@ -49,7 +49,8 @@ func serviceEndpoints(service *corev1.Service, snapshot *livestate.Snapshot) []v
 	var list []v1.Endpoint
 	for _, balancer := range service.Status.LoadBalancer.Ingress {
 		for _, port := range service.Spec.Ports {
-			list = append(list, v1.Endpoint{Name: port.Name, Scope: v1.ScopeExternal, URL: address(port, cmp.Or(balancer.Hostname, literal(balancer.IP)), port.Port)})
+			list = append(list, v1.Endpoint{Name: port.Name, Scope: v1.ScopeExternal,
+				URL: address(port, cmp.Or(balancer.Hostname, literal(balancer.IP)), port.Port)})
 		}
 	}
 	host := fmt.Sprintf("%s.%s.svc", service.Name, service.Namespace)
@@ -57,18 +58,20 @@ func serviceEndpoints(service *corev1.Service, snapshot *livestate.Snapshot) []v
 		host = service.Spec.ExternalName
 	}
 	for _, port := range service.Spec.Ports {
-		list = append(list, v1.Endpoint{Name: port.Name, Scope: v1.ScopeCluster, URL: address(port, host, numberOf(service, port, snapshot))})
+		list = append(list, v1.Endpoint{Name: port.Name, Scope: v1.ScopeCluster,
+			URL: address(port, host, numberOf(service, port, snapshot))})
 	}
 	for _, port := range service.Spec.Ports {
 		if port.NodePort != 0 {
-			list = append(list, v1.Endpoint{Name: port.Name, Scope: v1.ScopeNode, URL: address(port, nodeAddress, port.NodePort)})
+			list = append(list, v1.Endpoint{Name: port.Name, Scope: v1.ScopeNode,
+				URL: address(port, nodeAddress, port.NodePort)})
 		}
 	}
 	return list
 }
 
-// numberOf returns the number of a Service's port under the name of the Service. The name of a headless Service leads to its pods
-// directly: nothing in between translates ports.
+// numberOf returns the number of a Service's port under the name of the Service. The name of a headless Service leads
+// to its pods directly: nothing in between translates ports.
 func numberOf(service *corev1.Service, port corev1.ServicePort, snapshot *livestate.Snapshot) int32 {
 	if service.Spec.ClusterIP != corev1.ClusterIPNone {
 		return port.Port
@@ -79,8 +82,8 @@ func numberOf(service *corev1.Service, port corev1.ServicePort, snapshot *livest
 	return port.Port
 }
 
-// podsOf returns the spec of the pods that a Service leads to, from the first workload by kind and name that creates such pods; without
-// containers if there is none.
+// podsOf returns the spec of the pods that a Service leads to, from the first workload by kind and name that creates
+// such pods; without containers if there is none.
 func podsOf(service *corev1.Service, snapshot *livestate.Snapshot) *corev1.PodSpec {
 	selector := labels.SelectorFromSet(service.Spec.Selector)
 	var first string
@@ -129,7 +132,8 @@ func routeEndpoints(route *gateway.Route, gateways gateway.Gateways) []v1.Endpoi
 	var list []v1.Endpoint
 	for _, address := range route.Addresses(gateways) {
 		for _, path := range paths {
-			if endpoint := (v1.Endpoint{Scope: v1.ScopeExternal, URL: address.String() + path}); !slices.Contains(list, endpoint) {
+			if endpoint := (v1.Endpoint{Scope: v1.ScopeExternal, URL: address.String() + path}); !slices.Contains(list,
+				endpoint) {
 				list = append(list, endpoint)
 			}
 		}
@@ -145,7 +149,8 @@ func address(port corev1.ServicePort, host string, number int32) string {
 	switch {
 	case port.Protocol != corev1.ProtocolTCP && port.Protocol != "":
 		scheme = strings.ToLower(string(port.Protocol))
-	case protocol == "https", protocol == "kubernetes.io/wss", protocol == "" && (port.Port == 443 || strings.HasPrefix(port.Name, "https")):
+	case protocol == "https", protocol == "kubernetes.io/wss",
+		protocol == "" && (port.Port == 443 || strings.HasPrefix(port.Name, "https")):
 		scheme = "https"
 	case protocol != "" && !strings.Contains(protocol, "/"): // a name with a domain is not a URL's scheme
 		scheme = protocol

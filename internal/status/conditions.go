@@ -48,8 +48,8 @@ func available(main client.Object, v verdict) metav1.Condition {
 	return condition
 }
 
-// availableSet returns for a StatefulSet the condition that a Deployment has itself. A rollout replaces one replica at a time,
-// even the only one.
+// availableSet returns for a StatefulSet the condition that a Deployment has itself. A rollout replaces one replica at
+// a time, even the only one.
 func availableSet(set *appsv1.StatefulSet) metav1.Condition {
 	want, have := ptr.Deref(set.Spec.Replicas, 1), set.Status.AvailableReplicas
 	enough := have >= min(want, max(1, want-1))
@@ -65,26 +65,31 @@ func progressing(in Input, main client.Object) metav1.Condition {
 	case *appsv1.StatefulSet:
 		state := health.Of(main, factsOf(in))
 		return metav1.Condition{
-			Type: v1.ConditionProgressing, Status: isTrue(state.Verdict != health.Stuck), Reason: state.Reason, Message: state.Message,
+			Type: v1.ConditionProgressing, Status: isTrue(state.Verdict != health.Stuck), Reason: state.Reason,
+			Message: state.Message,
 		}
 	}
 	return noWorkload(v1.ConditionProgressing)
 }
 
 func noWorkload(kind string) metav1.Condition {
-	return metav1.Condition{Type: kind, Status: metav1.ConditionFalse, Reason: v1.ReasonNoWorkload, Message: "there is no Deployment"}
+	return metav1.Condition{Type: kind, Status: metav1.ConditionFalse, Reason: v1.ReasonNoWorkload,
+		Message: "there is no Deployment"}
 }
 
 func fromDeployment(kind string, source appsv1.DeploymentConditionType, workload *appsv1.Deployment) metav1.Condition {
 	condition := health.DeploymentCondition(workload, source)
 	if condition == nil {
-		return metav1.Condition{Type: kind, Status: metav1.ConditionFalse, Reason: v1.ReasonPending, Message: "the Deployment does not say yet"}
+		return metav1.Condition{Type: kind, Status: metav1.ConditionFalse, Reason: v1.ReasonPending,
+			Message: "the Deployment does not say yet"}
 	}
-	return metav1.Condition{Type: kind, Status: metav1.ConditionStatus(condition.Status), Reason: condition.Reason, Message: condition.Message}
+	return metav1.Condition{Type: kind, Status: metav1.ConditionStatus(condition.Status), Reason: condition.Reason,
+		Message: condition.Message}
 }
 
 func deployed(in Input) metav1.Condition {
-	condition := metav1.Condition{Type: v1.ConditionDeployed, Status: metav1.ConditionFalse, Reason: v1.ReasonPending, Message: "no release yet"}
+	condition := metav1.Condition{Type: v1.ConditionDeployed, Status: metav1.ConditionFalse, Reason: v1.ReasonPending,
+		Message: "no release yet"}
 	record := in.Snapshot.Record
 	if in.Problem != nil {
 		condition.Reason, condition.Message = in.Problem.Reason, in.Problem.Message

@@ -33,11 +33,13 @@ const (
 func judge(in Input, list []objectState) verdict {
 	switch {
 	case in.Paused:
-		return verdict{outcome: paused, reason: v1.ReasonPaused, message: "paused by spec.paused: nothing is installed, upgraded or repaired"}
+		return verdict{outcome: paused, reason: v1.ReasonPaused,
+			message: "paused by spec.paused: nothing is installed, upgraded or repaired"}
 	case in.Problem != nil && !in.Problem.Blocked:
 		return verdict{outcome: moving, reason: in.Problem.Reason, message: in.Problem.Message}
 	case in.Problem != nil:
-		return verdict{outcome: stuck, reason: in.Problem.Reason, message: in.Problem.Message, serving: trafficOf(in).serving()}
+		return verdict{outcome: stuck, reason: in.Problem.Reason, message: in.Problem.Message,
+			serving: trafficOf(in).serving()}
 	}
 	main, _ := mainOf(in.Resource.GetName(), in.Rendered)
 	culprit, more := worst(list, main)

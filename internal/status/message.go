@@ -9,15 +9,15 @@ import (
 // maxMessage is the length of a condition's message in characters.
 const maxMessage = 256
 
-// OneLine shortens a message to one line, as conditions and events require. Both ends are kept: what went wrong comes first,
-// and why comes last.
+// OneLine shortens a message to one line, as conditions and events require. Both ends are kept: what went wrong comes
+// first, and why comes last.
 func OneLine(message string) string { return shorten(message, maxMessage) }
 
 // cut marks the place of text that was left out.
 const cut = " … "
 
-// shorten converts a message to one line of at most that many characters. Text is left out of the middle, between words if
-// possible; the end gets three fifths of what remains.
+// shorten converts a message to one line of at most that many characters. Text is left out of the middle, between words
+// if possible; the end gets three fifths of what remains.
 func shorten(message string, most int) string {
 	message = text.Line(message)
 	runes := []rune(message)

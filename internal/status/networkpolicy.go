@@ -13,11 +13,12 @@ import (
 // labelInstance is on the pods of AppServices.
 const labelInstance = "app.kubernetes.io/instance"
 
-// served are the API groups of kinds whose controllers send traffic to the pods, as a rule from a namespace of their own.
+// served are the API groups of kinds whose controllers send traffic to the pods, as a rule from a namespace of their
+// own.
 var served = []string{networkingv1.GroupName, "gateway.networking.k8s.io", "monitoring.coreos.com"}
 
-// shutOut warns of a NetworkPolicy that admits no pod that may be the controller of an Ingress or a route, or Prometheus. Policies are
-// additive, so another one in the namespace may admit it: the message says so.
+// shutOut warns of a NetworkPolicy that admits no pod that may be the controller of an Ingress or a route, or
+// Prometheus. Policies are additive, so another one in the namespace may admit it: the message says so.
 func shutOut(in Input) []v1.Problem {
 	var list []v1.Problem
 	for _, key := range in.Rendered {

@@ -49,7 +49,8 @@ func runOf(status *v1.AppServiceStatus, key kube.Key) *v1.RunStatus {
 
 // factsOf returns the facts that objects do not contain themselves.
 func factsOf(in Input) health.Facts {
-	facts := health.Facts{Now: in.Now.Time, Missing: map[reference.Object][]string{}, Gateways: in.Gateways, Live: in.Snapshot.Objects}
+	facts := health.Facts{Now: in.Now.Time, Missing: map[reference.Object][]string{}, Gateways: in.Gateways,
+		Live: in.Snapshot.Objects}
 	for _, missing := range in.Missing {
 		if missing.Key == "" {
 			facts.Missing[missing.Object] = in.Others[missing.Object]
@@ -61,8 +62,8 @@ func factsOf(in Input) health.Facts {
 	return facts
 }
 
-// explain merges the worst cause into a state. With a lasting cause the object is stuck, whatever its deadline; a cause that may pass only
-// explains what is waited for. Causes of an earlier spec no longer count.
+// explain merges the worst cause into a state. With a lasting cause the object is stuck, whatever its deadline; a cause
+// that may pass only explains what is waited for. Causes of an earlier spec no longer count.
 func explain(state health.State, causes []diagnose.Cause) health.State {
 	if len(causes) == 0 || causes[0].Effect == diagnose.Advice || state == health.Unnoticed {
 		return state
@@ -79,8 +80,8 @@ func explain(state health.State, causes []diagnose.Cause) health.State {
 // mainKinds are the kinds whose pods serve until they are scaled down or deleted, the most common first.
 var mainKinds = []string{"Deployment", "StatefulSet", "DaemonSet"}
 
-// mainOf returns the main workload of a resource: the one with its name, else the only one of its kind. It returns false if there is
-// none.
+// mainOf returns the main workload of a resource: the one with its name, else the only one of its kind. It returns
+// false if there is none.
 func mainOf(name string, keys []kube.Key) (kube.Key, bool) {
 	for _, kind := range mainKinds {
 		var of []kube.Key
@@ -102,8 +103,8 @@ func mainOf(name string, keys []kube.Key) (kube.Key, bool) {
 	return kube.Key{}, false
 }
 
-// worst returns the object that keeps the resource from being ready, the main workload first, then others that run pods; and how many more
-// there are. It returns -1 if there is none.
+// worst returns the object that keeps the resource from being ready, the main workload first, then others that run
+// pods; and how many more there are. It returns -1 if there is none.
 func worst(list []objectState, main kube.Key) (first, more int) {
 	first = -1
 	rank := func(one objectState) int {

@@ -12,7 +12,8 @@ func resources(out *v1.AppServiceStatus, in Input, list []objectState) {
 	}
 	out.Resources = nil
 	for _, one := range list {
-		entry := v1.ResourceStatus{Kind: one.key.Kind, Name: one.key.Name, Ready: !one.Holds(), State: resourceStates[one.Verdict]}
+		entry := v1.ResourceStatus{Kind: one.key.Kind, Name: one.key.Name, Ready: !one.Holds(),
+			State: resourceStates[one.Verdict]}
 		if one.Verdict != health.Ready {
 			entry.Message = OneLine(one.Message)
 		}
@@ -21,5 +22,6 @@ func resources(out *v1.AppServiceStatus, in Input, list []objectState) {
 }
 
 var resourceStates = map[health.Verdict]v1.ResourceState{
-	health.Ready: v1.ResourceReady, health.Warned: v1.ResourceReady, health.Waiting: v1.ResourceWaiting, health.Stuck: v1.ResourceFailed,
+	health.Ready: v1.ResourceReady, health.Warned: v1.ResourceReady, health.Waiting: v1.ResourceWaiting,
+	health.Stuck: v1.ResourceFailed,
 }

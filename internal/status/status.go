@@ -53,7 +53,8 @@ type Input struct {
 	Hosts []v1.HostStatus
 	// Beside are the conflicts with others that serve one of them, too, and come first.
 	Beside []error
-	// Waits says why a new chart or operator, or a change of defaults, does not change the resource yet; zero if nothing waits.
+	// Waits says why a new chart or operator, or a change of defaults, does not change the resource yet; zero if nothing
+	// waits.
 	Waits Waits
 	// NextAttempt is when the failed action is tried again, if only time may end the failure; zero if not.
 	NextAttempt time.Time
@@ -89,8 +90,8 @@ type Problem struct {
 	Blocked bool
 }
 
-// Summarize computes the status. It also returns when that has to be repeated although nothing changes; zero if there is no such
-// time.
+// Summarize computes the status. It also returns when that has to be repeated although nothing changes; zero if there
+// is no such time.
 func Summarize(in Input) (*v1.AppServiceStatus, time.Time) {
 	out := in.Previous.DeepCopy()
 	out.ObservedGeneration = in.Resource.GetGeneration()
@@ -101,7 +102,8 @@ func Summarize(in Input) (*v1.AppServiceStatus, time.Time) {
 	resources(out, in, list)
 	if record := in.Snapshot.Record; record != nil {
 		out.Release = &v1.ReleaseStatus{
-			Revision: record.Revision, ChartVersion: record.Chart, ChartDigest: livestate.ShortDigest(record.ChartDigest), Digest: record.Digest,
+			Revision: record.Revision, ChartVersion: record.Chart, ChartDigest: livestate.ShortDigest(record.ChartDigest),
+			Digest: record.Digest,
 		}
 	} else if len(in.Snapshot.Objects) == 0 { // else its record is lost: the objects still belong to it
 		out.Release = nil
@@ -129,7 +131,8 @@ func Summarize(in Input) (*v1.AppServiceStatus, time.Time) {
 	return out, again
 }
 
-// nextAttempt returns the time of the next attempt in whole seconds, as statuses are stored, rounded up; nil if there is none.
+// nextAttempt returns the time of the next attempt in whole seconds, as statuses are stored, rounded up; nil if there
+// is none.
 func nextAttempt(in Input) *metav1.Time {
 	if in.NextAttempt.IsZero() {
 		return nil
@@ -146,8 +149,8 @@ func mainObject(resource *unstructured.Unstructured, snapshot *livestate.Snapsho
 	return snapshot.Objects[main]
 }
 
-// Unnoticed reports whether a workload was just written and its controller has not observed it yet: it will within moments, and the
-// status is written then rather than twice.
+// Unnoticed reports whether a workload was just written and its controller has not observed it yet: it will within
+// moments, and the status is written then rather than twice.
 func Unnoticed(there *livestate.Snapshot) bool {
 	for _, object := range there.Objects {
 		if workload, makesPods := diagnose.WorkloadOf(object); makesPods && !workload.Noticed {

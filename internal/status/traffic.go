@@ -111,7 +111,8 @@ func (r traffic) meanwhile() string {
 	case len(lost) < len(r.services):
 		return fmt.Sprintf("%s, except on %s, which its pods do not have", previousServes, enumerate(lost))
 	default:
-		return fmt.Sprintf("; rollout stalled, the previous version runs but is not reached: its pods do not have %s", enumerate(lost))
+		return fmt.Sprintf("; rollout stalled, the previous version runs but is not reached: its pods do not have %s",
+			enumerate(lost))
 	}
 }
 

@@ -9,26 +9,27 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 )
 
-// Lifetime says how long a resource with spec.ttl lives: a function of the resource, the time that its status announces and the present
-// time, so that nothing has to be remembered and a restart changes nothing. The zero value has no end.
+// Lifetime says how long a resource with spec.ttl lives: a function of the resource, the time that its status announces
+// and the present time, so that nothing has to be remembered and a restart changes nothing. The zero value has no end.
 type Lifetime struct {
 	ttl  time.Duration
 	ends time.Time
 }
 
-// MinTTL is the shortest time to live that the CRD accepts. A shorter or invalid one got past the CRD and deletes nothing.
+// MinTTL is the shortest time to live that the CRD accepts. A shorter or invalid one got past the CRD and deletes
+// nothing.
 const MinTTL = time.Minute
 
-// The warning is due when a tenth of the time to live is left, and an hour before the end of a long one. So late at the latest the end is
-// announced.
+// The warning is due when a tenth of the time to live is left, and an hour before the end of a long one. So late at the
+// latest the end is announced.
 const (
 	warnedShare   = 10
 	longestNotice = time.Hour
 )
 
-// LifetimeOf returns the lifetime of a resource, counted from its creation. It ends later if its end was not announced by now, as after a ttl was
-// added or made shorter: no clock but one is compared with that of the announcement. Of other kinds than AppService, spec belongs to the
-// chart.
+// LifetimeOf returns the lifetime of a resource, counted from its creation. It ends later if its end was not announced
+// by now, as after a ttl was added or made shorter: no clock but one is compared with that of the announcement. Of
+// other kinds than AppService, spec belongs to the chart.
 func LifetimeOf(resource *unstructured.Unstructured, announced *metav1.Time, now time.Time) Lifetime {
 	if resource.GroupVersionKind() != v1.GroupVersion.WithKind(v1.Kind) {
 		return Lifetime{}

@@ -25,8 +25,9 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// Writer writes the status of the resources of one kind. It alone decides when: it knows the last written status, whatever the cache
-// shows, limits the rate of writes, and requeues a resource if another writer changed its status. It is safe for concurrent use.
+// Writer writes the status of the resources of one kind. It alone decides when: it knows the last written status,
+// whatever the cache shows, limits the rate of writes, and requeues a resource if another writer changed its status. It
+// is safe for concurrent use.
 type Writer struct {
 	Client client.Client
 	Clock  clock.PassiveClock
@@ -47,8 +48,8 @@ type written struct {
 	resource *unstructured.Unstructured
 }
 
-// Newest returns a resource as the last status write left it if the cache is older, else as cached: a patch computed from an older
-// status would leave fields unchanged that have changed since.
+// Newest returns a resource as the last status write left it if the cache is older, else as cached: a patch computed
+// from an older status would leave fields unchanged that have changed since.
 func (w *Writer) Newest(cached *unstructured.Unstructured) *unstructured.Unstructured {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -75,10 +76,11 @@ func Of(resource *unstructured.Unstructured) (*v1.AppServiceStatus, error) {
 	return out, nil
 }
 
-// Write writes a status if it differs from the resource's. The write may have to wait because of the rate limit: then the time
-// until it is allowed is returned. The error is the API server's: NotFound or a conflict if the resource was deleted or created
-// again meanwhile.
-func (w *Writer) Write(ctx context.Context, resource *unstructured.Unstructured, previous, current *v1.AppServiceStatus, paced bool) (wait time.Duration, err error) {
+// Write writes a status if it differs from the resource's. The write may have to wait because of the rate limit: then
+// the time until it is allowed is returned. The error is the API server's: NotFound or a conflict if the resource was
+// deleted or created again meanwhile.
+func (w *Writer) Write(ctx context.Context, resource *unstructured.Unstructured, previous, current *v1.AppServiceStatus,
+	paced bool) (wait time.Duration, err error) {
 	if equality.Semantic.DeepEqual(previous, current) {
 		return 0, nil
 	}
@@ -95,16 +97,18 @@ func (w *Writer) Write(ctx context.Context, resource *unstructured.Unstructured,
 	return 0, err
 }
 
-// wait returns the time until a status that differs from the previous one may be written; 0 for now, which then counts as written.
+// wait returns the time until a status that differs from the previous one may be written; 0 for now, which then counts
+// as written.
 func (w *Writer) wait(resource *unstructured.Unstructured, previous, current *v1.AppServiceStatus) time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.of(resource).rate.wait(w.Clock.Now(), previous, current)
 }
 
-// NoteRuns writes what is noted of Jobs, and nothing else, if the resource is still in the version that was read. It returns the resource
-// after the write. The error is a conflict if it is not. Write never writes what is noted of Jobs.
-func (w *Writer) NoteRuns(ctx context.Context, resource *unstructured.Unstructured, runs []v1.RunStatus) (*unstructured.Unstructured, error) {
+// NoteRuns writes what is noted of Jobs, and nothing else, if the resource is still in the version that was read. It
+// returns the resource after the write. The error is a conflict if it is not. Write never writes what is noted of Jobs.
+func (w *Writer) NoteRuns(ctx context.Context, resource *unstructured.Unstructured,
+	runs []v1.RunStatus) (*unstructured.Unstructured, error) {
 	current, err := Of(resource)
 	if err != nil {
 		return nil, err
@@ -144,14 +148,16 @@ func (e *PrunedError) Unwrap() error { return e.Err }
 func (e *PrunedError) Reason() string { return v1.ReasonAPIUnavailable }
 
 // patch writes a status by a patch, and returns the resource after that.
-func (w *Writer) patch(ctx context.Context, resource *unstructured.Unstructured, current *v1.AppServiceStatus, patch []byte) (*unstructured.Unstructured, error) {
+func (w *Writer) patch(ctx context.Context, resource *unstructured.Unstructured, current *v1.AppServiceStatus,
+	patch []byte) (*unstructured.Unstructured, error) {
 	w.mu.Lock()
 	w.of(resource).sum = sumOf(current) // before the write: its event may overtake the answer
 	w.mu.Unlock()
 	after := kube.Object(resource.GroupVersionKind())
 	after.SetNamespace(resource.GetNamespace())
 	after.SetName(resource.GetName())
-	if err := w.Client.Status().Patch(ctx, after, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(kube.FieldManager)); err != nil {
+	if err := w.Client.Status().Patch(ctx, after, client.RawPatch(types.MergePatchType, patch),
+		client.FieldOwner(kube.FieldManager)); err != nil {
 		return nil, err
 	}
 	after, err := kube.Compact(after) // as the cache shows it
@@ -166,10 +172,11 @@ func (w *Writer) patch(ctx context.Context, resource *unstructured.Unstructured,
 	return after, nil
 }
 
-// patchOf returns the merge patch from the stored status to another one. It contains the UID, so that it is never applied to another
-// resource of the same name, and always the whole verdict.
+// patchOf returns the merge patch from the stored status to another one. It contains the UID, so that it is never
+// applied to another resource of the same name, and always the whole verdict.
 func patchOf(resource *unstructured.Unstructured, current *v1.AppServiceStatus) ([]byte, error) {
-	stored, _, err := unstructured.NestedFieldNoCopy(resource.Object, "status") // as it is stored: a counter that is 0 may not be there yet
+	// as it is stored: a counter that is 0 may not be there yet
+	stored, _, err := unstructured.NestedFieldNoCopy(resource.Object, "status")
 	if err != nil {
 		return nil, err
 	}
@@ -224,7 +231,8 @@ func (k *written) forgetIfShown(cached client.Object) {
 }
 
 // Update handles an event of a resource: a status that differs from the one last written here is corrected.
-func (w *Writer) Update(_ context.Context, e event.UpdateEvent, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+func (w *Writer) Update(_ context.Context, e event.UpdateEvent,
+	queue workqueue.TypedRateLimitingInterface[reconcile.Request]) {
 	after, ok := e.ObjectNew.(*unstructured.Unstructured)
 	if !ok || !w.foreign(e.ObjectOld, after) {
 		return
@@ -242,7 +250,8 @@ func (w *Writer) foreign(before client.Object, after *unstructured.Unstructured)
 	}
 	known.seen = after.GetResourceVersion()
 	known.forgetIfShown(after)
-	if old, ok := before.(*unstructured.Unstructured); ok && equality.Semantic.DeepEqual(old.Object["status"], after.Object["status"]) {
+	if old, ok := before.(*unstructured.Unstructured); ok &&
+		equality.Semantic.DeepEqual(old.Object["status"], after.Object["status"]) {
 		return false
 	}
 	current, err := Of(after)

@@ -26,8 +26,8 @@ type writeRate struct {
 	meaning *rate.Limiter
 }
 
-// wait returns the time until a status that differs from the previous one may be written; 0 for now, which then counts as
-// written.
+// wait returns the time until a status that differs from the previous one may be written; 0 for now, which then counts
+// as written.
 func (p *writeRate) wait(now time.Time, previous, current *v1.AppServiceStatus) time.Duration {
 	if previous.ObservedGeneration != current.ObservedGeneration {
 		p.meaning = nil // a new spec starts over: the rate is up to its author

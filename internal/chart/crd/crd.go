@@ -1,5 +1,6 @@
-// Package crd applies a custom resource definition to resources like the API server, with the server's own code and messages: it prunes
-// unknown fields, sets defaults, and validates the schema and the CEL rules. It reads no cluster, so it does not evaluate admission policies.
+// Package crd applies a custom resource definition to resources like the API server, with the server's own code and
+// messages: it prunes unknown fields, sets defaults, and validates the schema and the CEL rules. It reads no cluster,
+// so it does not evaluate admission policies.
 package crd
 
 import (
@@ -49,7 +50,8 @@ type Definition struct {
 type Admitted struct {
 	// Resource is the resource as it would be stored.
 	Resource *unstructured.Unstructured
-	// Unknown are the paths of unknown fields: the server refuses or drops them, depending on the client's field validation.
+	// Unknown are the paths of unknown fields: the server refuses or drops them, depending on the client's field
+	// validation.
 	Unknown []string
 	// Errors are the reasons why it is refused; empty if it is admitted.
 	Errors field.ErrorList
@@ -68,7 +70,8 @@ func Read(text []byte) (*Definition, error) {
 	}
 	version := versioned.Spec.Versions[0].Name
 	versioned.Status.StoredVersions = []string{version}
-	if err := apiextensionsv1.Convert_v1_CustomResourceDefinition_To_apiextensions_CustomResourceDefinition(versioned, internal, nil); err != nil {
+	if err := apiextensionsv1.Convert_v1_CustomResourceDefinition_To_apiextensions_CustomResourceDefinition(versioned,
+		internal, nil); err != nil {
 		return nil, err
 	}
 	properties, err := apiextensions.GetSchemaForVersion(internal, version)
@@ -89,7 +92,8 @@ func Read(text []byte) (*Definition, error) {
 	return d, err
 }
 
-// Of reads the definition of a kind from the file GROUP_PLURAL.yaml of a folder. It returns nil if the file does not exist.
+// Of reads the definition of a kind from the file GROUP_PLURAL.yaml of a folder. It returns nil if the file does not
+// exist.
 func Of(files fs.FS, dir string, kind runtimeschema.GroupVersionKind, plural string) (*Definition, error) {
 	name := path.Join(dir, kind.Group+"_"+plural+".yaml")
 	text, err := fs.ReadFile(files, name)
@@ -116,7 +120,8 @@ func (d *Definition) Admit(ctx context.Context, in *unstructured.Unstructured) A
 		return out
 	}
 	content := out.Resource.Object
-	out.Errors = apivalidation.ValidateObjectMetaAccessor(out.Resource, true, apivalidation.NameIsDNSSubdomain, field.NewPath("metadata"))
+	out.Errors = apivalidation.ValidateObjectMetaAccessor(out.Resource, true, apivalidation.NameIsDNSSubdomain,
+		field.NewPath("metadata"))
 	out.Errors = append(out.Errors, validation.ValidateCustomResource(nil, content, d.schema)...)
 	out.Errors = append(out.Errors, listtype.ValidateListSetsAndMaps(nil, d.structural, content)...)
 	if unchecked := blocked(out.Errors); unchecked != nil {
@@ -128,15 +133,19 @@ func (d *Definition) Admit(ctx context.Context, in *unstructured.Unstructured) A
 	return out
 }
 
-// decode does what the API server does before it validates a new resource: it prunes unknown fields, whose paths it returns, and nulls of fields
-// that are not nullable, sets defaults, and drops the status. It returns an error if metadata has a wrong type.
+// decode does what the API server does before it validates a new resource: it prunes unknown fields, whose paths it
+// returns, and nulls of fields that are not nullable, sets defaults, and drops the status. It returns an error if
+// metadata has a wrong type.
 func (d *Definition) decode(resource *unstructured.Unstructured) (unknown []string, errs field.ErrorList) {
 	content := resource.Object
-	_, _, unknown, err := objectmeta.GetObjectMetaWithOptions(content, objectmeta.ObjectMetaOptions{ReturnUnknownFieldPaths: true})
+	_, _, unknown, err := objectmeta.GetObjectMetaWithOptions(content,
+		objectmeta.ObjectMetaOptions{ReturnUnknownFieldPaths: true})
 	if err != nil {
-		return nil, field.ErrorList{{Type: field.ErrorTypeTypeInvalid, Field: "metadata", BadValue: field.OmitValueType{}, Detail: err.Error()}}
+		return nil, field.ErrorList{{Type: field.ErrorTypeTypeInvalid, Field: "metadata", BadValue: field.OmitValueType{},
+			Detail: err.Error()}}
 	}
-	unknown = append(unknown, pruning.PruneWithOptions(content, d.structural, true, schema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true})...)
+	unknown = append(unknown, pruning.PruneWithOptions(content, d.structural, true,
+		schema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true})...)
 	defaulting.PruneNonNullableNullsWithoutDefaults(content, d.structural)
 	defaulting.Default(content, d.structural)
 	if d.ownStatus {
@@ -158,8 +167,10 @@ func (d *Definition) Change(ctx context.Context, before, after *unstructured.Uns
 func blocked(errs field.ErrorList) *field.Error {
 	for _, err := range errs {
 		switch err.Type {
-		case field.ErrorTypeNotSupported, field.ErrorTypeRequired, field.ErrorTypeTooLong, field.ErrorTypeTooMany, field.ErrorTypeTypeInvalid:
-			return field.Invalid(nil, nil, "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation")
+		case field.ErrorTypeNotSupported, field.ErrorTypeRequired, field.ErrorTypeTooLong, field.ErrorTypeTooMany,
+			field.ErrorTypeTypeInvalid:
+			return field.Invalid(nil, nil,
+				"some validation rules were not checked because the object was invalid; correct the existing errors to complete validation")
 		}
 	}
 	return nil

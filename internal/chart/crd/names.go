@@ -8,7 +8,8 @@ import (
 	"github.com/example/appservice-operator/internal/chart/fields"
 )
 
-// DidYouMean returns a question with the known field that is most similar to an unknown one, as in ": did you mean image?"; empty if none is.
+// DidYouMean returns a question with the known field that is most similar to an unknown one, as in ": did you mean
+// image?"; empty if none is.
 func (d *Definition) DidYouMean(unknown string) string {
 	at := d.structural
 	steps := strings.Split(unknown, ".")

@@ -13,8 +13,8 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 )
 
-// Place is a location in the spec of a kind, with its schema as needed to lay defaults beneath a spec. The zero value has no schema: any value
-// fits.
+// Place is a location in the spec of a kind, with its schema as needed to lay defaults beneath a spec. The zero value
+// has no schema: any value fits.
 type Place struct {
 	at *node
 	// fixed maps the fields for which defaults have no effect to the reason.
@@ -43,8 +43,8 @@ const (
 	aboutOne   = "it is about one resource, and read from its spec alone"
 )
 
-// fixedOf lists the fields of Go types for which defaults have no effect, with the reason: fields that every spec has, that are read from the spec
-// only, or that are immutable, which the API server checks in the spec only.
+// fixedOf lists the fields of Go types for which defaults have no effect, with the reason: fields that every spec has,
+// that are read from the spec only, or that are immutable, which the API server checks in the spec only.
 var fixedOf = map[reflect.Type]map[string]string{
 	reflect.TypeFor[v1.AppServiceSpec](): {
 		"image":  inEachSpec,
@@ -102,8 +102,8 @@ func (p Place) At(path string) (Place, bool) {
 	return p, true
 }
 
-// Lacks returns the path of a required field that a value lacks; empty if it is complete. An incomplete value cannot create an object: it only
-// adds to one that a spec has.
+// Lacks returns the path of a required field that a value lacks; empty if it is complete. An incomplete value cannot
+// create an object: it only adds to one that a spec has.
 func (p Place) Lacks(value any) string {
 	given, isMap := value.(map[string]any)
 	if !isMap || p.at == nil {
@@ -150,8 +150,8 @@ func requiredOf(of reflect.Type) []string {
 	return names
 }
 
-// alternatives are mutually exclusive fields, by rules of the CRD and of Kubernetes. If a spec sets one, defaults for the others are
-// not applied.
+// alternatives are mutually exclusive fields, by rules of the CRD and of Kubernetes. If a spec sets one, defaults for
+// the others are not applied.
 var alternatives = map[reflect.Type][]string{
 	reflect.TypeFor[v1.Probe]():                {"exec", "grpc", "httpGet", "tcpSocket"},
 	reflect.TypeFor[v1.ReadinessProbe]():       {"exec", "grpc", "httpGet", "none", "tcpSocket"},
@@ -180,5 +180,6 @@ func (p Place) Excludes(spec map[string]any, field string) bool {
 		return true
 	}
 	among := alternatives[typ]
-	return slices.Contains(among, field) && slices.ContainsFunc(among, func(other string) bool { return spec[other] != nil })
+	return slices.Contains(among, field) &&
+		slices.ContainsFunc(among, func(other string) bool { return spec[other] != nil })
 }

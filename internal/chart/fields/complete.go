@@ -9,8 +9,9 @@ import (
 	"helm.sh/helm/v3/pkg/chartutil"
 )
 
-// Complete adds the fields that a chart declares to its values and its schema, so that they need no entry in values.yaml and values.schema.json.
-// Values of values.yaml win over declared defaults. The raw files are not changed. Mistakes in fields.yaml are returned as Problems.
+// Complete adds the fields that a chart declares to its values and its schema, so that they need no entry in
+// values.yaml and values.schema.json. Values of values.yaml win over declared defaults. The raw files are not changed.
+// Mistakes in fields.yaml are returned as Problems.
 func Complete(c *chart.Chart, dir string) error {
 	text, there := textOf(c)
 	if !there {
@@ -27,8 +28,9 @@ func Complete(c *chart.Chart, dir string) error {
 	return nil
 }
 
-// schema returns a values.schema.json with the declared properties in place of those that an earlier fields.yaml may have left. Properties with
-// references to Go types are added only if they are missing: only the generated file has them in full.
+// schema returns a values.schema.json with the declared properties in place of those that an earlier fields.yaml may
+// have left. Properties with references to Go types are added only if they are missing: only the generated file has
+// them in full.
 func (f *File) schema(text []byte, values map[string]any) ([]byte, error) {
 	document := map[string]any{"type": "object"}
 	if len(text) > 0 {

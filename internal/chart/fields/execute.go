@@ -97,8 +97,8 @@ func (e *execution) variable(name string) map[string]value {
 	return nil
 }
 
-// assign sets a variable of this or an outer block. If the value differs, the variable becomes unknown, since it depends on
-// the branch taken, and both values count as used.
+// assign sets a variable of this or an outer block. If the value differs, the variable becomes unknown, since it
+// depends on the branch taken, and both values count as used.
 func (e *execution) assign(name string, to value) {
 	if names := e.variable(name); names != nil && names[name].key() != to.key() {
 		e.use(names[name])

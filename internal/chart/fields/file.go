@@ -119,7 +119,8 @@ func (f *File) fit(kind schema.GroupVersionKind) error {
 	return found.err()
 }
 
-// Paths returns the paths of all leaf fields that the file declares, as in spec.topology.zoneCount or spec.hooks[].name; none for nil.
+// Paths returns the paths of all leaf fields that the file declares, as in spec.topology.zoneCount or
+// spec.hooks[].name; none for nil.
 func (f *File) Paths() []string {
 	if f == nil {
 		return nil

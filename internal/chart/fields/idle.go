@@ -20,7 +20,8 @@ func ofOperator(kind schema.GroupVersionKind, name string) bool {
 	return kind == v1.GroupVersion.WithKind(v1.Kind) && slices.Contains([]string{"paused", "podTemplate", "ttl"}, name)
 }
 
-// ignored returns the fields of the Go type of a kind that no template uses. Nested fields are covered by test/contract.
+// ignored returns the fields of the Go type of a kind that no template uses. Nested fields are covered by
+// test/contract.
 func (a *analysis) ignored(kind schema.GroupVersionKind) Problems {
 	core, typed := Core(kind)
 	if !typed {
@@ -29,17 +30,20 @@ func (a *analysis) ignored(kind schema.GroupVersionKind) Problems {
 	var problems Problems
 	for _, name := range sortedKeys(Members(core)) {
 		if field := "spec." + name; !a.uses(field) && !ofOperator(kind, name) {
-			problems = append(problems, Problem{path.Join(a.dir, "templates"), 0, field + " of " + kind.Kind + " is used by no template: setting it has no effect"})
+			problems = append(problems, Problem{path.Join(a.dir, "templates"), 0,
+				field + " of " + kind.Kind + " is used by no template: setting it has no effect"})
 		}
 	}
 	return problems
 }
 
-// idle returns the entries of values.yaml that no template uses, except those declared in fields.yaml, which unused returns.
+// idle returns the entries of values.yaml that no template uses, except those declared in fields.yaml, which unused
+// returns.
 func (a *analysis) idle(c *chart.Chart, kind schema.GroupVersionKind, declared *File) Problems {
 	var problems Problems
 	ours := func(name string) bool {
-		return name == "global" || slices.ContainsFunc(c.Dependencies(), func(d *chart.Chart) bool { return d.Name() == name }) ||
+		return name == "global" || slices.ContainsFunc(c.Dependencies(),
+			func(d *chart.Chart) bool { return d.Name() == name }) ||
 			slices.ContainsFunc(c.Metadata.Dependencies, func(d *chart.Dependency) bool { return d.Alias == name }) ||
 			declared != nil && Property(declared.Spec, name) != nil || ofOperator(kind, name)
 	}
@@ -75,8 +79,8 @@ func fieldless(c *chart.Chart, dir string, kind schema.GroupVersionKind, declare
 	return problems
 }
 
-// eachEntry visits the entries of a chart's values.yaml in the order of the file. Inner says that an entry has entries of
-// its own, which are visited if visit returns true.
+// eachEntry visits the entries of a chart's values.yaml in the order of the file. Inner says that an entry has entries
+// of its own, which are visited if visit returns true.
 func eachEntry(c *chart.Chart, visit func(steps []string, line int, inner bool) bool) {
 	var document yaml.Node
 	for _, file := range c.Raw {

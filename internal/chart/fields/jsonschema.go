@@ -37,12 +37,14 @@ func scalars(out map[string]any, of *props) {
 	}
 }
 
-// longestWord is the largest maxLength, in characters, that a values.schema.json keeps: larger ones only bound the cost of rules.
+// longestWord is the largest maxLength, in characters, that a values.schema.json keeps: larger ones only bound the cost
+// of rules.
 const longestWord = 16
 
-// Relaxed converts a schema of a CRD to one for values.schema.json, which is small since every render validates it. The API server has validated
-// the spec; only checks with clear messages are kept. Omitted are patterns, a maxLength above longestWord, the contents of Kubernetes types, and
-// required fields of objects for which the chart may have an empty default. The default itself always validates.
+// Relaxed converts a schema of a CRD to one for values.schema.json, which is small since every render validates it. The
+// API server has validated the spec; only checks with clear messages are kept. Omitted are patterns, a maxLength above
+// longestWord, the contents of Kubernetes types, and required fields of objects for which the chart may have an empty
+// default. The default itself always validates.
 func Relaxed(of *props, byDefault any) map[string]any { return relaxed(of, byDefault, false) }
 
 // relaxed is like Relaxed; entry is set for entries of lists and maps and for their fields, which have no defaults.
@@ -81,8 +83,8 @@ func relaxed(of *props, byDefault any, entry bool) map[string]any {
 	return out
 }
 
-// notEmpty returns schemas for the required strings of an entry of a Kubernetes type. They must not be empty, since a decoded and encoded object has
-// empty strings for missing ones.
+// notEmpty returns schemas for the required strings of an entry of a Kubernetes type. They must not be empty, since a
+// decoded and encoded object has empty strings for missing ones.
 func notEmpty(of *props) map[string]any {
 	texts := map[string]any{}
 	for _, name := range of.Required {
@@ -98,7 +100,8 @@ func admit(out map[string]any, byDefault any) {
 	if byDefault == nil {
 		return
 	}
-	if enum, bounded := out["enum"].([]any); bounded && !slices.ContainsFunc(enum, func(value any) bool { return reflect.DeepEqual(value, byDefault) }) {
+	if enum, bounded := out["enum"].([]any); bounded &&
+		!slices.ContainsFunc(enum, func(value any) bool { return reflect.DeepEqual(value, byDefault) }) {
 		out["enum"] = append([]any{byDefault}, enum...)
 	}
 	size := func(key string, length int) {

@@ -280,7 +280,8 @@ var typeOf = map[string]string{
 // formats are the formats that the API server checks, by type. Others it ignores.
 var formats = map[string][]string{
 	"string": {
-		"byte", "cidr", "date", "date-time", "duration", "email", "hostname", "ipv4", "ipv6", "mac", "password", "uri", "uuid",
+		"byte", "cidr", "date", "date-time", "duration", "email", "hostname", "ipv4", "ipv6", "mac", "password",
+		"uri", "uuid",
 	},
 	"integer": {"int32", "int64"},
 	"number":  {"double", "float"},

@@ -126,8 +126,9 @@ func elementOf(typ reflect.Type, sorts ...reflect.Kind) reflect.Type {
 	return nil
 }
 
-// value is an abstract value in a template: a place among the values, or what the template makes of such values: a map by
-// names, or a list by numbers. The object that templates are executed with is such a map, too. The zero value is unknown.
+// value is an abstract value in a template: a place among the values, or what the template makes of such values: a map
+// by names, or a list by numbers. The object that templates are executed with is such a map, too. The zero value is
+// unknown.
 type value struct {
 	at    *node
 	parts map[string]value

@@ -28,8 +28,9 @@ func Canonical(value any) (string, error) {
 	return quantity.String(), nil
 }
 
-// Vast reports whether a value is or contains a string that is a number with an exponent of more than two digits. Parsing or comparing the
-// quantity 1e999999999 would expand a billion digits. The largest quantity of Kubernetes is 2^63-1.
+// Vast reports whether a value is or contains a string that is a number with an exponent of more than two digits.
+// Parsing or comparing the quantity 1e999999999 would expand a billion digits. The largest quantity of Kubernetes is
+// 2^63-1.
 func Vast(value any) bool {
 	switch value := value.(type) {
 	case string:

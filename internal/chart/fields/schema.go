@@ -16,8 +16,9 @@ type props = apiextensionsv1.JSONSchemaProps
 // quantity is the format of quantities, such as 500m or 1Gi.
 const quantity = "quantity"
 
-// QuantityPattern is the pattern of quantities in a CRD: that of Kubernetes, with exponents of at most two digits. The API server also evaluates
-// rules on values that do not match their pattern: a rule that compares quantities must skip those with exponents.
+// QuantityPattern is the pattern of quantities in a CRD: that of Kubernetes, with exponents of at most two digits. The
+// API server also evaluates rules on values that do not match their pattern: a rule that compares quantities must skip
+// those with exponents.
 const QuantityPattern = `^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?[0-9]{1,2}))?$`
 
 // IsQuantity reports whether a value with this schema is a quantity.

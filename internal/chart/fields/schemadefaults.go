@@ -14,8 +14,9 @@ func open(string) (props, error) {
 	return props{XPreserveUnknownFields: &anything}, nil
 }
 
-// Defaults returns the values of a chart for an empty spec: the defaults, nested in their objects, and an empty object or list for each field
-// without one, so that templates need no check for nil. An object is empty if one of its required fields has no default.
+// Defaults returns the values of a chart for an empty spec: the defaults, nested in their objects, and an empty object
+// or list for each field without one, so that templates need no check for nil. An object is empty if one of its
+// required fields has no default.
 func (f *File) Defaults() map[string]any { return defaults(f.Spec) }
 
 func defaults(s *props) map[string]any {

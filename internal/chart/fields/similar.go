@@ -1,6 +1,7 @@
 package fields
 
-// DidYouMean returns a question with the known name that is most similar to a wrong one, as in ": did you mean integer?"; empty if none is.
+// DidYouMean returns a question with the known name that is most similar to a wrong one, as in ": did you mean
+// integer?"; empty if none is.
 func DidYouMean(wrong string, known []string) string {
 	best, least := "", len(wrong)/3+1
 	for _, name := range known {

@@ -12,8 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Survey compares the values that the templates of a chart use with those that are declared by the Go type of the kind, fields.yaml and
-// values.yaml. Values that cannot be traced, for example through a computed name, count as used.
+// Survey compares the values that the templates of a chart use with those that are declared by the Go type of the kind,
+// fields.yaml and values.yaml. Values that cannot be traced, for example through a computed name, count as used.
 type Survey struct {
 	// Undeclared are the uses of fields that are not declared, with their position in the template.
 	Undeclared Problems
@@ -27,7 +27,8 @@ type Survey struct {
 	Fieldless Problems
 }
 
-// Look surveys a chart; dir is the chart's folder in messages. The error is of a fields.yaml or a template that does not parse.
+// Look surveys a chart; dir is the chart's folder in messages. The error is of a fields.yaml or a template that does
+// not parse.
 func Look(c *chart.Chart, dir string, kind schema.GroupVersionKind) (*Survey, error) {
 	declared, err := OfFolder(c, dir, kind)
 	if err != nil {
@@ -39,7 +40,8 @@ func Look(c *chart.Chart, dir string, kind schema.GroupVersionKind) (*Survey, er
 		values = &node{path: "spec"}
 	}
 	a := &analysis{
-		dir: dir, trees: map[string]*parse.Tree{}, texts: map[string]string{}, done: map[string]bool{}, found: map[string]Problem{},
+		dir: dir, trees: map[string]*parse.Tree{}, texts: map[string]string{}, done: map[string]bool{},
+		found: map[string]Problem{},
 	}
 	if err := a.parse(c); err != nil {
 		return nil, err
@@ -130,8 +132,9 @@ func (a *analysis) unused(declared *File) Problems {
 	var problems Problems
 	for _, leaf := range declared.Paths() {
 		if !a.uses(leaf) {
-			problems = append(problems, Problem{declared.Path, declared.lineOf(leaf), leaf + " is used by no template: use .Values" +
-				strings.TrimPrefix(leaf, "spec") + ", or remove it"})
+			problems = append(problems, Problem{declared.Path, declared.lineOf(leaf),
+				leaf + " is used by no template: use .Values" +
+					strings.TrimPrefix(leaf, "spec") + ", or remove it"})
 		}
 	}
 	return problems
@@ -139,7 +142,8 @@ func (a *analysis) unused(declared *File) Problems {
 
 // uses reports whether a template uses a path or anything below it.
 func (a *analysis) uses(path string) bool {
-	return slices.ContainsFunc(a.marks, func(m mark) bool { return m.path == path || m.whole && within(path, m.path) || within(m.path, path) })
+	return slices.ContainsFunc(a.marks,
+		func(m mark) bool { return m.path == path || m.whole && within(path, m.path) || within(m.path, path) })
 }
 
 // within reports whether a path is below another one.

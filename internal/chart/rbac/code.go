@@ -15,8 +15,8 @@ const (
 	optionCertManager = "certManager"
 )
 
-// OfCode lists the rights that the code needs with any chart. A new request in the code has to be added here: the integration
-// tests fail if a right is missing, and if one is not used.
+// OfCode lists the rights that the code needs with any chart. A new request in the code has to be added here: the
+// integration tests fail if a right is missing, and if one is not used.
 func OfCode() []Need {
 	var list []Need
 	add := func(need Need, group string, verbs []string, resources ...string) {
@@ -43,7 +43,8 @@ func OfCode() []Need {
 	add(Need{Why: "They show why the certificate of an Ingress is missing, and are listed only then: internal/status/diagnose.", Option: optionCertManager},
 		"cert-manager.io", []string{"list"}, "certificates")
 
-	add(Need{Why: "They show when such an API appears. Only their metadata is read: internal/controller/watch.", ClusterScoped: true},
+	add(Need{Why: "They show when such an API appears. Only their metadata is read: internal/controller/watch.",
+		ClusterScoped: true},
 		"apiextensions.k8s.io", []string{"list", "watch"}, "customresourcedefinitions")
 	outside := Need{Why: "The objects of references, and the Pod Security level that a namespace enforces. Only their metadata is read:\n" +
 		"internal/kube/reference.", ClusterScoped: true}
@@ -52,7 +53,8 @@ func OfCode() []Need {
 	add(outside, "storage.k8s.io", []string{"list", "watch"}, "storageclasses")
 	add(Need{Why: "The gateways that routes attach to, in any namespace: the addresses of a route follow from their listeners.",
 		ClusterScoped: true, Option: optionGatewayAPI}, "gateway.networking.k8s.io", ToRefer, "gateways")
-	add(Need{Why: "The routes of others: who serves a host keeps it, whoever made the route: internal/hosts.", Option: optionGatewayAPI},
+	add(Need{Why: "The routes of others: who serves a host keeps it, whoever made the route: internal/hosts.",
+		Option: optionGatewayAPI},
 		"gateway.networking.k8s.io", []string{"list", "watch"}, "grpcroutes")
 	return list
 }

@@ -76,7 +76,8 @@ func (g Granted) Lacks(need Need) []string {
 	var missing []string
 	for _, verb := range need.Verbs {
 		grants := func(rule rbacv1.PolicyRule) bool {
-			return slices.Contains(rule.Verbs, verb) && slices.Contains(rule.APIGroups, need.Group) && slices.Contains(rule.Resources, need.Resource)
+			return slices.Contains(rule.Verbs, verb) && slices.Contains(rule.APIGroups, need.Group) &&
+				slices.Contains(rule.Resources, need.Resource)
 		}
 		if !slices.ContainsFunc(g, grants) {
 			missing = append(missing, verb)

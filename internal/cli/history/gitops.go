@@ -7,8 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// owners are the labels and annotations by which tools recognize what they apply. The value of the first one present names the tool's
-// object.
+// owners are the labels and annotations by which tools recognize what they apply. The value of the first one present
+// names the tool's object.
 var owners = []struct{ key, tool string }{
 	{"argocd.argoproj.io/tracking-id", "Argo CD application"},
 	{"argocd.argoproj.io/instance", "Argo CD application"},
@@ -16,8 +16,8 @@ var owners = []struct{ key, tool string }{
 	{"helm.toolkit.fluxcd.io/name", "Flux HelmRelease"},
 }
 
-// OwnerOf names the tool that keeps a resource in sync with a source, as in `Argo CD application "shop"`; empty if no label or annotation shows
-// one.
+// OwnerOf names the tool that keeps a resource in sync with a source, as in `Argo CD application "shop"`; empty if no
+// label or annotation shows one.
 func OwnerOf(resource *unstructured.Unstructured) string {
 	for _, owner := range owners {
 		for _, entries := range []map[string]string{resource.GetAnnotations(), resource.GetLabels()} {

@@ -48,9 +48,11 @@ const (
 // List returns the recorded releases of a resource, the oldest first. A record that cannot be read is listed as such.
 func List(ctx context.Context, reader client.Reader, resource *unstructured.Unstructured) ([]Revision, error) {
 	secrets := &corev1.SecretList{}
-	err := reader.List(ctx, secrets, client.InNamespace(resource.GetNamespace()), client.MatchingLabels{"owner": "helm", "name": resource.GetName()})
+	err := reader.List(ctx, secrets, client.InNamespace(resource.GetNamespace()),
+		client.MatchingLabels{"owner": "helm", "name": resource.GetName()})
 	if err != nil {
-		return nil, fmt.Errorf("cannot read the release records of %s %s, which are Secrets: %w", resource.GetKind(), resource.GetName(), err)
+		return nil, fmt.Errorf("cannot read the release records of %s %s, which are Secrets: %w", resource.GetKind(),
+			resource.GetName(), err)
 	}
 	var list []Revision
 	for i := range secrets.Items {
@@ -78,7 +80,8 @@ func decoded(secret *corev1.Secret, number int) Revision {
 		return out
 	}
 	out.recorded = recorded
-	out.Released, out.Status, out.Description = recorded.Info.LastDeployed.Time.UTC(), string(recorded.Info.Status), recorded.Info.Description
+	out.Released, out.Status, out.Description = recorded.Info.LastDeployed.Time.UTC(), string(recorded.Info.Status),
+		recorded.Info.Description
 	if recorded.Chart != nil && recorded.Chart.Metadata != nil {
 		out.Chart = recorded.Chart.Metadata.Name + "-" + recorded.Chart.Metadata.Version
 	}

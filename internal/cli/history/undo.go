@@ -28,8 +28,8 @@ type Undo struct {
 	Owner string
 }
 
-// PlanUndo returns the change that restores the spec of a revision; 0 stands for the newest revision with another spec than the resource has.
-// If the spec is refused, that is the deployed one.
+// PlanUndo returns the change that restores the spec of a revision; 0 stands for the newest revision with another spec
+// than the resource has. If the spec is refused, that is the deployed one.
 func PlanUndo(resource *unstructured.Unstructured, revisions []Revision, to int) (*Undo, error) {
 	spec, _, _ := unstructured.NestedMap(resource.Object, "spec")
 	target, err := targetOf(resource, spec, revisions, to)
@@ -48,11 +48,13 @@ func PlanUndo(resource *unstructured.Unstructured, revisions []Revision, to int)
 	}
 	changed := resource.DeepCopy()
 	changed.Object["spec"] = runtime.DeepCopyJSON(target.Spec)
-	return &Undo{To: target.Revision, Resource: changed, Changes: fieldsOf("spec", spec, target.Spec), Owner: OwnerOf(resource)}, nil
+	return &Undo{To: target.Revision, Resource: changed, Changes: fieldsOf("spec", spec, target.Spec),
+		Owner: OwnerOf(resource)}, nil
 }
 
 // targetOf returns the revision to go back to.
-func targetOf(resource *unstructured.Unstructured, spec map[string]any, revisions []Revision, to int) (*Revision, error) {
+func targetOf(resource *unstructured.Unstructured, spec map[string]any, revisions []Revision,
+	to int) (*Revision, error) {
 	if len(revisions) == 0 {
 		return nil, fmt.Errorf("nothing of %s was released yet, or its records are gone", resource.GetName())
 	}
@@ -68,14 +70,16 @@ func targetOf(resource *unstructured.Unstructured, spec map[string]any, revision
 		return nil, fmt.Errorf("no earlier release of %s with another spec is kept: there are %s (the operator's flag --history-max says how many)",
 			resource.GetName(), strings.Join(kept, ", "))
 	}
-	return nil, fmt.Errorf("revision %d of %s is not kept: there are %s (the operator's flag --history-max says how many)", to, resource.GetName(), strings.Join(kept, ", "))
+	return nil, fmt.Errorf("revision %d of %s is not kept: there are %s (the operator's flag --history-max says how many)",
+		to, resource.GetName(), strings.Join(kept, ", "))
 }
 
 // ErrChanged says that another writer changed the resource meanwhile, so that nothing was written.
 var ErrChanged = errors.New("it was changed meanwhile, and nothing was written: look at it, and try again")
 
-// Write stores the spec, unless the resource has another one by now than when it was read. What changes besides, as the operator's status does, is
-// left as it is. With dry, the API server only checks it. The error is ErrChanged or the API server's.
+// Write stores the spec, unless the resource has another one by now than when it was read. What changes besides, as the
+// operator's status does, is left as it is. With dry, the API server only checks it. The error is ErrChanged or the API
+// server's.
 func (u *Undo) Write(ctx context.Context, writer client.Client, manager string, dry bool) error {
 	patch, err := json.Marshal([]map[string]any{
 		{"op": "test", "path": "/metadata/uid", "value": u.Resource.GetUID()},
@@ -94,7 +98,8 @@ func (u *Undo) Write(ctx context.Context, writer client.Client, manager string, 
 	if refused == nil {
 		return nil
 	}
-	if err := writer.Get(ctx, client.ObjectKeyFromObject(u.Resource), now); err == nil && !kube.SameGeneration(u.Resource, now) {
+	if err := writer.Get(ctx, client.ObjectKeyFromObject(u.Resource), now); err == nil &&
+		!kube.SameGeneration(u.Resource, now) {
 		return ErrChanged
 	}
 	return refused

@@ -30,9 +30,10 @@ var kinds = []schema.GroupVersionKind{
 	{Group: "keda.sh", Version: "v1alpha1", Kind: "ScaledObject"},
 }
 
-// Workload reads a Deployment or StatefulSet, and the objects of its namespace that may belong to it. Kinds that the cluster does
-// not serve are skipped; kinds that the user may not list are named in notes.
-func Workload(ctx context.Context, c client.Reader, kind string, key client.ObjectKey) (objects []*unstructured.Unstructured, unseen []Note, err error) {
+// Workload reads a Deployment or StatefulSet, and the objects of its namespace that may belong to it. Kinds that the
+// cluster does not serve are skipped; kinds that the user may not list are named in notes.
+func Workload(ctx context.Context, c client.Reader, kind string,
+	key client.ObjectKey) (objects []*unstructured.Unstructured, unseen []Note, err error) {
 	workload := kube.Object(schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: kind})
 	if err := c.Get(ctx, key, workload); err != nil {
 		return nil, nil, err
@@ -46,7 +47,9 @@ func Workload(ctx context.Context, c client.Reader, kind string, key client.Obje
 		case meta.IsNoMatchError(err) || apierrors.IsNotFound(err):
 			continue
 		case apierrors.IsForbidden(err):
-			unseen = append(unseen, Note{Object: kind.Kind, Reason: "you may not list them: whether one belongs to the workload is not known", Remedy: "ask for the right, or check by hand"})
+			unseen = append(unseen, Note{Object: kind.Kind,
+				Reason: "you may not list them: whether one belongs to the workload is not known",
+				Remedy: "ask for the right, or check by hand"})
 			continue
 		default:
 			return nil, nil, err
@@ -64,7 +67,8 @@ const releaseKind = "helm.sh/release.v1"
 // Release reads the objects of the newest record of a Helm release, as they were rendered.
 func Release(ctx context.Context, c client.Reader, key client.ObjectKey) ([]*unstructured.Unstructured, error) {
 	secrets := &corev1.SecretList{}
-	if err := c.List(ctx, secrets, client.InNamespace(key.Namespace), client.MatchingLabels{"owner": "helm", "name": key.Name}); err != nil {
+	if err := c.List(ctx, secrets, client.InNamespace(key.Namespace),
+		client.MatchingLabels{"owner": "helm", "name": key.Name}); err != nil {
 		return nil, err
 	}
 	var newest *corev1.Secret

@@ -41,8 +41,8 @@ func (s *subject) role(object *unstructured.Unstructured) string {
 	return object.GetKind()
 }
 
-// comparables are objects by role, normalized so that equivalent objects are equal: with the API server's defaults and ports by
-// number, without selectors of pods, and without labels and annotations of the operator, Helm and Kubernetes.
+// comparables are objects by role, normalized so that equivalent objects are equal: with the API server's defaults and
+// ports by number, without selectors of pods, and without labels and annotations of the operator, Helm and Kubernetes.
 func (s *subject) comparables(objects []*unstructured.Unstructured) map[string]*unstructured.Unstructured {
 	side := &side{s: s, name: s.name}
 	for _, object := range objects {
@@ -199,7 +199,8 @@ func (side *side) pods(template *corev1.PodTemplateSpec) {
 	}
 	pod := &template.Spec
 	for n := range pod.Containers {
-		for _, probe := range []*corev1.Probe{pod.Containers[n].LivenessProbe, pod.Containers[n].ReadinessProbe, pod.Containers[n].StartupProbe} {
+		for _, probe := range []*corev1.Probe{pod.Containers[n].LivenessProbe, pod.Containers[n].ReadinessProbe,
+			pod.Containers[n].StartupProbe} {
 			switch {
 			case probe == nil:
 			case probe.HTTPGet != nil:
@@ -214,7 +215,8 @@ func (side *side) pods(template *corev1.PodTemplateSpec) {
 			pod.TopologySpreadConstraints[n].LabelSelector = nil
 		}
 	}
-	if account := side.s.account; account != nil && side.s.template.Spec.AutomountServiceAccountToken == nil && account.read.AutomountServiceAccountToken != nil &&
+	if account := side.s.account; account != nil && side.s.template.Spec.AutomountServiceAccountToken == nil &&
+		account.read.AutomountServiceAccountToken != nil &&
 		!*account.read.AutomountServiceAccountToken && *pod.AutomountServiceAccountToken {
 		*pod.AutomountServiceAccountToken = false // the account decides
 	}
@@ -293,7 +295,8 @@ func (side *side) other(object *unstructured.Unstructured) map[string]any {
 		delete(spec, "selector")
 	case "ServiceMonitor":
 		delete(spec, "selector")
-		if names, _, _ := unstructured.NestedStringSlice(spec, "namespaceSelector", "matchNames"); slices.Equal(names, []string{object.GetNamespace()}) {
+		if names, _, _ := unstructured.NestedStringSlice(spec, "namespaceSelector", "matchNames"); slices.Equal(names,
+			[]string{object.GetNamespace()}) {
 			delete(spec, "namespaceSelector")
 		}
 		for _, endpoint := range list(spec["endpoints"]) {

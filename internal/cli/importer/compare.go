@@ -51,13 +51,15 @@ func (s *subject) selectors(rendered []*unstructured.Unstructured) {
 			field = "spec.podSelector"
 		}
 		if field != "" && s.roleIn(rendered, object) {
-			s.note(describe(object), field, "a new AppService selects by its own labels, app.kubernetes.io/name and app.kubernetes.io/instance", remedy)
+			s.note(describe(object), field,
+				"a new AppService selects by its own labels, app.kubernetes.io/name and app.kubernetes.io/instance", remedy)
 		}
 	}
 }
 
 func (s *subject) roleIn(rendered []*unstructured.Unstructured, object *unstructured.Unstructured) bool {
-	return slices.ContainsFunc(rendered, func(made *unstructured.Unstructured) bool { return s.role(made) == s.role(object) })
+	return slices.ContainsFunc(rendered,
+		func(made *unstructured.Unstructured) bool { return s.role(made) == s.role(object) })
 }
 
 // lostLabels adds one note for the labels of all objects, because charts set the same labels on each.
@@ -76,12 +78,14 @@ func (s *subject) lostLabels(before, after map[string]*unstructured.Unstructured
 		}
 		for key, value := range has {
 			if value != "" && before[role].GetLabels()[key] == "" {
-				s.note(describe(object), "metadata.labels."+key, "it gets a label that the pods have, as spec.commonLabels is for all objects", "")
+				s.note(describe(object), "metadata.labels."+key,
+					"it gets a label that the pods have, as spec.commonLabels is for all objects", "")
 			}
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(of)) {
-		s.note(describe(s.workload), "metadata.labels."+key, "it is left out, on "+strings.Join(of[key], ", ")+": not all objects have it, and the pods",
+		s.note(describe(s.workload), "metadata.labels."+key,
+			"it is left out, on "+strings.Join(of[key], ", ")+": not all objects have it, and the pods",
 			"set it for all of them by spec.commonLabels")
 	}
 }
@@ -90,17 +94,21 @@ func (s *subject) lostLabels(before, after map[string]*unstructured.Unstructured
 func (s *subject) notMade(object *unstructured.Unstructured) {
 	for _, refusal := range s.refused {
 		if refusal.from.object == describe(object) {
-			s.note(describe(object), refusal.from.field, "it is not taken: "+text.Line(refusal.err.Error()), "keep this object beside the AppService")
+			s.note(describe(object), refusal.from.field, "it is not taken: "+text.Line(refusal.err.Error()),
+				"keep this object beside the AppService")
 			return
 		}
 	}
 	switch {
 	case object.GetKind() == "Ingress":
-		s.note(describe(object), "spec.rules", "none of them has a host and leads to the Service: spec.ingress needs hosts", "keep this Ingress beside the AppService")
+		s.note(describe(object), "spec.rules", "none of them has a host and leads to the Service: spec.ingress needs hosts",
+			"keep this Ingress beside the AppService")
 	case object.GetKind() == "Service" && s.role(object) == roleHeadless:
-		s.note(describe(object), "", "only replicas with a volume of their own have names", "keep this Service beside the AppService")
+		s.note(describe(object), "", "only replicas with a volume of their own have names",
+			"keep this Service beside the AppService")
 	default:
-		s.notes = append(s.notes, Note{Object: describe(object), Reason: "the AppService does not make it", Remedy: "keep it beside the AppService", Unexplained: true})
+		s.notes = append(s.notes, Note{Object: describe(object), Reason: "the AppService does not make it",
+			Remedy: "keep it beside the AppService", Unexplained: true})
 	}
 }
 
@@ -108,11 +116,13 @@ func (s *subject) notMade(object *unstructured.Unstructured) {
 func (s *subject) added(object *unstructured.Unstructured) {
 	switch {
 	case object.GetKind() == "PodDisruptionBudget":
-		s.note(describe(object), "", "it is new: with 2 replicas or more, one pod may be evicted at a time", "leave it, or set spec.podDisruptionBudget.enabled to false")
+		s.note(describe(object), "", "it is new: with 2 replicas or more, one pod may be evicted at a time",
+			"leave it, or set spec.podDisruptionBudget.enabled to false")
 	case object.GetKind() == "Service" && s.role(object) == roleHeadless:
 		s.note(describe(object), "", "it is new: it gives the replicas their names", "")
 	default:
-		s.notes = append(s.notes, Note{Object: describe(object), Reason: "the AppService makes it, and there was none", Unexplained: true})
+		s.notes = append(s.notes, Note{Object: describe(object), Reason: "the AppService makes it, and there was none",
+			Unexplained: true})
 	}
 }
 
@@ -127,13 +137,15 @@ func (s *subject) explain(role, object string, d release.Difference) {
 	note := Note{Object: object, Field: d.Field}
 	for _, refusal := range s.refused {
 		if refusal.from.object == object && within(d.Field, refusal.from.field) {
-			note.Reason, note.Remedy = "it is left out, as the operator refuses it: "+text.Line(refusal.err.Error()), "change it as that says, or keep this object as it is"
+			note.Reason, note.Remedy = "it is left out, as the operator refuses it: "+text.Line(refusal.err.Error()),
+				"change it as that says, or keep this object as it is"
 			s.addOnce(note)
 			return
 		}
 	}
 	for _, rule := range rules {
-		if (rule.role == "" || rule.role == role) && rule.field.MatchString(d.Field) && (rule.of == anyChange || rule.of == changeOf(d)) {
+		if (rule.role == "" || rule.role == role) && rule.field.MatchString(d.Field) &&
+			(rule.of == anyChange || rule.of == changeOf(d)) {
 			note.Reason, note.Remedy = rule.reason, rule.remedy
 			if rule.values && d.Old != "" {
 				note.Reason = d.Old + " becomes " + d.New + ": " + note.Reason

@@ -18,8 +18,8 @@ import (
 
 // Importer converts workloads into AppServices.
 type Importer struct {
-	// Render returns the rendered objects of an AppService, without access to a cluster, or the error with which the operator
-	// would refuse it.
+	// Render returns the rendered objects of an AppService, without access to a cluster, or the error with which the
+	// operator would refuse it.
 	Render func(context.Context, *unstructured.Unstructured) ([]*unstructured.Unstructured, error)
 	// Check returns the error with which the API server would refuse an AppService. It may be nil.
 	Check func(*unstructured.Unstructured) error
@@ -58,9 +58,10 @@ func (n Note) String() string {
 	return text
 }
 
-// Objects returns an AppService for each Deployment and StatefulSet among objects, in their order, or only for those with a name.
-// Objects that belong to none of them have notes without an AppService.
-func (i *Importer) Objects(ctx context.Context, objects []*unstructured.Unstructured, only string) ([]Result, []Note, error) {
+// Objects returns an AppService for each Deployment and StatefulSet among objects, in their order, or only for those
+// with a name. Objects that belong to none of them have notes without an AppService.
+func (i *Importer) Objects(ctx context.Context, objects []*unstructured.Unstructured,
+	only string) ([]Result, []Note, error) {
 	w := sorted(objects)
 	var results []Result
 	for _, of := range w.workloads {
@@ -78,7 +79,8 @@ func (i *Importer) Objects(ctx context.Context, objects []*unstructured.Unstruct
 		if only != "" {
 			name = fmt.Sprintf(" %q", only)
 		}
-		return nil, nil, fmt.Errorf("there is no Deployment or StatefulSet%s among %d objects: an AppService is made of one", name, len(objects))
+		return nil, nil, fmt.Errorf("there is no Deployment or StatefulSet%s among %d objects: an AppService is made of one",
+			name, len(objects))
 	}
 	if only != "" {
 		return results, nil, nil
@@ -158,7 +160,8 @@ type refusal struct {
 }
 
 // place returns a spec of the pieces that are accepted. They are tried one by one only if they are refused together.
-func (i *Importer) place(ctx context.Context, of types.NamespacedName, pieces []piece) (*unstructured.Unstructured, []refusal, error) {
+func (i *Importer) place(ctx context.Context, of types.NamespacedName,
+	pieces []piece) (*unstructured.Unstructured, []refusal, error) {
 	build := func(pieces []piece) (*unstructured.Unstructured, error) {
 		spec := &v1.AppServiceSpec{}
 		for _, p := range pieces {

@@ -27,15 +27,19 @@ func (s *subject) ownPods(selector *metav1.LabelSelector) bool {
 	return maps.Equal(selector.MatchLabels, s.selector.MatchLabels) || maps.Equal(selector.MatchLabels, selecting(s.name))
 }
 
-// ownLabels returns the labels that a spec may set: all except those of the selector, Helm, Kubernetes and the operator.
+// ownLabels returns the labels that a spec may set: all except those of the selector, Helm, Kubernetes and the
+// operator.
 func (s *subject) ownLabels(all map[string]string) map[string]string {
 	out := map[string]string{}
 	for key, value := range all {
 		domain, name, _ := strings.Cut(key, "/")
 		switch {
-		case key == "app.kubernetes.io/name", key == "app.kubernetes.io/instance", key == "app.kubernetes.io/managed-by", key == "pod-template-hash",
-			key == "controller-revision-hash", key == versionLabel && !s.stamped(), domain == "app.example.com", domain == "helm.sh", domain == "meta.helm.sh":
-		case name != "" && domain != "app.kubernetes.io" && (hasDomain(domain, "kubernetes.io") || hasDomain(domain, "k8s.io")):
+		case key == "app.kubernetes.io/name", key == "app.kubernetes.io/instance", key == "app.kubernetes.io/managed-by",
+			key == "pod-template-hash",
+			key == "controller-revision-hash", key == versionLabel && !s.stamped(), domain == "app.example.com",
+			domain == "helm.sh", domain == "meta.helm.sh":
+		case name != "" && domain != "app.kubernetes.io" &&
+			(hasDomain(domain, "kubernetes.io") || hasDomain(domain, "k8s.io")):
 		default:
 			out[key] = value
 		}
@@ -59,20 +63,27 @@ func (s *subject) labelPieces() []piece {
 	common := s.commonLabels()
 	var list []piece
 	if len(common) > 0 {
-		list = append(list, piece{s.from("metadata.labels"), func(spec *v1.AppServiceSpec) { spec.CommonLabels = asLabels(common) }})
+		list = append(list, piece{s.from("metadata.labels"),
+			func(spec *v1.AppServiceSpec) { spec.CommonLabels = asLabels(common) }})
 	}
 	pods := s.ownLabels(s.template.Labels)
 	maps.DeleteFunc(pods, func(key, value string) bool { return common[key] == value })
 	if len(pods) > 0 {
-		list = append(list, piece{s.from("spec.template.metadata.labels"), func(spec *v1.AppServiceSpec) { spec.PodLabels = asLabels(pods) }})
+		list = append(list, piece{s.from("spec.template.metadata.labels"),
+			func(spec *v1.AppServiceSpec) { spec.PodLabels = asLabels(pods) }})
 	}
 	annotations := foreignAnnotations(s.template.Annotations)
-	maps.DeleteFunc(annotations, func(key, _ string) bool { return key == containerAnnotation || strings.HasPrefix(key, checksumPrefix) })
+	maps.DeleteFunc(annotations, func(key, _ string) bool {
+		return key == containerAnnotation ||
+			strings.HasPrefix(key, checksumPrefix)
+	})
 	if len(annotations) > 0 {
-		list = append(list, piece{s.from("spec.template.metadata.annotations"), func(spec *v1.AppServiceSpec) { spec.PodAnnotations = asAnnotations(annotations) }})
+		list = append(list, piece{s.from("spec.template.metadata.annotations"),
+			func(spec *v1.AppServiceSpec) { spec.PodAnnotations = asAnnotations(annotations) }})
 	}
 	if s.workload.GetAnnotations()[v1.AnnotationReload] == "" && s.stamped() {
-		list = append(list, piece{s.from("metadata.annotations"), func(spec *v1.AppServiceSpec) { spec.ReloadOnChange = ptr.To(false) }})
+		list = append(list, piece{s.from("metadata.annotations"),
+			func(spec *v1.AppServiceSpec) { spec.ReloadOnChange = ptr.To(false) }})
 	}
 	return list
 }

@@ -52,7 +52,8 @@ func Manifest(text []byte, namespace string) ([]*unstructured.Unstructured, erro
 			}
 			for m := range list.Items {
 				if list.Items[m].GetKind() == "" || list.Items[m].GetAPIVersion() == "" {
-					return nil, fmt.Errorf("document %d, item %d: apiVersion and kind are missing: an object of a cluster has both", n+1, m+1)
+					return nil, fmt.Errorf("document %d, item %d: apiVersion and kind are missing: an object of a cluster has both",
+						n+1, m+1)
 				}
 				objects = append(objects, inNamespace(&list.Items[m], namespace))
 			}

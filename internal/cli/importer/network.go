@@ -56,7 +56,8 @@ func (s *subject) toIngress(spec *v1.AppServiceSpec) {
 		var paths []v1.IngressPath
 		for _, path := range rule.HTTP.Paths {
 			if port, ours := s.backend(path.Backend); ours {
-				to := v1.IngressPath{Path: cmp.Or(path.Path, "/"), PathType: ptr.Deref(path.PathType, networkingv1.PathTypeImplementationSpecific)}
+				to := v1.IngressPath{Path: cmp.Or(path.Path, "/"),
+					PathType: ptr.Deref(path.PathType, networkingv1.PathTypeImplementationSpecific)}
 				if port != 0 {
 					to.Port = &port
 				}
@@ -101,8 +102,8 @@ func (s *subject) backend(b networkingv1.IngressBackend) (int32, bool) {
 	return 0, false
 }
 
-// takePolicy converts a NetworkPolicy that an AppService can express: the peers of one list may reach the ports of the Service,
-// and no others.
+// takePolicy converts a NetworkPolicy that an AppService can express: the peers of one list may reach the ports of the
+// Service, and no others.
 func (s *subject) takePolicy(list []pair[networkingv1.NetworkPolicy]) {
 	for _, p := range list {
 		if s.policy == nil && s.sayable(p.read) {
@@ -110,7 +111,8 @@ func (s *subject) takePolicy(list []pair[networkingv1.NetworkPolicy]) {
 			s.take(p.object)
 			continue
 		}
-		s.aside(p.object, "spec.networkPolicy makes one rule for all ports of the Service, and this one has others", "keep it beside the AppService: it finds the pods as long as their labels stay")
+		s.aside(p.object, "spec.networkPolicy makes one rule for all ports of the Service, and this one has others",
+			"keep it beside the AppService: it finds the pods as long as their labels stay")
 	}
 }
 
@@ -164,7 +166,9 @@ func (s *subject) toRoute(object *unstructured.Unstructured) (*v1.Route, bool) {
 	out, sayable := &v1.Route{}, true
 	for _, item := range list(spec["parentRefs"]) {
 		parent := fields{item, &sayable}
-		out.ParentRefs = append(out.ParentRefs, v1.RouteParent{Name: parent.text("name"), Namespace: parent.text("namespace"), SectionName: parent.text("sectionName")})
+		out.ParentRefs = append(out.ParentRefs,
+			v1.RouteParent{Name: parent.text("name"), Namespace: parent.text("namespace"),
+				SectionName: parent.text("sectionName")})
 		parent.may("group", "gateway.networking.k8s.io")
 		parent.may("kind", "Gateway")
 		parent.done()

@@ -22,7 +22,8 @@ func (s *subject) operationPieces() []piece {
 	if s.budget != nil {
 		budget := s.budget.read
 		list = append(list, piece{source{describe(s.budget.object), "spec"}, func(spec *v1.AppServiceSpec) {
-			spec.PodDisruptionBudget = &v1.PodDisruptionBudget{Enabled: ptr.To(true), MinAvailable: budget.Spec.MinAvailable, MaxUnavailable: budget.Spec.MaxUnavailable}
+			spec.PodDisruptionBudget = &v1.PodDisruptionBudget{Enabled: ptr.To(true), MinAvailable: budget.Spec.MinAvailable,
+				MaxUnavailable: budget.Spec.MaxUnavailable}
 		}})
 	}
 	if s.monitor != nil {
@@ -38,7 +39,8 @@ func (s *subject) operationPieces() []piece {
 
 func persistence(claim *corev1.PersistentVolumeClaimSpec, mountPath string) *v1.Persistence {
 	return &v1.Persistence{
-		Size: claim.Resources.Requests[corev1.ResourceStorage], StorageClassName: claim.StorageClassName, AccessModes: claim.AccessModes, MountPath: mountPath,
+		Size: claim.Resources.Requests[corev1.ResourceStorage], StorageClassName: claim.StorageClassName,
+		AccessModes: claim.AccessModes, MountPath: mountPath,
 	}
 }
 
@@ -46,7 +48,8 @@ func (s *subject) toAutoscaling(spec *v1.AppServiceSpec) {
 	given := s.scaler.read.Spec
 	out := &v1.Autoscaling{MinReplicas: given.MinReplicas, MaxReplicas: given.MaxReplicas, Behavior: given.Behavior}
 	for _, metric := range given.Metrics {
-		utilization := metric.Type == autoscalingv2.ResourceMetricSourceType && metric.Resource != nil && metric.Resource.Target.Type == autoscalingv2.UtilizationMetricType
+		utilization := metric.Type == autoscalingv2.ResourceMetricSourceType && metric.Resource != nil &&
+			metric.Resource.Target.Type == autoscalingv2.UtilizationMetricType
 		switch {
 		case utilization && metric.Resource.Name == corev1.ResourceCPU && out.TargetCPUUtilizationPercentage == nil:
 			out.TargetCPUUtilizationPercentage = metric.Resource.Target.AverageUtilization
@@ -68,7 +71,8 @@ func (s *subject) takeMonitor(monitors []*unstructured.Unstructured) {
 			s.take(monitor)
 			continue
 		}
-		s.aside(monitor, "spec.monitoring scrapes one port of the Service", "keep this one beside the AppService: it finds the Service as long as its labels stay")
+		s.aside(monitor, "spec.monitoring scrapes one port of the Service",
+			"keep this one beside the AppService: it finds the Service as long as its labels stay")
 	}
 }
 
@@ -101,7 +105,8 @@ func (s *subject) scraped(monitor *unstructured.Unstructured) *corev1.ServicePor
 func (s *subject) toMonitoring(spec *v1.AppServiceSpec) {
 	endpoints, _, _ := unstructured.NestedSlice(s.monitor.Object, "spec", "endpoints")
 	endpoint := fields{list(endpoints)[0], new(bool)}
-	out := &v1.Monitoring{Enabled: true, Path: endpoint.text("path"), Interval: endpoint.text("interval"), Port: &s.scraped(s.monitor).Port}
+	out := &v1.Monitoring{Enabled: true, Path: endpoint.text("path"), Interval: endpoint.text("interval"),
+		Port: &s.scraped(s.monitor).Port}
 	if labels := s.ownLabels(s.monitor.GetLabels()); len(labels) > 0 {
 		common := s.commonLabels()
 		maps.DeleteFunc(labels, func(key, value string) bool { return common[key] == value && value != "" })
@@ -110,27 +115,31 @@ func (s *subject) toMonitoring(spec *v1.AppServiceSpec) {
 	spec.Monitoring = out
 }
 
-// takeClaim converts the PersistentVolumeClaim of the workload's name, if only the main container mounts it, and as a whole.
+// takeClaim converts the PersistentVolumeClaim of the workload's name, if only the main container mounts it, and as a
+// whole.
 func (s *subject) takeClaim(list []pair[corev1.PersistentVolumeClaim]) {
 	for _, p := range list {
 		if s.stateful == nil && p.read.Name == s.name {
 			s.claim = &p
 			volume := s.claimVolume()
 			mounts := s.mountsOf(volume)
-			if volume != "" && len(mounts) == 1 && mounts[0].SubPath == "" && mounts[0].SubPathExpr == "" && !mounts[0].ReadOnly {
+			if volume != "" && len(mounts) == 1 && mounts[0].SubPath == "" && mounts[0].SubPathExpr == "" &&
+				!mounts[0].ReadOnly {
 				s.take(p.object)
 				continue
 			}
 			s.claim = nil
 		}
-		s.aside(p.object, "it stays as it is: the AppService refers to it by spec.volumes, as the workload did", "keep it beside the AppService")
+		s.aside(p.object, "it stays as it is: the AppService refers to it by spec.volumes, as the workload did",
+			"keep it beside the AppService")
 	}
 }
 
 // claimVolume returns the name of the volume of the PersistentVolumeClaim.
 func (s *subject) claimVolume() string {
 	at := slices.IndexFunc(s.template.Spec.Volumes, func(v corev1.Volume) bool {
-		return v.PersistentVolumeClaim != nil && v.PersistentVolumeClaim.ClaimName == s.claim.read.Name && !v.PersistentVolumeClaim.ReadOnly
+		return v.PersistentVolumeClaim != nil && v.PersistentVolumeClaim.ClaimName == s.claim.read.Name &&
+			!v.PersistentVolumeClaim.ReadOnly
 	})
 	if at < 0 {
 		return ""
@@ -144,7 +153,8 @@ func (s *subject) claimTemplate() *corev1.PersistentVolumeClaim {
 		return nil
 	}
 	for n := range s.stateful.Spec.VolumeClaimTemplates {
-		if template := &s.stateful.Spec.VolumeClaimTemplates[n]; template.Name == dataVolume && len(s.mountsOf(dataVolume)) == 1 {
+		if template := &s.stateful.Spec.VolumeClaimTemplates[n]; template.Name == dataVolume &&
+			len(s.mountsOf(dataVolume)) == 1 {
 			return template
 		}
 	}
@@ -166,8 +176,8 @@ func (s *subject) perReplica(spec *v1.AppServiceSpec) {
 	}
 }
 
-// accountPieces returns the pieces for the service account of the pods. A token is mounted if the original asks for it, or
-// creates an account.
+// accountPieces returns the pieces for the service account of the pods. A token is mounted if the original asks for it,
+// or creates an account.
 func (s *subject) accountPieces() []piece {
 	pod := &s.template.Spec
 	name := cmp.Or(pod.ServiceAccountName, "default")

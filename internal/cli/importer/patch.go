@@ -41,7 +41,8 @@ func (i *Importer) patch(ctx context.Context, s *subject, app *unstructured.Unst
 	set := func(fragments []fragment) error {
 		unstructured.RemoveNestedField(app.Object, "spec", "podTemplate")
 		if len(fragments) > 0 {
-			_ = unstructured.SetNestedMap(app.Object, assemble(fragments), "spec", "podTemplate", "spec") // the fragments are copies of JSON values
+			// the fragments are copies of JSON values
+			_ = unstructured.SetNestedMap(app.Object, assemble(fragments), "spec", "podTemplate", "spec")
 		}
 		return i.refused(ctx, app)
 	}
@@ -92,7 +93,8 @@ func missingOf(in, name string, given, rendered map[string]any) []fragment {
 	}
 	var found []fragment
 	for _, field := range slices.Sorted(maps.Keys(given)) {
-		if settled.MatchString(fmt.Sprintf("%s[%s].%s", in, name, field)) || reflect.DeepEqual(given[field], rendered[field]) {
+		if settled.MatchString(fmt.Sprintf("%s[%s].%s", in, name, field)) ||
+			reflect.DeepEqual(given[field], rendered[field]) {
 			continue
 		}
 		if field == "securityContext" {

@@ -18,7 +18,8 @@ func (s *subject) adaptPods() {
 	at := s.mainIndex()
 	if name := pod.Containers[at].Name; name != mainContainer {
 		s.note(describe(s.workload), templatePath("containers["+name+"].name"),
-			fmt.Sprintf("it becomes %s, as the main container of every AppService", mainContainer), "write -c app where commands name it")
+			fmt.Sprintf("it becomes %s, as the main container of every AppService", mainContainer),
+			"write -c app where commands name it")
 		pod.Containers[at].Name = mainContainer
 	}
 	if at > 0 {
@@ -28,7 +29,8 @@ func (s *subject) adaptPods() {
 	for _, c := range pod.Containers[1:] {
 		c.RestartPolicy = ptr.To(corev1.ContainerRestartPolicyAlways)
 		sidecars = append(sidecars, c)
-		s.note(describe(s.workload), templatePath("containers["+c.Name+"]"), "it becomes a sidecar, which starts before the main container and stops after it",
+		s.note(describe(s.workload), templatePath("containers["+c.Name+"]"),
+			"it becomes a sidecar, which starts before the main container and stops after it",
 			"move it from spec.sidecars to spec.podTemplate.spec.containers if it has to start after it")
 	}
 	pod.Containers = pod.Containers[:1]
@@ -44,8 +46,10 @@ func (s *subject) noteAffinity() {
 	}
 	text := inJSON(s.template.Spec.Affinity)
 	for _, key := range slices.Sorted(maps.Keys(selecting(s.name))) {
-		if value := s.template.Labels[key]; value != "" && value != selecting(s.name)[key] && strings.Contains(text, inJSON(key)) && strings.Contains(text, inJSON(value)) {
-			s.note(describe(s.workload), templatePath("affinity"), "it names the label "+key+"="+value+", which pods of a new AppService do not have",
+		if value := s.template.Labels[key]; value != "" && value != selecting(s.name)[key] &&
+			strings.Contains(text, inJSON(key)) && strings.Contains(text, inJSON(value)) {
+			s.note(describe(s.workload), templatePath("affinity"),
+				"it names the label "+key+"="+value+", which pods of a new AppService do not have",
 				"change it to "+selecting(s.name)[key]+", unless the AppService adopts what runs, which keeps these labels")
 		}
 	}
@@ -64,7 +68,8 @@ func (s *subject) adaptInit(sidecars []corev1.Container) {
 		waiting = append(waiting, c)
 	}
 	if moved {
-		s.note(describe(s.workload), templatePath("initContainers"), "sidecars start before the init containers", "check that none needs what an init container does")
+		s.note(describe(s.workload), templatePath("initContainers"), "sidecars start before the init containers",
+			"check that none needs what an init container does")
 	}
 	s.template.Spec.InitContainers = slices.Concat(sidecars, waiting)
 }
@@ -76,11 +81,13 @@ func (s *subject) adaptVolumes() {
 		if v.HostPath == nil {
 			return false
 		}
-		s.note(describe(s.workload), templatePath("volumes["+v.Name+"]"), "a folder of the node (hostPath) is below Pod Security Baseline, which holds for every AppService: it is left out, with its mounts",
+		s.note(describe(s.workload), templatePath("volumes["+v.Name+"]"),
+			"a folder of the node (hostPath) is below Pod Security Baseline, which holds for every AppService: it is left out, with its mounts",
 			"use another kind of volume, or keep this workload as it is")
 		for _, list := range [][]corev1.Container{pod.Containers, pod.InitContainers} {
 			for n := range list {
-				list[n].VolumeMounts = slices.DeleteFunc(slices.Clone(list[n].VolumeMounts), func(m corev1.VolumeMount) bool { return m.Name == v.Name })
+				list[n].VolumeMounts = slices.DeleteFunc(slices.Clone(list[n].VolumeMounts),
+					func(m corev1.VolumeMount) bool { return m.Name == v.Name })
 			}
 		}
 		return true
@@ -94,7 +101,8 @@ func (s *subject) renameVolume(from, to string) {
 	if from == to {
 		return
 	}
-	s.note(describe(s.workload), templatePath("volumes["+from+"].name"), "it becomes "+to+", as the volume that spec.persistence makes", "")
+	s.note(describe(s.workload), templatePath("volumes["+from+"].name"),
+		"it becomes "+to+", as the volume that spec.persistence makes", "")
 	pod := &s.template.Spec
 	pod.Volumes = slices.Clone(pod.Volumes)
 	for n := range pod.Volumes {
@@ -116,7 +124,9 @@ func portOf(c *corev1.Container, entry corev1.ServicePort) (int32, bool) {
 	target := cmp.Or(entry.TargetPort, intstr.FromInt32(entry.Port))
 	protocol := cmp.Or(entry.Protocol, corev1.ProtocolTCP)
 	for _, port := range c.Ports {
-		if cmp.Or(port.Protocol, corev1.ProtocolTCP) == protocol && (target.Type == intstr.String && port.Name == target.StrVal || target.Type == intstr.Int && port.ContainerPort == target.IntVal) {
+		if cmp.Or(port.Protocol, corev1.ProtocolTCP) == protocol &&
+			(target.Type == intstr.String && port.Name == target.StrVal ||
+				target.Type == intstr.Int && port.ContainerPort == target.IntVal) {
 			return port.ContainerPort, true
 		}
 	}

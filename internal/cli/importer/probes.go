@@ -21,7 +21,8 @@ func (s *subject) probePieces() []piece {
 		}})
 	}
 	add("livenessProbe", c.LivenessProbe, func(to *v1.Probes, probe v1.Probe) { to.Liveness = &probe })
-	add("readinessProbe", c.ReadinessProbe, func(to *v1.Probes, probe v1.Probe) { to.Readiness = &v1.ReadinessProbe{Probe: probe} })
+	add("readinessProbe", c.ReadinessProbe,
+		func(to *v1.Probes, probe v1.Probe) { to.Readiness = &v1.ReadinessProbe{Probe: probe} })
 	if c.ReadinessProbe == nil && s.stamped() { // it was turned off
 		list = append(list, piece{s.fromMain("readinessProbe"), func(spec *v1.AppServiceSpec) {
 			made(&spec.Probes).Readiness = &v1.ReadinessProbe{None: true}

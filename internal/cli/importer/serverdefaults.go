@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// The API server's defaults for rendered kinds. They are set on both sides of a comparison, because live objects have them and
-// rendered ones do not.
+// The API server's defaults for rendered kinds. They are set on both sides of a comparison, because live objects have
+// them and rendered ones do not.
 
 // fill sets a field that is not set.
 func fill[T comparable](field *T, value T) {
@@ -210,17 +210,21 @@ func defaultScaler(a *autoscalingv2.HorizontalPodAutoscaler) {
 	fillPointer(&a.Spec.MinReplicas, 1)
 	if len(a.Spec.Metrics) == 0 {
 		utilization := int32(80)
-		a.Spec.Metrics = []autoscalingv2.MetricSpec{{Type: autoscalingv2.ResourceMetricSourceType, Resource: &autoscalingv2.ResourceMetricSource{
-			Name: corev1.ResourceCPU, Target: autoscalingv2.MetricTarget{Type: autoscalingv2.UtilizationMetricType, AverageUtilization: &utilization},
-		}}}
+		a.Spec.Metrics = []autoscalingv2.MetricSpec{{Type: autoscalingv2.ResourceMetricSourceType,
+			Resource: &autoscalingv2.ResourceMetricSource{
+				Name: corev1.ResourceCPU, Target: autoscalingv2.MetricTarget{Type: autoscalingv2.UtilizationMetricType,
+					AverageUtilization: &utilization},
+			}}}
 	}
 	if a.Spec.Behavior == nil {
 		return
 	}
 	defaultScaling(&a.Spec.Behavior.ScaleUp, 0, []autoscalingv2.HPAScalingPolicy{
-		{Type: autoscalingv2.PodsScalingPolicy, Value: 4, PeriodSeconds: 15}, {Type: autoscalingv2.PercentScalingPolicy, Value: 100, PeriodSeconds: 15},
+		{Type: autoscalingv2.PodsScalingPolicy, Value: 4, PeriodSeconds: 15},
+		{Type: autoscalingv2.PercentScalingPolicy, Value: 100, PeriodSeconds: 15},
 	})
-	defaultScaling(&a.Spec.Behavior.ScaleDown, -1, []autoscalingv2.HPAScalingPolicy{{Type: autoscalingv2.PercentScalingPolicy, Value: 100, PeriodSeconds: 15}})
+	defaultScaling(&a.Spec.Behavior.ScaleDown, -1,
+		[]autoscalingv2.HPAScalingPolicy{{Type: autoscalingv2.PercentScalingPolicy, Value: 100, PeriodSeconds: 15}})
 }
 
 // defaultScaling sets the defaults of one direction. A negative window stands for none.

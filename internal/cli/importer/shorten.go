@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// shorten removes each field without which the AppService renders the same objects. So it finds all defaults: those of the chart,
-// of the API server, and those that follow from other fields.
+// shorten removes each field without which the AppService renders the same objects. So it finds all defaults: those of
+// the chart, of the API server, and those that follow from other fields.
 func (i *Importer) shorten(ctx context.Context, s *subject, app *unstructured.Unstructured) {
 	rendered, err := i.Render(ctx, app)
 	if err != nil {

@@ -18,8 +18,8 @@ import (
 // mainContainer is the name of an AppService's main container.
 const mainContainer = "app"
 
-// subject is one workload with the objects that its AppService is made of, at most one of each role. The pods are adapted
-// already: parts with another name or place in an AppService were renamed or moved, with a note.
+// subject is one workload with the objects that its AppService is made of, at most one of each role. The pods are
+// adapted already: parts with another name or place in an AppService were renamed or moved, with a note.
 type subject struct {
 	world    *world
 	name     string
@@ -60,7 +60,8 @@ func (w *world) sourceOf(of *unstructured.Unstructured) (*subject, error) {
 	} else {
 		s.deployment, err = as[appsv1.Deployment](of)
 		if err == nil {
-			s.template, s.selector = &s.deployment.Spec.Template, orLabels(s.deployment.Spec.Selector, s.deployment.Spec.Template)
+			s.template, s.selector = &s.deployment.Spec.Template,
+				orLabels(s.deployment.Spec.Selector, s.deployment.Spec.Template)
 		}
 	}
 	if err != nil {
@@ -85,8 +86,8 @@ func (s *subject) take(object *unstructured.Unstructured) {
 	s.world.taken[object] = true
 }
 
-// aside adds a note on an object that cannot be part of the AppService, because another one has its role or no field expresses
-// it.
+// aside adds a note on an object that cannot be part of the AppService, because another one has its role or no field
+// expresses it.
 func (s *subject) aside(object *unstructured.Unstructured, reason, remedy string) {
 	s.world.taken[object] = true
 	s.note(describe(object), "", reason, remedy)
@@ -104,8 +105,8 @@ func (s *subject) rank(object string) int {
 	return len(s.given)
 }
 
-// takeServices chooses the Service of the workload's name, else the first that is not headless, else any. A StatefulSet has one
-// more.
+// takeServices chooses the Service of the workload's name, else the first that is not headless, else any. A StatefulSet
+// has one more.
 func (s *subject) takeServices(services []pair[corev1.Service]) {
 	headlessName := s.name + "-headless"
 	if s.stateful != nil {
@@ -114,7 +115,8 @@ func (s *subject) takeServices(services []pair[corev1.Service]) {
 	best := -1
 	rate := func(p pair[corev1.Service]) int {
 		switch {
-		case s.stateful != nil && p.read.Name == headlessName && p.read.Spec.ClusterIP == corev1.ClusterIPNone && len(services) > 1:
+		case s.stateful != nil && p.read.Name == headlessName && p.read.Spec.ClusterIP == corev1.ClusterIPNone &&
+			len(services) > 1:
 			return 0
 		case p.read.Name == s.name && p.read.Spec.ClusterIP != corev1.ClusterIPNone:
 			return 4
@@ -139,7 +141,8 @@ func (s *subject) takeServices(services []pair[corev1.Service]) {
 			s.headless = &p
 			s.take(p.object)
 		default:
-			s.aside(p.object, "an AppService has one Service, which is made of another one", "keep this one beside it: it finds the pods as long as their labels stay")
+			s.aside(p.object, "an AppService has one Service, which is made of another one",
+				"keep this one beside it: it finds the pods as long as their labels stay")
 		}
 	}
 }
@@ -176,9 +179,10 @@ func (s *subject) takeNeighbors() (err error) {
 	s.scaler = first(s, only(w, &err, autoscalingv2.GroupName, "HorizontalPodAutoscaler", func(a *scaler) bool {
 		return a.Spec.ScaleTargetRef.Kind == s.workload.GetKind() && a.Spec.ScaleTargetRef.Name == s.name
 	}), "an AppService has one autoscaler, which is made of another one")
-	s.budget = first(s, only(w, &err, policyv1.GroupName, "PodDisruptionBudget", func(b *policyv1.PodDisruptionBudget) bool {
-		return matches(b.Spec.Selector, pods)
-	}), "an AppService has one PodDisruptionBudget, which is made of another one")
+	s.budget = first(s, only(w, &err, policyv1.GroupName, "PodDisruptionBudget",
+		func(b *policyv1.PodDisruptionBudget) bool {
+			return matches(b.Spec.Selector, pods)
+		}), "an AppService has one PodDisruptionBudget, which is made of another one")
 	s.takePolicy(only(w, &err, networkingv1.GroupName, "NetworkPolicy", func(p *networkingv1.NetworkPolicy) bool {
 		return matches(&p.Spec.PodSelector, pods)
 	}))
@@ -249,8 +253,8 @@ func (s *subject) container() *corev1.Container {
 	return &s.template.Spec.Containers[s.mainIndex()]
 }
 
-// mainIndex returns the index of the main container: the default of kubectl, else the one that the Service targets, else the one
-// of the workload's name, else the first.
+// mainIndex returns the index of the main container: the default of kubectl, else the one that the Service targets,
+// else the one of the workload's name, else the first.
 func (s *subject) mainIndex() int {
 	list := s.template.Spec.Containers
 	byName := func(name string) int {
@@ -273,8 +277,8 @@ func (s *subject) mainIndex() int {
 	return 0
 }
 
-// configFrom returns the index in envFrom of the main container of the ConfigMap NAME-config; -1 if it is not there, or not as an
-// AppService renders it.
+// configFrom returns the index in envFrom of the main container of the ConfigMap NAME-config; -1 if it is not there, or
+// not as an AppService renders it.
 func (s *subject) configFrom() int {
 	return slices.IndexFunc(s.container().EnvFrom, func(from corev1.EnvFromSource) bool {
 		return from.Prefix == "" && from.ConfigMapRef != nil && from.ConfigMapRef.Name == s.name+"-config"
@@ -286,11 +290,12 @@ const (
 	dataVolume  = "data"
 )
 
-// filesMount returns the mount of the ConfigMap NAME-files in the main container; nil if there is none, or not as an AppService
-// renders it.
+// filesMount returns the mount of the ConfigMap NAME-files in the main container; nil if there is none, or not as an
+// AppService renders it.
 func (s *subject) filesMount() *corev1.VolumeMount {
 	for _, volume := range s.template.Spec.Volumes {
-		if volume.Name != filesVolume || volume.ConfigMap == nil || volume.ConfigMap.Name != s.name+"-files" || len(volume.ConfigMap.Items) > 0 {
+		if volume.Name != filesVolume || volume.ConfigMap == nil || volume.ConfigMap.Name != s.name+"-files" ||
+			len(volume.ConfigMap.Items) > 0 {
 			continue
 		}
 		mounts := s.mountsOf(filesVolume)

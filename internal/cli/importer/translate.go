@@ -42,8 +42,8 @@ func (s *subject) fromMain(field string) source {
 	return s.fromPod("containers[" + mainContainer + "]." + field)
 }
 
-// same returns a piece for each of the named fields of a struct that is set; for all of them if none is named. The part of the
-// spec that it goes to has a field of the same name and content; a field that this part lacks is left out.
+// same returns a piece for each of the named fields of a struct that is set; for all of them if none is named. The part
+// of the spec that it goes to has a field of the same name and content; a field that this part lacks is left out.
 func same[T any](from func(field string) source, given any, part func(*v1.AppServiceSpec) *T, names ...string) []piece {
 	all, into := reflect.ValueOf(given).Elem(), reflect.TypeFor[T]()
 	var list []piece
@@ -83,7 +83,8 @@ func (s *subject) containerPieces() []piece {
 		if s.saysPort(variable) {
 			continue
 		}
-		list = append(list, piece{s.fromMain("env[" + variable.Name + "]"), func(spec *v1.AppServiceSpec) { spec.Envs = append(spec.Envs, variable) }})
+		list = append(list, piece{s.fromMain("env[" + variable.Name + "]"),
+			func(spec *v1.AppServiceSpec) { spec.Envs = append(spec.Envs, variable) }})
 	}
 	config := -1
 	if s.config != nil {
@@ -91,14 +92,17 @@ func (s *subject) containerPieces() []piece {
 	}
 	for n, from := range c.EnvFrom {
 		if n != config {
-			list = append(list, piece{s.fromMain("envFrom"), func(spec *v1.AppServiceSpec) { spec.EnvFrom = append(spec.EnvFrom, from) }})
+			list = append(list, piece{s.fromMain("envFrom"),
+				func(spec *v1.AppServiceSpec) { spec.EnvFrom = append(spec.EnvFrom, from) }})
 		}
 	}
 	for _, mount := range c.VolumeMounts {
-		if s.claim != nil && mount.Name == dataVolume || s.files != nil && mount.Name == filesVolume || s.stateful != nil && s.claimTemplate() != nil && mount.Name == dataVolume {
+		if s.claim != nil && mount.Name == dataVolume || s.files != nil && mount.Name == filesVolume ||
+			s.stateful != nil && s.claimTemplate() != nil && mount.Name == dataVolume {
 			continue
 		}
-		list = append(list, piece{s.fromMain("volumeMounts[" + mount.MountPath + "]"), func(spec *v1.AppServiceSpec) { spec.VolumeMounts = append(spec.VolumeMounts, mount) }})
+		list = append(list, piece{s.fromMain("volumeMounts[" + mount.MountPath + "]"),
+			func(spec *v1.AppServiceSpec) { spec.VolumeMounts = append(spec.VolumeMounts, mount) }})
 	}
 	return list
 }
@@ -134,7 +138,8 @@ func (s *subject) podPieces() []piece {
 		if s.claim != nil && volume.Name == dataVolume || s.files != nil && volume.Name == filesVolume {
 			continue
 		}
-		list = append(list, piece{s.fromPod("volumes[" + volume.Name + "]"), func(spec *v1.AppServiceSpec) { spec.Volumes = append(spec.Volumes, volume) }})
+		list = append(list, piece{s.fromPod("volumes[" + volume.Name + "]"),
+			func(spec *v1.AppServiceSpec) { spec.Volumes = append(spec.Volumes, volume) }})
 	}
 	for _, secret := range pod.ImagePullSecrets {
 		list = append(list, piece{s.fromPod("imagePullSecrets[" + secret.Name + "]"), func(spec *v1.AppServiceSpec) {
@@ -167,7 +172,8 @@ func (s *subject) workloadPieces() []piece {
 	size := func(replicas *int32) {
 		if s.scaler == nil {
 			list = append(list, piece{s.from("spec.replicas"), func(spec *v1.AppServiceSpec) { spec.Size = replicas }})
-		} else if started, err := strconv.ParseInt(s.workload.GetAnnotations()[v1.AnnotationInitialReplicas], 10, 32); err == nil {
+		} else if started, err := strconv.ParseInt(s.workload.GetAnnotations()[v1.AnnotationInitialReplicas], 10,
+			32); err == nil {
 			started := int32(started)
 			list = append(list, piece{s.from("spec.replicas"), func(spec *v1.AppServiceSpec) { spec.Size = &started }})
 		}
@@ -175,7 +181,8 @@ func (s *subject) workloadPieces() []piece {
 	if d := s.deployment; d != nil {
 		size(d.Spec.Replicas)
 		if d.Spec.Strategy != (appsv1.DeploymentStrategy{}) {
-			list = append(list, piece{s.from("spec.strategy"), func(spec *v1.AppServiceSpec) { spec.Strategy = &d.Spec.Strategy }})
+			list = append(list, piece{s.from("spec.strategy"),
+				func(spec *v1.AppServiceSpec) { spec.Strategy = &d.Spec.Strategy }})
 		}
 		list = append(list, same(s.fromSpec, &d.Spec, theSpec, "ProgressDeadlineSeconds", "RevisionHistoryLimit")...)
 		return append(list, piece{s.from("spec.minReadySeconds"), func(spec *v1.AppServiceSpec) {
@@ -186,7 +193,8 @@ func (s *subject) workloadPieces() []piece {
 	size(t.Spec.Replicas)
 	list = append(list, same(s.fromSpec, &t.Spec, theSpec, "RevisionHistoryLimit")...)
 	return append(list,
-		piece{s.from("spec.minReadySeconds"), func(spec *v1.AppServiceSpec) { spec.MinReadySeconds = notZero(t.Spec.MinReadySeconds) }},
+		piece{s.from("spec.minReadySeconds"),
+			func(spec *v1.AppServiceSpec) { spec.MinReadySeconds = notZero(t.Spec.MinReadySeconds) }},
 		piece{s.from("spec.volumeClaimTemplates"), s.perReplica},
 	)
 }
@@ -207,11 +215,13 @@ func (s *subject) portPieces() []piece {
 	var list []piece
 	service := s.service.read
 	for _, entry := range service.Spec.Ports {
-		port := v1.Port{Name: entry.Name, Protocol: entry.Protocol, Port: entry.Port, AppProtocol: entry.AppProtocol, TargetPort: s.target(entry)}
+		port := v1.Port{Name: entry.Name, Protocol: entry.Protocol, Port: entry.Port, AppProtocol: entry.AppProtocol,
+			TargetPort: s.target(entry)}
 		if entry.NodePort != 0 {
 			port.NodePort = &entry.NodePort
 		}
-		list = append(list, piece{from("spec.ports[" + strconv.Itoa(int(entry.Port)) + "]"), func(spec *v1.AppServiceSpec) { spec.Ports = append(spec.Ports, port) }})
+		list = append(list, piece{from("spec.ports[" + strconv.Itoa(int(entry.Port)) + "]"),
+			func(spec *v1.AppServiceSpec) { spec.Ports = append(spec.Ports, port) }})
 	}
 	part := func(spec *v1.AppServiceSpec) *v1.Service { return made(&spec.Service) }
 	if annotations := foreignAnnotations(service.Annotations); len(annotations) > 0 {
@@ -274,9 +284,11 @@ func foreignAnnotations(all map[string]string) map[string]string {
 	out := maps.Clone(all)
 	maps.DeleteFunc(out, func(key, _ string) bool {
 		domain, _, _ := strings.Cut(key, "/")
-		return slices.Contains([]string{"app.example.com", "helm.sh", "meta.helm.sh", "deployment.kubernetes.io", "autoscaling.alpha.kubernetes.io"}, domain) ||
+		return slices.Contains([]string{"app.example.com", "helm.sh", "meta.helm.sh", "deployment.kubernetes.io",
+			"autoscaling.alpha.kubernetes.io"}, domain) ||
 			slices.Contains([]string{
-				"kubectl.kubernetes.io/last-applied-configuration", "kubectl.kubernetes.io/restartedAt", "validations.keda.sh/hpa-ownership",
+				"kubectl.kubernetes.io/last-applied-configuration", "kubectl.kubernetes.io/restartedAt",
+				"validations.keda.sh/hpa-ownership",
 				"pv.kubernetes.io/bind-completed", "pv.kubernetes.io/bound-by-controller", "volume.kubernetes.io/selected-node",
 				"volume.kubernetes.io/storage-provisioner", "volume.beta.kubernetes.io/storage-provisioner",
 			}, key)

@@ -96,14 +96,15 @@ func unreadable(object *unstructured.Unstructured, err error) error {
 
 // monitorsOf returns the ServiceMonitors that select one of the Services.
 func (w *world) monitorsOf(services []pair[corev1.Service]) []*unstructured.Unstructured {
-	return slices.DeleteFunc(w.of("monitoring.coreos.com", "ServiceMonitor"), func(monitor *unstructured.Unstructured) bool {
-		content, _, _ := unstructured.NestedMap(monitor.Object, "spec", "selector")
-		selector := &metav1.LabelSelector{}
-		err := runtime.DefaultUnstructuredConverter.FromUnstructured(content, selector)
-		return err != nil || !slices.ContainsFunc(services, func(s pair[corev1.Service]) bool {
-			return matches(selector, s.read.Labels)
+	return slices.DeleteFunc(w.of("monitoring.coreos.com", "ServiceMonitor"),
+		func(monitor *unstructured.Unstructured) bool {
+			content, _, _ := unstructured.NestedMap(monitor.Object, "spec", "selector")
+			selector := &metav1.LabelSelector{}
+			err := runtime.DefaultUnstructuredConverter.FromUnstructured(content, selector)
+			return err != nil || !slices.ContainsFunc(services, func(s pair[corev1.Service]) bool {
+				return matches(selector, s.read.Labels)
+			})
 		})
-	})
 }
 
 // routesTo returns the routes that lead to a Service.

@@ -10,7 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// BuiltIn holds facts about built-in kinds that their Go types lack. make generate extracts them from the sources of k8s.io/api and client-go.
+// BuiltIn holds facts about built-in kinds that their Go types lack. make generate extracts them from the sources of
+// k8s.io/api and client-go.
 type BuiltIn struct {
 	// Enums are the values of the string types that Kubernetes marks with +enum, by package path and name of the type.
 	Enums map[string][]string `json:"enums"`

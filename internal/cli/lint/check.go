@@ -97,8 +97,8 @@ func (f *findings) addFault(fault *chart.Fault) {
 	f.add(found)
 }
 
-// Check returns the mistakes of a chart, in the order in which they are found. The error is not about the chart's rules: for example, its exceptions
-// cannot be read.
+// Check returns the mistakes of a chart, in the order in which they are found. The error is not about the chart's
+// rules: for example, its exceptions cannot be read.
 func Check(ctx context.Context, subject Subject) ([]Finding, error) {
 	exceptions, err := readExceptions(subject.Files, subject.Dir)
 	if err != nil {

@@ -8,7 +8,8 @@ import (
 	"github.com/example/appservice-operator/internal/render"
 )
 
-// Example returns a case with only the fields that the definition of its kind requires. The spec is empty without a definition.
+// Example returns a case with only the fields that the definition of its kind requires. The spec is empty without a
+// definition.
 func Example(kind schema.GroupVersionKind, d *crd.Definition) Case {
 	resource := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{}}}
 	resource.SetGroupVersionKind(kind)

@@ -38,14 +38,17 @@ func readExceptions(files fs.FS, dir string) (exceptions, error) {
 		return nil, fmt.Errorf("%s: %w", ExceptionsFile, err)
 	}
 	for i, each := range list {
-		if each.About == "" || each.Reason == "" || !slices.ContainsFunc(Rules, func(r Rule) bool { return r.ID == each.Rule }) {
-			return nil, fmt.Errorf("%s: entry %d: it takes the id of a rule, about (a part of its message) and a reason", ExceptionsFile, i+1)
+		if each.About == "" || each.Reason == "" ||
+			!slices.ContainsFunc(Rules, func(r Rule) bool { return r.ID == each.Rule }) {
+			return nil, fmt.Errorf("%s: entry %d: it takes the id of a rule, about (a part of its message) and a reason",
+				ExceptionsFile, i+1)
 		}
 	}
 	return list, nil
 }
 
-// from returns the findings that no exception matches. If stale is set, it adds a finding for each exception that matches nothing.
+// from returns the findings that no exception matches. If stale is set, it adds a finding for each exception that
+// matches nothing.
 func (e exceptions) from(found findings, stale bool) findings {
 	used := make([]bool, len(e))
 	left := slices.DeleteFunc(found, func(f Finding) bool {

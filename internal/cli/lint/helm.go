@@ -20,7 +20,8 @@ import (
 // newest is the version of Kubernetes whose deprecations helm lint reports: that of the built-in types.
 var newest = chartutil.KubeVersion{Version: "v1.37.0", Major: "1", Minor: "37"}
 
-// helm adds the messages of helm lint --strict, with the values of the first case. Helm lints folders only, so the chart is written to one.
+// helm adds the messages of helm lint --strict, with the values of the first case. Helm lints folders only, so the
+// chart is written to one.
 func (f *findings) helm(ctx context.Context, loaded *helmchart.Chart, subject Subject) error {
 	parent, err := os.MkdirTemp("", "lint-")
 	if err != nil {

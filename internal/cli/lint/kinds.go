@@ -22,8 +22,10 @@ func (f *findings) kinds(loaded *helmchart.Chart, subject Subject) {
 		found := Finding{File: file, Line: line, Excerpt: chart.Excerpt(text, line, min(line, 1))}
 		if _, said := foreign[kind.GroupKind()]; !said && !scheme.Scheme.Recognizes(kind) {
 			found.Rule = ruleOf(ruleForeign)
-			found.Message = fmt.Sprintf("%s of %s is a custom kind, and Chart.yaml does not declare its resource name for roles", kind.Kind, kind.Group)
-			found.Remedy = fmt.Sprintf("add to the annotation %s of Chart.yaml: \"%s: {resource: …}\"", chart.AnnotationForeignKinds, kind.GroupKind())
+			found.Message = fmt.Sprintf("%s of %s is a custom kind, and Chart.yaml does not declare its resource name for roles",
+				kind.Kind, kind.Group)
+			found.Remedy = fmt.Sprintf("add to the annotation %s of Chart.yaml: \"%s: {resource: …}\"",
+				chart.AnnotationForeignKinds, kind.GroupKind())
 			f.add(found)
 			continue // rights need the resource name
 		}

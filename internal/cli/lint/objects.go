@@ -21,12 +21,14 @@ func (t *trial) object(owner, object *unstructured.Unstructured) []failure {
 	var list []failure
 	kind := object.GroupVersionKind()
 	for _, misfit := range typecheck.Check(object, allowed) {
-		list = append(list, failure{rule: ruleAPI, path: misfit.Path, message: "is not valid: " + misfit.Field() + ": " + misfit.Message, ends: true})
+		list = append(list, failure{rule: ruleAPI, path: misfit.Path,
+			message: "is not valid: " + misfit.Field() + ": " + misfit.Message, ends: true})
 	}
 	if namespace := object.GetNamespace(); namespace != "" && namespace != owner.GetNamespace() {
 		list = append(list, failure{
 			rule: ruleNamespace, path: []any{"metadata", "namespace"}, ends: true,
-			message: fmt.Sprintf("is rendered into namespace %q: leave metadata.namespace out, or make it .Release.Namespace", namespace),
+			message: fmt.Sprintf("is rendered into namespace %q: leave metadata.namespace out, or make it .Release.Namespace",
+				namespace),
 		})
 	}
 	if t.clusterScoped(kind) {
@@ -36,7 +38,8 @@ func (t *trial) object(owner, object *unstructured.Unstructured) []failure {
 		})
 	}
 	_, says := object.GetAnnotations()[v1.AnnotationReadyWhen]
-	if !says && !scheme.Scheme.Recognizes(kind) && gateway.RouteOf(object) == nil && kind.GroupKind() != health.ScaledObject {
+	if !says && !scheme.Scheme.Recognizes(kind) && gateway.RouteOf(object) == nil &&
+		kind.GroupKind() != health.ScaledObject {
 		list = append(list, failure{
 			rule: ruleReady, path: []any{"kind"},
 			message: "is of a custom kind, so it counts as ready unless its conditions deny it: define readiness in annotation " + v1.AnnotationReadyWhen,
@@ -56,7 +59,8 @@ func (t *trial) unnamed(object *unstructured.Unstructured) []failure {
 	if len(missing) == 0 {
 		return nil
 	}
-	return []failure{{rule: ruleRights, path: []any{"kind"}, message: fmt.Sprintf("is a kind that the operator may not %s: %s", strings.Join(missing, ", "), need.Remedy())}}
+	return []failure{{rule: ruleRights, path: []any{"kind"},
+		message: fmt.Sprintf("is a kind that the operator may not %s: %s", strings.Join(missing, ", "), need.Remedy())}}
 }
 
 // placed returns a failure as an error from which render finds the line.

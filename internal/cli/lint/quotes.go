@@ -21,9 +21,11 @@ var (
 )
 
 // passing are functions that return their text without quotes; "" is a pipeline that ends without a function.
-var passing = []string{"", "default", "coalesce", "required", "trim", "lower", "upper", "trunc", "trimSuffix", "trimPrefix", "replace", "toString", "print"}
+var passing = []string{"", "default", "coalesce", "required", "trim", "lower", "upper", "trunc", "trimSuffix",
+	"trimPrefix", "replace", "toString", "print"}
 
-// unquoted adds the strings of specs that a template writes without quotes: true, 1 or "a: b" would not be read as a string.
+// unquoted adds the strings of specs that a template writes without quotes: true, 1 or "a: b" would not be read as a
+// string.
 func (f *findings) unquoted(loaded *helmchart.Chart) {
 	for _, file := range slices.Backward(chart.TemplateFiles(loaded)) {
 		faults := file.Faults(func(tree *parse.Tree) []chart.Found {
@@ -49,7 +51,8 @@ func (q *quotes) list(node parse.Node) {
 	}
 	for i, node := range list.Nodes {
 		action, is := node.(*parse.ActionNode)
-		if is && i > 0 && before.MatchString(textOf(list.Nodes[i-1])) && (i+1 == len(list.Nodes) || after.MatchString(textOf(list.Nodes[i+1]))) {
+		if is && i > 0 && before.MatchString(textOf(list.Nodes[i-1])) &&
+			(i+1 == len(list.Nodes) || after.MatchString(textOf(list.Nodes[i+1]))) {
 			q.action(action)
 		}
 	}
@@ -70,10 +73,12 @@ func (q *quotes) action(node *parse.ActionNode) {
 	for _, argument := range node.Pipe.Cmds[0].Args {
 		path := pathOf(argument)
 		switch {
-		case len(path) == 2 && path[0] == "Release" && (path[1] == "Name" || path[1] == "Namespace"), len(path) > 1 && path[0] == "Values" && q.isText(path[1:]):
+		case len(path) == 2 && path[0] == "Release" && (path[1] == "Name" || path[1] == "Namespace"),
+			len(path) > 1 && path[0] == "Values" && q.isText(path[1:]):
 			q.found = append(q.found, chart.Found{
 				At: argument.Position(), Rule: ruleUnquoted, Remedy: "end with | quote, or | toJson",
-				Message: fmt.Sprintf(".%s is written without quotes: true, 1 or \"a: b\" would not be read as a string", strings.Join(path, ".")),
+				Message: fmt.Sprintf(".%s is written without quotes: true, 1 or \"a: b\" would not be read as a string",
+					strings.Join(path, ".")),
 			})
 			return
 		}
@@ -102,7 +107,8 @@ func pathOf(node parse.Node) []string {
 	return nil
 }
 
-// isText reports whether a value is a string without an enum, by values.schema.json, or, if that has no type for it, by values.yaml.
+// isText reports whether a value is a string without an enum, by values.schema.json, or, if that has no type for it, by
+// values.yaml.
 func (q *quotes) isText(path []string) bool {
 	var at map[string]any
 	if json.Unmarshal(q.chart.Schema, &at) == nil {

@@ -1,8 +1,9 @@
-// Package lint owns the rules that charts are checked against before they are served: mistakes that the operator refuses when it loads or
-// renders a chart, and mistakes that would show later. It renders cases like the operator, and reads no cluster. docs/lint has a page for each rule.
+// Package lint owns the rules that charts are checked against before they are served: mistakes that the operator
+// refuses when it loads or renders a chart, and mistakes that would show later. It renders cases like the operator, and
+// reads no cluster. docs/lint has a page for each rule.
 //
-// It checks the fields, types and enums of built-in kinds. It cannot find what only the API server validates: rules across fields, and the fields of
-// custom resources.
+// It checks the fields, types and enums of built-in kinds. It cannot find what only the API server validates: rules
+// across fields, and the fields of custom resources.
 package lint
 
 import (

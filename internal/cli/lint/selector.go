@@ -20,8 +20,8 @@ type selector struct{ text, in string }
 // anyName is the name of resources whose renderings are compared.
 const anyName = "web"
 
-// selector adds a finding if the selector of a workload differs from that of an earlier case: any spec may replace any other, and selectors
-// are immutable.
+// selector adds a finding if the selector of a workload differs from that of an earlier case: any spec may replace any
+// other, and selectors are immutable.
 func (t *trial) selector(ctx context.Context, resource *unstructured.Unstructured, name string, found *findings) {
 	result, err := t.again.Render(ctx, called(resource, anyName), t.capabilities)
 	if err != nil {
@@ -45,14 +45,16 @@ func (t *trial) selector(ctx context.Context, resource *unstructured.Unstructure
 		_, file, _ := strings.Cut(result.Sources[i], "/")
 		found.add(Finding{
 			Rule: ruleOf(ruleSelector), File: file,
-			Message: fmt.Sprintf("%s: spec.selector.matchLabels differs between %s and %s, and selectors are immutable", key.Kind, name, before.in),
-			Remedy:  "build it from .Release.Name and constants",
+			Message: fmt.Sprintf("%s: spec.selector.matchLabels differs between %s and %s, and selectors are immutable",
+				key.Kind, name, before.in),
+			Remedy: "build it from .Release.Name and constants",
 		})
 		return
 	}
 }
 
-// vary changes each value of the chart that a case does not set, one at a time, and compares selectors. It skips changes that do not render.
+// vary changes each value of the chart that a case does not set, one at a time, and compares selectors. It skips
+// changes that do not render.
 func (t *trial) vary(ctx context.Context, of Case, found *findings) {
 	spec, _, _ := unstructured.NestedMap(of.Resource.Object, "spec")
 	eachLeaf(t.chart.Values, nil, func(path []string, value any) {

@@ -52,7 +52,8 @@ func newTrial(loaded *helmchart.Chart, subject Subject) *trial {
 	return t
 }
 
-// renderer returns a renderer like the manager's. The hook, unless nil, runs first, so it sees objects as rendered by the templates.
+// renderer returns a renderer like the manager's. The hook, unless nil, runs first, so it sees objects as rendered by
+// the templates.
 func (t *trial) renderer(hook hooks.Hook) *render.Renderer {
 	r := render.For(chart.Watch{GroupVersionKind: t.subject.Kind, OverrideValues: t.subject.Overrides}, t.chart)
 	r.ClusterScoped = t.clusterScoped
@@ -166,7 +167,8 @@ func (t *trial) same(ctx context.Context, of Case, found *findings) {
 			continue
 		}
 		if one.Digest != other.Digest {
-			found.add(Finding{Rule: ruleOf(ruleUnstable), File: differing(one, other), Message: by.differs + ": make it depend on the spec only"}, of.Name)
+			found.add(Finding{Rule: ruleOf(ruleUnstable), File: differing(one, other),
+				Message: by.differs + ": make it depend on the spec only"}, of.Name)
 		}
 	}
 }
@@ -182,7 +184,8 @@ func differing(one, other *render.Result) string {
 	return "templates"
 }
 
-// name adds a finding for each object that has the same name for resources of different names, unless the name is in the spec.
+// name adds a finding for each object that has the same name for resources of different names, unless the name is in
+// the spec.
 func (t *trial) name(ctx context.Context, of Case, found *findings) {
 	one, err := t.again.Render(ctx, called(of.Resource, anyName), t.capabilities)
 	other, otherErr := t.again.Render(ctx, called(of.Resource, "other"), t.capabilities)
@@ -196,8 +199,9 @@ func (t *trial) name(ctx context.Context, of Case, found *findings) {
 		_, file, _ := strings.Cut(one.Sources[i], "/")
 		found.add(Finding{
 			Rule: ruleOf(ruleFixedName), File: file,
-			Message: fmt.Sprintf("%s %q has the same name for all resources, so a namespace can have only one of them", key.Kind, key.Name),
-			Remedy:  "begin its name with .Release.Name",
+			Message: fmt.Sprintf("%s %q has the same name for all resources, so a namespace can have only one of them", key.Kind,
+				key.Name),
+			Remedy: "begin its name with .Release.Name",
 		}, of.Name)
 	}
 }

@@ -72,7 +72,8 @@ func Kinds(before, after *Charts) []schema.GroupVersionKind {
 	return all
 }
 
-// Serving returns the capabilities to assume for an unknown cluster: it serves all kinds in the templates of the charts.
+// Serving returns the capabilities to assume for an unknown cluster: it serves all kinds in the templates of the
+// charts.
 func Serving(all ...*Charts) *chartutil.Capabilities {
 	var list []*helmchart.Chart
 	for _, charts := range all {

@@ -62,7 +62,8 @@ func Open(ctx context.Context, reader client.Client, config *rest.Config, missed
 		return nil, err
 	}
 	return &Cluster{
-		Capabilities: capabilities, reader: reader, dependencies: reference.NewDependencies(reader, reader), missed: missed, said: map[string]bool{},
+		Capabilities: capabilities, reader: reader, dependencies: reference.NewDependencies(reader, reader), missed: missed,
+		said: map[string]bool{},
 	}, nil
 }
 
@@ -109,7 +110,8 @@ func (c *Cluster) facts(
 		return hooks.FactsOf(namespace, c.Labels, c.Policy), nil
 	}
 	labels, err := c.dependencies.Labels(ctx, namespace)
-	if _, err = c.unless(client.IgnoreNotFound(err), "the Pod Security levels of namespaces are not considered"); err != nil {
+	if _, err = c.unless(client.IgnoreNotFound(err),
+		"the Pod Security levels of namespaces are not considered"); err != nil {
 		return hooks.Facts{}, err
 	}
 	facts := hooks.FactsOf(namespace, labels, c.Policy)
@@ -138,7 +140,8 @@ func (c *Cluster) facts(
 }
 
 // selectors returns those of live workloads that are the resource's, or about to become that: they cannot change.
-func (c *Cluster) selectors(ctx context.Context, resource *unstructured.Unstructured, rendered map[kube.Key]map[string]string) (map[kube.Key]map[string]string, error) {
+func (c *Cluster) selectors(ctx context.Context, resource *unstructured.Unstructured,
+	rendered map[kube.Key]map[string]string) (map[kube.Key]map[string]string, error) {
 	kept := map[kube.Key]map[string]string{}
 	for key := range rendered {
 		live := kube.Object(key.WithVersion(appsv1.SchemeGroupVersion.Version)) // workloads have no other
@@ -168,7 +171,8 @@ func (c *Cluster) scope(renderer *render.Renderer) {
 	}
 }
 
-// unless reports whether an error means that something may not be read, and reports the consequence. Any other error is returned.
+// unless reports whether an error means that something may not be read, and reports the consequence. Any other error is
+// returned.
 func (c *Cluster) unless(err error, meaning string) (forbidden bool, _ error) {
 	if !apierrors.IsForbidden(err) {
 		return false, err

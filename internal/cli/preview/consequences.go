@@ -162,7 +162,8 @@ func fate(change Change) (Effect, string) {
 }
 
 func claimTemplates(object *unstructured.Unstructured) []any {
-	templates, _, _ := unstructured.NestedFieldNoCopy(object.Object, kube.TraitsOf(object.GroupVersionKind().GroupKind()).Claims...)
+	templates, _, _ := unstructured.NestedFieldNoCopy(object.Object,
+		kube.TraitsOf(object.GroupVersionKind().GroupKind()).Claims...)
 	list, _ := templates.([]any)
 	return list
 }

@@ -115,7 +115,8 @@ func (d *Diff) Lines() []Line {
 		}
 	}
 	for _, field := range d.Idle {
-		lines = append(lines, Line{Consequent, "  ! the field " + field + " does nothing any more: the new chart does not declare it"})
+		lines = append(lines, Line{Consequent,
+			"  ! the field " + field + " does nothing any more: the new chart does not declare it"})
 	}
 	for _, change := range d.Changes {
 		key := kube.KeyOf(change.Object()).String()
@@ -164,8 +165,8 @@ func (c Change) Object() *unstructured.Unstructured {
 	return c.Old
 }
 
-// Changes lists the objects that differ between two renderings: those that exist afterwards first, in the order in which they are
-// applied.
+// Changes lists the objects that differ between two renderings: those that exist afterwards first, in the order in
+// which they are applied.
 func Changes(old, rendered []*unstructured.Unstructured) []Change {
 	var list []Change
 	there := kube.ByKey(old)

@@ -26,12 +26,14 @@ const few = 3
 // Fleet is the effect of a change on all resources of one kind.
 type Fleet struct {
 	Kind string
-	// Total is the number of resources. Change of them change, Restart restart their pods, and Fail can no longer be rendered.
+	// Total is the number of resources. Change of them change, Restart restart their pods, and Fail can no longer be
+	// rendered.
 	Total, Change, Restart, Fail int
 	// Refused would change immutable fields.
 	Refused int
 
-	failed, mend, idle int // resources that failed before, too; that no longer fail; and that have fields without an effect
+	// resources that failed before, too; that no longer fail; and that have fields without an effect
+	failed, mend, idle int
 	groups             []*group
 }
 

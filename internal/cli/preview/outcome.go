@@ -23,7 +23,8 @@ type Subject struct {
 	Defaults defaults.Text
 }
 
-// Outcome is the result of rendering a resource: its objects or an error. The zero value stands for a kind that is not served.
+// Outcome is the result of rendering a resource: its objects or an error. The zero value stands for a kind that is not
+// served.
 type Outcome struct {
 	Objects []*unstructured.Unstructured
 	// Digest identifies the objects, like the label of a release record; empty if it is not known.
@@ -64,7 +65,8 @@ func (c *Cluster) Outcome(
 	return OutcomeOf(c.Render(ctx, charts.Renderers[resource.GroupVersionKind()], resource, last))
 }
 
-// OutcomeOf returns the outcome of a rendering. A required kind that the cluster does not serve is an error, as for the operator.
+// OutcomeOf returns the outcome of a rendering. A required kind that the cluster does not serve is an error, as for the
+// operator.
 func OutcomeOf(result *render.Result, err error) Outcome {
 	if err == nil {
 		err = result.Served()

@@ -45,7 +45,8 @@ func (c *Cluster) Releases(ctx context.Context) (map[types.UID]*Release, error) 
 
 // Release returns the newest release of a resource; nil if there is none, or if it may not be read.
 func (c *Cluster) Release(ctx context.Context, resource *unstructured.Unstructured) (*Release, error) {
-	all, err := c.releases(ctx, client.InNamespace(resource.GetNamespace()), matching("owner=helm,name="+resource.GetName()))
+	all, err := c.releases(ctx, client.InNamespace(resource.GetNamespace()),
+		matching("owner=helm,name="+resource.GetName()))
 	return all[resource.GetUID()], err
 }
 
@@ -89,7 +90,8 @@ func note(found map[types.UID]*Release, secret *corev1.Secret) {
 	}
 	if known := found[owner.UID]; known == nil || known.Revision < revision {
 		found[owner.UID] = &Release{
-			Revision: revision, Digest: secret.Labels[v1.LabelDigest], Content: reference.ParseContent(secret.Labels[v1.LabelReferences]), record: secret.DeepCopy(),
+			Revision: revision, Digest: secret.Labels[v1.LabelDigest],
+			Content: reference.ParseContent(secret.Labels[v1.LabelReferences]), record: secret.DeepCopy(),
 		}
 	}
 }

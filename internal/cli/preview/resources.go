@@ -20,7 +20,8 @@ import (
 )
 
 // Resource returns a resource; the error says if it does not exist.
-func (c *Cluster) Resource(ctx context.Context, kind schema.GroupVersionKind, name types.NamespacedName) (*unstructured.Unstructured, error) {
+func (c *Cluster) Resource(ctx context.Context, kind schema.GroupVersionKind,
+	name types.NamespacedName) (*unstructured.Unstructured, error) {
 	resource := kube.Object(kind)
 	err := c.reader.Get(ctx, name, resource)
 	if meta.IsNoMatchError(err) {
@@ -31,7 +32,8 @@ func (c *Cluster) Resource(ctx context.Context, kind schema.GroupVersionKind, na
 
 // Subjects lists the resources of a kind that one of two versions of the charts serves, except for those being deleted.
 // It makes as many requests for a thousand of them as for one, so nothing is known about what pods refer to.
-func (c *Cluster) Subjects(ctx context.Context, kind schema.GroupVersionKind, before, after *Charts) ([]Subject, error) {
+func (c *Cluster) Subjects(ctx context.Context, kind schema.GroupVersionKind, before,
+	after *Charts) ([]Subject, error) {
 	served := after.Selectors[kind]
 	if served == nil {
 		served = before.Selectors[kind]
@@ -96,7 +98,8 @@ func (c *Cluster) defaults(ctx context.Context) (map[string]*corev1.ConfigMap, e
 func (c *Cluster) labels(ctx context.Context) (map[string]map[string]string, error) {
 	list := &metav1.PartialObjectMetadataList{}
 	list.SetGroupVersionKind(reference.NamespaceKind.GroupVersion().WithKind(reference.NamespaceKind.Kind + "List"))
-	if forbidden, err := c.unless(c.reader.List(ctx, list), "the Pod Security levels of namespaces are not considered"); forbidden || err != nil {
+	if forbidden, err := c.unless(c.reader.List(ctx, list),
+		"the Pod Security levels of namespaces are not considered"); forbidden || err != nil {
 		return nil, err
 	}
 	labels := map[string]map[string]string{}

@@ -79,7 +79,8 @@ func ofServer(d *crd.Definition, admitted crd.Admitted, at *places) []Problem {
 		problems = append(problems, at.problem(field, fmt.Sprintf("unknown field %q%s", field, d.DidYouMean(field))))
 	}
 	for _, err := range admitted.Errors {
-		problems = append(problems, at.problem(strings.TrimPrefix(err.Field, "<nil>"), strings.TrimPrefix(err.Error(), "<nil>: ")))
+		problems = append(problems, at.problem(strings.TrimPrefix(err.Field, "<nil>"),
+			strings.TrimPrefix(err.Error(), "<nil>: ")))
 	}
 	return problems
 }

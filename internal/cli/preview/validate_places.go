@@ -9,7 +9,8 @@ import (
 )
 
 var (
-	// fieldIn matches the field of a spec, or of metadata, at the beginning of a message. A later one is usually in a rendered object.
+	// fieldIn matches the field of a spec, or of metadata, at the beginning of a message. A later one is usually in a
+	// rendered object.
 	fieldIn = regexp.MustCompile(`^(?:spec|metadata)(?:\.[A-Za-z][A-Za-z0-9_-]*|\[[^\]]*\])+`)
 	// step matches a step of a path: a name, or the text in brackets.
 	step = regexp.MustCompile(`\.?([^.\[\]]+)|\[([^\]]*)\]`)

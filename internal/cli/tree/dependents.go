@@ -15,13 +15,14 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 )
 
-// dependents adds the objects that other controllers created for an object: slices of a Service, claims of a StatefulSet, Jobs of a
-// CronJob, the autoscaler of a ScaledObject.
+// dependents adds the objects that other controllers created for an object: slices of a Service, claims of a
+// StatefulSet, Jobs of a CronJob, the autoscaler of a ScaledObject.
 func (l *Looker) dependents(ctx context.Context, f *Findings, object *Object) {
 	in := client.InNamespace(f.Resource.GetNamespace())
 	switch object.Said.Kind {
 	case "Service":
-		l.list(ctx, f, object, &discoveryv1.EndpointSliceList{}, controlledBy(object), in, client.MatchingLabels{discoveryv1.LabelServiceName: object.Said.Name})
+		l.list(ctx, f, object, &discoveryv1.EndpointSliceList{}, controlledBy(object), in,
+			client.MatchingLabels{discoveryv1.LabelServiceName: object.Said.Name})
 	case "StatefulSet":
 		l.list(ctx, f, object, &corev1.PersistentVolumeClaimList{}, func(claim client.Object) bool {
 			return claim.GetAnnotations()[v1.AnnotationRetainedFor] == f.Resource.GetName()
@@ -33,7 +34,8 @@ func (l *Looker) dependents(ctx context.Context, f *Findings, object *Object) {
 	}
 }
 
-func (l *Looker) list(ctx context.Context, f *Findings, object *Object, into client.ObjectList, is func(client.Object) bool, options ...client.ListOption) {
+func (l *Looker) list(ctx context.Context, f *Findings, object *Object, into client.ObjectList,
+	is func(client.Object) bool, options ...client.ListOption) {
 	if err := l.Reader.List(ctx, into, options...); err != nil {
 		f.gap(err, "what was made for "+object.Said.Kind, object.Said.Name)
 		return

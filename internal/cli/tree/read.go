@@ -62,9 +62,10 @@ type Looker struct {
 	Now    func() time.Time
 }
 
-// Look reads a resource and its objects. With whole, it reads everything about all of them; without, it reads less about healthy ones.
-// An error means that not even the resource could be read.
-func (l *Looker) Look(ctx context.Context, kind schema.GroupVersionKind, name types.NamespacedName, whole bool) (*Findings, error) {
+// Look reads a resource and its objects. With whole, it reads everything about all of them; without, it reads less
+// about healthy ones. An error means that not even the resource could be read.
+func (l *Looker) Look(ctx context.Context, kind schema.GroupVersionKind, name types.NamespacedName,
+	whole bool) (*Findings, error) {
 	resource := kube.Object(kind)
 	if err := l.Reader.Get(ctx, name, resource); err != nil {
 		return nil, fmt.Errorf("cannot read %s %s: %w", kind.Kind, name, err)
@@ -95,8 +96,8 @@ func (l *Looker) Look(ctx context.Context, kind schema.GroupVersionKind, name ty
 // behind reports whether the status is about an earlier spec.
 func (f *Findings) behind() bool { return f.Status.ObservedGeneration < f.Resource.GetGeneration() }
 
-// find returns the live object that an entry of the status is about: of all kinds of that name, the one that belongs to the resource;
-// nil if there is none.
+// find returns the live object that an entry of the status is about: of all kinds of that name, the one that belongs to
+// the resource; nil if there is none.
 func (l *Looker) find(ctx context.Context, f *Findings, entry v1.ResourceStatus) (*unstructured.Unstructured, error) {
 	plural, _ := meta.UnsafeGuessKindToResource(schema.GroupVersionKind{Kind: entry.Kind})
 	kinds, err := l.Mapper.KindsFor(plural)
@@ -111,7 +112,8 @@ func (l *Looker) find(ctx context.Context, f *Findings, entry v1.ResourceStatus)
 		}
 		live := kube.Object(kind)
 		key := types.NamespacedName{Namespace: f.Resource.GetNamespace(), Name: entry.Name}
-		if mapping, err := l.Mapper.RESTMapping(kind.GroupKind(), kind.Version); err == nil && mapping.Scope.Name() == meta.RESTScopeNameRoot {
+		if mapping, err := l.Mapper.RESTMapping(kind.GroupKind(), kind.Version); err == nil &&
+			mapping.Scope.Name() == meta.RESTScopeNameRoot {
 			key.Namespace = ""
 		}
 		switch err := l.Reader.Get(ctx, key, live); {
@@ -125,12 +127,14 @@ func (l *Looker) find(ctx context.Context, f *Findings, entry v1.ResourceStatus)
 	return nil, nil
 }
 
-// belongs reports whether an object belongs to a resource: by its controller, or by the operator's marks if it has none.
+// belongs reports whether an object belongs to a resource: by its controller, or by the operator's marks if it has
+// none.
 func belongs(object, resource client.Object) bool {
 	if controller := metav1.GetControllerOfNoCopy(object); controller != nil {
 		return controller.UID == resource.GetUID()
 	}
-	return object.GetAnnotations()[v1.AnnotationRetainedFor] == resource.GetName() || object.GetLabels()[v1.LabelOwner] == string(resource.GetUID())
+	return object.GetAnnotations()[v1.AnnotationRetainedFor] == resource.GetName() ||
+		object.GetLabels()[v1.LabelOwner] == string(resource.GetUID())
 }
 
 // pods reads the pods of an object as the operator does, if it creates any and is not healthy.

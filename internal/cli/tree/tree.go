@@ -19,12 +19,14 @@ import (
 	"github.com/example/appservice-operator/internal/status/health"
 )
 
-// Tree returns the tree of a resource's objects in the order in which they are applied, objects that others created for them, and pods.
+// Tree returns the tree of a resource's objects in the order in which they are applied, objects that others created for
+// them, and pods.
 func Tree(f *Findings) *Node {
 	root := f.root()
 	root.add(f.unheard())
 	for _, object := range f.Objects {
-		n := &Node{Type: TypeObject, Name: object.Said.Kind + " " + object.Said.Name, State: stateOf(object.Said.State), Message: object.Said.Message}
+		n := &Node{Type: TypeObject, Name: object.Said.Kind + " " + object.Said.Name, State: stateOf(object.Said.State),
+			Message: object.Said.Message}
 		if object.Live != nil {
 			n.Since = ptr.To(object.Live.GetCreationTimestamp())
 			if object.Live.GetAnnotations()[v1.AnnotationRetainedFor] != "" {
@@ -39,7 +41,8 @@ func Tree(f *Findings) *Node {
 	}
 	if release := f.Status.Release; release != nil {
 		root.add(&Node{
-			Type: TypeObject, Name: fmt.Sprintf("Secret sh.helm.release.v1.%s.v%d", f.Resource.GetName(), release.Revision), State: StateReady,
+			Type: TypeObject, Name: fmt.Sprintf("Secret sh.helm.release.v1.%s.v%d", f.Resource.GetName(), release.Revision),
+			State:   StateReady,
 			Message: "the Helm release",
 		})
 	}
@@ -55,7 +58,8 @@ func (f *Findings) gaps() []*Node {
 	return list
 }
 
-// pods returns the nodes of an object's pods; those of a Deployment are below their ReplicaSets, without ReplicaSets that have no pods.
+// pods returns the nodes of an object's pods; those of a Deployment are below their ReplicaSets, without ReplicaSets
+// that have no pods.
 func (f *Findings) pods(object *Object) []*Node {
 	if object.Looked == nil {
 		return nil

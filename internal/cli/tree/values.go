@@ -18,7 +18,8 @@ import (
 // fieldNamed matches fields of specs in messages and hints, for example spec.resources.limits.memory.
 var fieldNamed = regexp.MustCompile(`\bspec((?:\.[a-z][A-Za-z0-9]*)+)`)
 
-// values returns nodes for the fields that problems and hints name, and for those that defaults set, with their values and origins.
+// values returns nodes for the fields that problems and hints name, and for those that defaults set, with their values
+// and origins.
 func (f *Findings) values() []*Node {
 	paths := map[string]bool{}
 	for _, source := range f.Status.Defaults {

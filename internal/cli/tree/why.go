@@ -13,15 +13,16 @@ import (
 	"github.com/example/appservice-operator/internal/status/diagnose"
 )
 
-// Why returns the tree of what is wrong with a resource: from its conditions to objects, causes, pods and what to do; warnings and advice,
-// what is held back, and where values come from.
+// Why returns the tree of what is wrong with a resource: from its conditions to objects, causes, pods and what to do;
+// warnings and advice, what is held back, and where values come from.
 func Why(f *Findings) *Node {
 	root := f.root()
 	used := map[v1.Problem]bool{}
 	root.add(f.unheard(), f.ready(used))
 	root.add(f.conditions()...)
 	held := f.held(used)
-	root.add(group("worth knowing", f.leftOver(used)), group("held back", held), group("where values come from", f.values()))
+	root.add(group("worth knowing", f.leftOver(used)), group("held back", held),
+		group("where values come from", f.values()))
 	return root.add(f.gaps()...)
 }
 
@@ -34,7 +35,8 @@ func Well(f *Findings) bool {
 func (f *Findings) root() *Node {
 	created := f.Resource.GetCreationTimestamp()
 	n := &Node{
-		Type: TypeResource, Name: f.Resource.GetKind() + " " + f.Resource.GetName(), Message: string(f.Status.Phase), Ready: f.Status.Readiness, Since: &created,
+		Type: TypeResource, Name: f.Resource.GetKind() + " " + f.Resource.GetName(), Message: string(f.Status.Phase),
+		Ready: f.Status.Readiness, Since: &created,
 	}
 	switch f.Status.Phase {
 	case v1.PhaseRunning:
@@ -56,7 +58,9 @@ func (f *Findings) unheard() *Node {
 	if !f.behind() {
 		return nil
 	}
-	hint := &Node{Type: TypeHint, Name: "hint", Message: "if that lasts, ask the platform team whether the operator runs and serves namespace " + f.Resource.GetNamespace()}
+	hint := &Node{Type: TypeHint, Name: "hint",
+		Message: "if that lasts, ask the platform team whether the operator runs and serves namespace " +
+			f.Resource.GetNamespace()}
 	n := &Node{Type: TypeCause, Name: "Unnoticed", State: StateWaiting, Children: []*Node{hint}}
 	if f.Status.ObservedGeneration == 0 {
 		n.Message = "no operator has written its status yet"
@@ -66,8 +70,8 @@ func (f *Findings) unheard() *Node {
 	return n
 }
 
-// ready returns the node of the condition Ready, with what keeps it from being true; nil if there is none. It records which problems it
-// reported.
+// ready returns the node of the condition Ready, with what keeps it from being true; nil if there is none. It records
+// which problems it reported.
 func (f *Findings) ready(used map[v1.Problem]bool) *Node {
 	condition := meta.FindStatusCondition(f.Status.Conditions, v1.ConditionReady)
 	if condition == nil {
@@ -95,7 +99,8 @@ func (f *Findings) conditions() []*Node {
 	ready := meta.FindStatusCondition(f.Status.Conditions, v1.ConditionReady)
 	for _, kind := range []string{v1.ConditionAvailable, v1.ConditionProgressing, v1.ConditionDeployed} {
 		condition := meta.FindStatusCondition(f.Status.Conditions, kind)
-		if condition == nil || condition.Status == metav1.ConditionTrue || condition.Reason == v1.ReasonNoWorkload || ready != nil && condition.Message == ready.Message {
+		if condition == nil || condition.Status == metav1.ConditionTrue || condition.Reason == v1.ReasonNoWorkload ||
+			ready != nil && condition.Message == ready.Message {
 			continue
 		}
 		list = append(list, ofCondition(*condition))
@@ -114,7 +119,8 @@ func (f *Findings) object(object *Object, used map[v1.Problem]bool) *Node {
 		n.add(f.cause(object, cause))
 	}
 	for _, problem := range f.Status.Problems {
-		same := slices.ContainsFunc(object.Causes, func(c diagnose.Cause) bool { return c.Reason == problem.Reason && c.Source == problem.Source })
+		same := slices.ContainsFunc(object.Causes,
+			func(c diagnose.Cause) bool { return c.Reason == problem.Reason && c.Source == problem.Source })
 		said := len(object.Causes) == 0 && (problem.Source == name || problem.Message == object.Said.Message)
 		if said && !used[problem] {
 			n.add(ofProblem(problem))
@@ -148,12 +154,14 @@ func (f *Findings) cause(object *Object, cause diagnose.Cause) *Node {
 			continue
 		}
 		pod := ofPod(sight)
-		if lines := diagnose.LastWords(sight.Pod, cause.Source, mostWords); words == 0 && len(lines) > 0 { // pods of a version say the same
+		// pods of a version say the same
+		if lines := diagnose.LastWords(sight.Pod, cause.Source, mostWords); words == 0 && len(lines) > 0 {
 			words = len(lines)
 			for _, line := range lines {
 				pod.add(&Node{Type: TypeWords, Name: "last words", Message: line})
 			}
-			if command := diagnose.LogsOf(sight.Pod, cause.Source); command != "" && strings.HasPrefix(cause.Hint, "see kubectl logs") {
+			if command := diagnose.LogsOf(sight.Pod, cause.Source); command != "" &&
+				strings.HasPrefix(cause.Hint, "see kubectl logs") {
 				pod.add(hint(command)) // the very command
 				cause.Hint = ""
 			}
@@ -178,7 +186,8 @@ func (f *Findings) leftOver(used map[v1.Problem]bool) []*Node {
 }
 
 func ofCondition(condition metav1.Condition) *Node {
-	n := &Node{Type: TypeCondition, Name: condition.Type + "=" + string(condition.Status), State: StateReady, Message: condition.Reason}
+	n := &Node{Type: TypeCondition, Name: condition.Type + "=" + string(condition.Status), State: StateReady,
+		Message: condition.Reason}
 	if condition.Status != metav1.ConditionTrue {
 		n.State = StateFailed
 	}

@@ -1,8 +1,9 @@
 // Package queue owns the order in which requests to reconcile are handed out: namespaces take turns, so that no tenant
 // waits for another one's changes to end, and within a namespace requests that users wait for precede bookkeeping.
 //
-// Queue is client-go's work queue, which keeps requests unique and never hands one out twice at a time, with an order of
-// its own (order.go) and the delays and priorities that controller-runtime asks for. It knows nothing of what is reconciled.
+// Queue is client-go's work queue, which keeps requests unique and never hands one out twice at a time, with an order
+// of its own (order.go) and the delays and priorities that controller-runtime asks for. It knows nothing of what is
+// reconciled.
 package queue
 
 import (
@@ -16,8 +17,8 @@ import (
 )
 
 // Queue replaces controller-runtime's priority queue with the same guarantees, except for the order: a request is
-// queued once, at the highest priority and the earliest time requested. Requests below priority 0 are bookkeeping. It is
-// safe for concurrent use.
+// queued once, at the highest priority and the earliest time requested. Requests below priority 0 are bookkeeping. It
+// is safe for concurrent use.
 //
 // A delayed request counts neither as queued nor for the order: it gets its place when its time has come.
 // Metrics are those of client-go, so workqueue_depth has no priority and workqueue_retries_total is not counted.
@@ -43,7 +44,8 @@ type delay struct {
 
 // New returns the queue of a controller; its signature is that of NewQueue in controller-runtime's options. Metrics are
 // labeled with the name; without one, there are none.
-func New(name string, limiter workqueue.TypedRateLimiter[reconcile.Request]) workqueue.TypedRateLimitingInterface[reconcile.Request] {
+func New(name string,
+	limiter workqueue.TypedRateLimiter[reconcile.Request]) workqueue.TypedRateLimitingInterface[reconcile.Request] {
 	order := newOrder()
 	return &Queue{
 		TypedInterface: workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[reconcile.Request]{Name: name, Queue: order}),
@@ -160,5 +162,6 @@ func (q *Queue) ShutDown() {
 	clear(q.delays)
 }
 
-// ShutDownWithDrain is ShutDown, as in controller-runtime's priority queue: controllers wait for their workers themselves.
+// ShutDownWithDrain is ShutDown, as in controller-runtime's priority queue: controllers wait for their workers
+// themselves.
 func (q *Queue) ShutDownWithDrain() { q.ShutDown() }

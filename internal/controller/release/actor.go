@@ -22,7 +22,8 @@ type Actor struct {
 	keep   int
 }
 
-// NewActor returns an actor. Live reads past the caches; keep is the number of release records kept of each resource, the newest included.
+// NewActor returns an actor. Live reads past the caches; keep is the number of release records kept of each resource,
+// the newest included.
 func NewActor(writer *livestate.Writer, live client.Reader, keep int) *Actor {
 	return &Actor{writer: writer, live: live, keep: keep}
 }
@@ -46,8 +47,8 @@ type Task struct {
 	First bool
 }
 
-// Write carries out the plan of a task, and returns the objects that it created. The error is a NotOursError, a PreviousError, a
-// RefusedError, a StaleError or the API server's.
+// Write carries out the plan of a task, and returns the objects that it created. The error is a NotOursError, a
+// PreviousError, a RefusedError, a StaleError or the API server's.
 func (a *Actor) Write(ctx context.Context, task Task) (created []client.Object, err error) {
 	if ActionOf(task.State).Records {
 		if err := fits(task.Desired); err != nil {
@@ -65,7 +66,8 @@ func (a *Actor) Write(ctx context.Context, task Task) (created []client.Object, 
 }
 
 // attempt carries out the plan of a task until a write fails.
-func (a *Actor) attempt(ctx context.Context, session *livestate.Session, writes *applier, task Task) (created []client.Object, err error) {
+func (a *Actor) attempt(ctx context.Context, session *livestate.Session, writes *applier,
+	task Task) (created []client.Object, err error) {
 	if task.Again {
 		plan, err := writes.check(ctx, task.Plan)
 		if err != nil {
@@ -101,15 +103,16 @@ func blame(task Task, err error) error {
 }
 
 // Mark sets labels of the newest record of a resource. The error is a StaleError if the record is gone or has changed.
-func (a *Actor) Mark(ctx context.Context, owner *unstructured.Unstructured, record *livestate.Record, labels map[string]string) error {
+func (a *Actor) Mark(ctx context.Context, owner *unstructured.Unstructured, record *livestate.Record,
+	labels map[string]string) error {
 	session := a.writer.Begin(owner.GetUID())
 	defer session.End()
 	return a.records(session, owner).mark(ctx, record, labels)
 }
 
-// Record records the release of a task whose objects are as rendered. Created are the objects that the action created: they are deleted
-// again if the name of an installed release turns out to belong to another owner. The error is a NotOursError, a PreviousError, a
-// StaleError or the API server's. Records of earlier releases are left to Retire.
+// Record records the release of a task whose objects are as rendered. Created are the objects that the action created:
+// they are deleted again if the name of an installed release turns out to belong to another owner. The error is a
+// NotOursError, a PreviousError, a StaleError or the API server's. Records of earlier releases are left to Retire.
 func (a *Actor) Record(ctx context.Context, task Task, created []client.Object) error {
 	session := a.writer.Begin(task.Owner.GetUID())
 	defer session.End()
@@ -129,15 +132,17 @@ func (a *Actor) Record(ctx context.Context, task Task, created []client.Object) 
 	return nil
 }
 
-// LastGood returns the release that is recorded. The error is a DamagedError if it cannot be read, a StaleError if the record is gone, or
-// the API server's.
-func (a *Actor) LastGood(ctx context.Context, owner *unstructured.Unstructured, record *livestate.Record) (*Recorded, error) {
+// LastGood returns the release that is recorded. The error is a DamagedError if it cannot be read, a StaleError if the
+// record is gone, or the API server's.
+func (a *Actor) LastGood(ctx context.Context, owner *unstructured.Unstructured,
+	record *livestate.Record) (*Recorded, error) {
 	session := a.writer.Begin(owner.GetUID())
 	defer session.End()
 	return a.records(session, owner).recorded(ctx, record)
 }
 
-// OtherWriter returns the field manager that changed a live object last, besides the operator; empty if that is not known.
+// OtherWriter returns the field manager that changed a live object last, besides the operator; empty if that is not
+// known.
 func (a *Actor) OtherWriter(ctx context.Context, object client.Object) string {
 	live := kube.Metadata(object.GetObjectKind().GroupVersionKind())
 	if a.live.Get(ctx, client.ObjectKeyFromObject(object), live) != nil {

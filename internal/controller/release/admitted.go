@@ -13,10 +13,10 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// SpareAdmitted removes from a plan the objects that differ only in what admission changed in the operator's own write, such as the image of a
-// mirror: it would change the next write in the same way. Managed fields, which the caches do not hold, distinguish that from changes by
-// others: whoever changes a field owns it from then on. It reads each object once that is rendered as before and differs. The error is a
-// StaleError if the caches are behind, or the API server's.
+// SpareAdmitted removes from a plan the objects that differ only in what admission changed in the operator's own write,
+// such as the image of a mirror: it would change the next write in the same way. Managed fields, which the caches do
+// not hold, distinguish that from changes by others: whoever changes a field owns it from then on. It reads each object
+// once that is rendered as before and differs. The error is a StaleError if the caches are behind, or the API server's.
 func (a *Actor) SpareAdmitted(ctx context.Context, plan *Plan) error {
 	var spared []kube.Key
 	for _, change := range plan.Apply {
@@ -34,13 +34,15 @@ func (a *Actor) SpareAdmitted(ctx context.Context, plan *Plan) error {
 			spared = append(spared, kube.KeyOf(change.Desired))
 		}
 	}
-	plan.Apply = slices.DeleteFunc(plan.Apply, func(c Change) bool { return slices.Contains(spared, kube.KeyOf(c.Desired)) })
+	plan.Apply = slices.DeleteFunc(plan.Apply,
+		func(c Change) bool { return slices.Contains(spared, kube.KeyOf(c.Desired)) })
 	return nil
 }
 
 // sameContent reports whether an object has the content that the caches show, ignoring its status.
 func sameContent(cached client.Object, live *unstructured.Unstructured) bool {
-	return cached.GetUID() == live.GetUID() && cached.GetResourceVersion() == live.GetResourceVersion() || kube.SameGeneration(cached, live)
+	return cached.GetUID() == live.GetUID() && cached.GetResourceVersion() == live.GetResourceVersion() ||
+		kube.SameGeneration(cached, live)
 }
 
 // admitted reports whether an object is as rendered except for fields that the operator wrote last.

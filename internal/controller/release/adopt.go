@@ -16,10 +16,12 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// Adopt takes over the objects of other owners that have the names of objects a plan creates, as the resource asks, and returns the remaining plan
-// and the objects taken over. All are judged before the first is written. The error is an AdoptionError, a StaleError or the API server's.
+// Adopt takes over the objects of other owners that have the names of objects a plan creates, as the resource asks, and
+// returns the remaining plan and the objects taken over. All are judged before the first is written. The error is an
+// AdoptionError, a StaleError or the API server's.
 //
-// If it is interrupted at any point, the next attempt finds the objects taken over as the resource's own, and the others unchanged.
+// If it is interrupted at any point, the next attempt finds the objects taken over as the resource's own, and the
+// others unchanged.
 func (a *Actor) Adopt(ctx context.Context, task Task) (*Plan, []kube.Key, error) {
 	adoption := AdoptionOf(task.Owner)
 	if adoption == nil || len(task.Plan.Create) == 0 {
@@ -57,8 +59,10 @@ func (a *Actor) Adopt(ctx context.Context, task Task) (*Plan, []kube.Key, error)
 	return plan, taken, nil
 }
 
-// foreign returns the object of another owner that has the name of a rendered one and may be taken over; nil if none exists, or if it is the owner's.
-func (a *applier) foreign(ctx context.Context, adoption *Adoption, desired *unstructured.Unstructured) (live *unstructured.Unstructured, own bool, err error) {
+// foreign returns the object of another owner that has the name of a rendered one and may be taken over; nil if none
+// exists, or if it is the owner's.
+func (a *applier) foreign(ctx context.Context, adoption *Adoption,
+	desired *unstructured.Unstructured) (live *unstructured.Unstructured, own bool, err error) {
 	live = identity(desired)
 	key := kube.KeyOf(desired)
 	err = a.live.Get(ctx, client.ObjectKeyFromObject(desired), live)
@@ -73,8 +77,8 @@ func (a *applier) foreign(ctx context.Context, adoption *Adoption, desired *unst
 	return live, false, adoption.mayTake(a.owner, key, live)
 }
 
-// judge records what an object would become, why it cannot be changed to the rendered one without harm, naming the fields, and why its pods
-// would end.
+// judge records what an object would become, why it cannot be changed to the rendered one without harm, naming the
+// fields, and why its pods would end.
 func (a *applier) judge(ctx context.Context, found *Prospect) error {
 	if headless := staysHeadless(found.change); headless != nil {
 		found.Against = append(found.Against, headless.Error())
@@ -110,16 +114,19 @@ func (a *applier) tried(ctx context.Context, change Change) (*unstructured.Unstr
 	return after, nil
 }
 
-// replacement returns the JSON patch that changes the spec of an object to what it is after adoption: rendered fields over those of others, and
-// nothing of others in the fields that belong to the operator as a whole, which an apply alone would leave mixed.
+// replacement returns the JSON patch that changes the spec of an object to what it is after adoption: rendered fields
+// over those of others, and nothing of others in the fields that belong to the operator as a whole, which an apply
+// alone would leave mixed.
 func replacement(desired, live *unstructured.Unstructured, whole []string) ([]byte, error) {
 	merged, _, _ := unstructured.NestedMap(live.Object, "spec")
 	rendered, _, _ := unstructured.NestedMap(desired.Object, "spec")
-	restarted, found, _ := unstructured.NestedString(live.Object, append(slices.Clone(whole), "metadata", "annotations", kube.RestartedAt)...)
+	restarted, found, _ := unstructured.NestedString(live.Object,
+		append(slices.Clone(whole), "metadata", "annotations", kube.RestartedAt)...)
 	unstructured.RemoveNestedField(merged, whole[1:]...)
 	lay(merged, rendered)
 	if found {
-		if err := unstructured.SetNestedField(merged, restarted, append(slices.Clone(whole[1:]), "metadata", "annotations", kube.RestartedAt)...); err != nil {
+		if err := unstructured.SetNestedField(merged, restarted,
+			append(slices.Clone(whole[1:]), "metadata", "annotations", kube.RestartedAt)...); err != nil {
 			return nil, err
 		}
 	}
@@ -171,8 +178,9 @@ func only(object *unstructured.Unstructured, path []string) *unstructured.Unstru
 	return out
 }
 
-// take makes an object of another owner the resource's. First, the operator becomes its only manager, which changes nothing else: a single apply
-// then changes it to the rendered one, with the owner reference, so that a workload rolls once at most.
+// take makes an object of another owner the resource's. First, the operator becomes its only manager, which changes
+// nothing else: a single apply then changes it to the rendered one, with the owner reference, so that a workload rolls
+// once at most.
 func (a *applier) take(ctx context.Context, change Change) error {
 	var applied client.Object
 	if kube.TraitsOf(kube.KeyOf(change.Desired).GroupKind).Whole == nil {
@@ -191,7 +199,8 @@ func (a *applier) take(ctx context.Context, change Change) error {
 		return fmt.Errorf("%s: %w", kube.KeyOf(change.Desired), err)
 	}
 	ours := identity(change.Live)
-	if err := a.session.PatchForeign(ctx, ours, client.RawPatch(types.JSONPatchType, patch), client.FieldOwner(FieldManager)); err != nil {
+	if err := a.session.PatchForeign(ctx, ours, client.RawPatch(types.JSONPatchType, patch),
+		client.FieldOwner(FieldManager)); err != nil {
 		return fmt.Errorf("%s: %w", kube.KeyOf(change.Desired), err)
 	}
 	_, err = a.apply(ctx, Change{Desired: change.Desired, Live: ours})

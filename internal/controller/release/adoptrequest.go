@@ -31,7 +31,8 @@ func AdoptionOf(resource client.Object) *Adoption {
 	if annotations[v1.AnnotationAdopt] != "true" {
 		return nil
 	}
-	return &Adoption{Release: annotations[v1.AnnotationAdoptRelease], Restart: annotations[v1.AnnotationAdoptRestart] == "true"}
+	return &Adoption{Release: annotations[v1.AnnotationAdoptRelease],
+		Restart: annotations[v1.AnnotationAdoptRestart] == "true"}
 }
 
 // String identifies an adoption.
@@ -42,7 +43,8 @@ func (a *Adoption) String() string {
 	return fmt.Sprintf("release %q, restart %t", a.Release, a.Restart)
 }
 
-// mayTake returns why an object that is not the owner's may not be taken over; nil if it may. An object with a controller is never taken over.
+// mayTake returns why an object that is not the owner's may not be taken over; nil if it may. An object with a
+// controller is never taken over.
 func (a *Adoption) mayTake(owner client.Object, key kube.Key, live client.Object) error {
 	release := live.GetAnnotations()[helmReleaseName]
 	switch {
@@ -55,24 +57,29 @@ func (a *Adoption) mayTake(owner client.Object, key kube.Key, live client.Object
 	case release == "":
 		return nil
 	case a.Release == "":
-		return &NotOursError{Key: key, Owner: fmt.Sprintf("part of Helm release %q, which annotation %s does not name", release, v1.AnnotationAdoptRelease)}
+		return &NotOursError{Key: key,
+			Owner: fmt.Sprintf("part of Helm release %q, which annotation %s does not name", release, v1.AnnotationAdoptRelease)}
 	case release != a.Release || live.GetAnnotations()[helmReleaseNamespace] != owner.GetNamespace():
-		return &NotOursError{Key: key, Owner: fmt.Sprintf("part of Helm release %q of namespace %q, and annotation %s names %q",
-			release, live.GetAnnotations()[helmReleaseNamespace], v1.AnnotationAdoptRelease, a.Release)}
+		return &NotOursError{Key: key,
+			Owner: fmt.Sprintf("part of Helm release %q of namespace %q, and annotation %s names %q",
+				release, live.GetAnnotations()[helmReleaseNamespace], v1.AnnotationAdoptRelease, a.Release)}
 	}
 	return nil
 }
 
-// left reports whether an object without a controller was rendered for an earlier resource of the owner's kind, namespace and name, and outlived
-// it: it was deleted with --cascade=orphan, or the object comes from a backup. Anyone who forges that has his own object changed to the rendered one.
+// left reports whether an object without a controller was rendered for an earlier resource of the owner's kind,
+// namespace and name, and outlived it: it was deleted with --cascade=orphan, or the object comes from a backup. Anyone
+// who forges that has his own object changed to the rendered one.
 func left(owner, live client.Object) bool {
 	annotations := live.GetAnnotations()
-	return metav1.GetControllerOfNoCopy(live) == nil && live.GetNamespace() != "" && live.GetNamespace() == owner.GetNamespace() &&
+	return metav1.GetControllerOfNoCopy(live) == nil && live.GetNamespace() != "" &&
+		live.GetNamespace() == owner.GetNamespace() &&
 		live.GetLabels()[v1.LabelManaged] == "true" && annotations[hooks.AnnotationStamp] != "" &&
 		annotations[helmReleaseName] == owner.GetName() && annotations[helmReleaseNamespace] == owner.GetNamespace()
 }
 
-// Keeps reports whether a live object is a resource's, or is about to be adopted, so that its immutable fields are kept.
+// Keeps reports whether a live object is a resource's, or is about to be adopted, so that its immutable fields are
+// kept.
 func Keeps(owner, live client.Object) bool {
 	return controls(owner, live) || AdoptionOf(owner) != nil || left(owner, live)
 }

@@ -20,9 +20,9 @@ import (
 // FieldManager owns the fields that the operator writes.
 const FieldManager = kube.FieldManager
 
-// applier carries out plans for one resource with server-side apply: one request per object, exact removal of fields that are no longer
-// rendered no matter how many writes were lost before, and a refusal by the API server if the object is not the one, in the version,
-// that was compared.
+// applier carries out plans for one resource with server-side apply: one request per object, exact removal of fields
+// that are no longer rendered no matter how many writes were lost before, and a refusal by the API server if the object
+// is not the one, in the version, that was compared.
 type applier struct {
 	session *livestate.Session
 	live    client.Reader
@@ -31,8 +31,8 @@ type applier struct {
 	bodies func(*unstructured.Unstructured) (render.Body, error)
 }
 
-// check looks for obstacles to creating objects, before anything is written. Objects that exist and are controlled by the owner, although
-// the caches do not show them, move from Create to Apply.
+// check looks for obstacles to creating objects, before anything is written. Objects that exist and are controlled by
+// the owner, although the caches do not show them, move from Create to Apply.
 func (a *applier) check(ctx context.Context, plan *Plan) (*Plan, error) {
 	checked := &Plan{Apply: plan.Apply, Delete: plan.Delete, Terminating: plan.Terminating}
 	for _, desired := range plan.Create {
@@ -71,7 +71,8 @@ func (a *applier) ours(ctx context.Context, desired *unstructured.Unstructured) 
 	return live, nil
 }
 
-// found returns the change of an object that the caches do not show, of which only the metadata were read. Claim templates stay as they are.
+// found returns the change of an object that the caches do not show, of which only the metadata were read. Claim
+// templates stay as they are.
 func (a *applier) found(ctx context.Context, desired *unstructured.Unstructured, live client.Object) (Change, error) {
 	if kube.TraitsOf(desired.GroupVersionKind().GroupKind()).Claims == nil {
 		return Change{Desired: desired, Live: live}, nil
@@ -105,8 +106,8 @@ func (a *applier) allLeft(ctx context.Context, plan *Plan, err error) error {
 	return all
 }
 
-// dryRun checks by a dry run that the API server accepts a plan of several writes. Nothing is written. The write of a single object is
-// its own dry run.
+// dryRun checks by a dry run that the API server accepts a plan of several writes. Nothing is written. The write of a
+// single object is its own dry run.
 func (a *applier) dryRun(ctx context.Context, plan *Plan) error {
 	for _, change := range plan.Apply {
 		if refused := staysHeadless(change); refused != nil {
@@ -197,8 +198,10 @@ func (a *applier) change(ctx context.Context, change Change) error {
 // neverAVersion is a resource version that no object has: with it, an apply succeeds only if the object does not exist.
 const neverAVersion = "1"
 
-// create writes an object that does not exist. If it exists after all, and is the owner's, nothing is written and its metadata are returned.
-func (a *applier) create(ctx context.Context, desired *unstructured.Unstructured, options ...client.PatchOption) (written *unstructured.Unstructured, live client.Object, err error) {
+// create writes an object that does not exist. If it exists after all, and is the owner's, nothing is written and its
+// metadata are returned.
+func (a *applier) create(ctx context.Context, desired *unstructured.Unstructured,
+	options ...client.PatchOption) (written *unstructured.Unstructured, live client.Object, err error) {
 	written, err = a.apply(ctx, Change{Desired: started(desired)}, options...)
 	if !apierrors.IsConflict(err) {
 		return written, nil, err
@@ -209,9 +212,11 @@ func (a *applier) create(ctx context.Context, desired *unstructured.Unstructured
 	return nil, nil, err
 }
 
-// apply writes one object. The API server refuses with a conflict unless the object exists in the version that was compared, or does not
-// exist if it did not then: a decision based on an older state, by this process or another one, never overwrites a newer one.
-func (a *applier) apply(ctx context.Context, change Change, options ...client.PatchOption) (*unstructured.Unstructured, error) {
+// apply writes one object. The API server refuses with a conflict unless the object exists in the version that was
+// compared, or does not exist if it did not then: a decision based on an older state, by this process or another one,
+// never overwrites a newer one.
+func (a *applier) apply(ctx context.Context, change Change,
+	options ...client.PatchOption) (*unstructured.Unstructured, error) {
 	body, err := a.bodies(change.Desired)
 	if err != nil {
 		return nil, err
@@ -227,18 +232,22 @@ func (a *applier) apply(ctx context.Context, change Change, options ...client.Pa
 const statusRaces = 5
 
 // send applies fields to a live object, or creates it if that is nil, and returns it as written.
-func (a *applier) send(ctx context.Context, desired client.Object, body render.Body, live client.Object, options ...client.PatchOption) (*unstructured.Unstructured, error) {
+func (a *applier) send(ctx context.Context, desired client.Object, body render.Body, live client.Object,
+	options ...client.PatchOption) (*unstructured.Unstructured, error) {
 	written := identity(desired)
 	if live == nil {
-		return written, a.session.Apply(ctx, written, body.With(map[string]string{"resourceVersion": neverAVersion}), options...)
+		return written, a.session.Apply(ctx, written, body.With(map[string]string{"resourceVersion": neverAVersion}),
+			options...)
 	}
 	options = append(options, client.ForceOwnership)
 	return written, a.versioned(ctx, live, func(version string) error {
-		return a.session.Apply(ctx, written, body.With(map[string]string{"uid": string(live.GetUID()), "resourceVersion": version}), options...)
+		return a.session.Apply(ctx, written,
+			body.With(map[string]string{"uid": string(live.GetUID()), "resourceVersion": version}), options...)
 	})
 }
 
-// versioned writes with the version in which a live object was compared as a precondition, and again if only its status has changed since.
+// versioned writes with the version in which a live object was compared as a precondition, and again if only its status
+// has changed since.
 func (a *applier) versioned(ctx context.Context, live client.Object, write func(version string) error) error {
 	for version, attempt := live.GetResourceVersion(), 1; ; attempt++ {
 		err := write(version)
@@ -259,15 +268,16 @@ func identity(object client.Object) *unstructured.Unstructured {
 	return out
 }
 
-// newStatus returns the version of an object of which only the status has changed since it was compared; "" if more has changed, or if its
-// kind does not show that. What others may have changed of the other metadata makes no difference.
+// newStatus returns the version of an object of which only the status has changed since it was compared; "" if more has
+// changed, or if its kind does not show that. What others may have changed of the other metadata makes no difference.
 func (a *applier) newStatus(ctx context.Context, seen client.Object) string {
 	now := kube.Metadata(seen.GetObjectKind().GroupVersionKind())
 	if err := a.live.Get(ctx, client.ObjectKeyFromObject(seen), now); err != nil || now.DeletionTimestamp != nil {
 		return ""
 	}
 	was, is := metav1.GetControllerOfNoCopy(seen), metav1.GetControllerOfNoCopy(now)
-	if !kube.SameGeneration(seen, now) || stampOf(seen) != stampOf(now) || (was == nil) != (is == nil) || was != nil && was.UID != is.UID ||
+	if !kube.SameGeneration(seen, now) || stampOf(seen) != stampOf(now) || (was == nil) != (is == nil) ||
+		was != nil && was.UID != is.UID ||
 		seen.GetLabels()[v1.LabelManaged] != now.Labels[v1.LabelManaged] {
 		return ""
 	}

@@ -13,16 +13,16 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// The PersistentVolumeClaims of a StatefulSet are created by its controller, from templates that never change. Changes of the
-// rendered templates are therefore applied to the claims: they count as rendered for as long as they exist. A claim that is created
-// from the old templates later differs from the rendered ones, too, and is changed then. Nothing has to be recreated, so pods stay,
-// and so does the number of replicas that an autoscaler chose.
+// The PersistentVolumeClaims of a StatefulSet are created by its controller, from templates that never change. Changes
+// of the rendered templates are therefore applied to the claims: they count as rendered for as long as they exist. A
+// claim that is created from the old templates later differs from the rendered ones, too, and is changed then. Nothing
+// has to be recreated, so pods stay, and so does the number of replicas that an autoscaler chose.
 
 // requested is the path of the size in a claim, or in its template.
 var requested = []string{"spec", "resources", "requests", "storage"}
 
-// withClaims returns rendered objects and, for each existing claim that was created from a template of one of them, what is rendered for it.
-// A claim that is being deleted is left to its controller, which creates it again.
+// withClaims returns rendered objects and, for each existing claim that was created from a template of one of them,
+// what is rendered for it. A claim that is being deleted is left to its controller, which creates it again.
 func withClaims(rendered []*unstructured.Unstructured, there map[kube.Key]client.Object) []*unstructured.Unstructured {
 	all := rendered[:len(rendered):len(rendered)]
 	for _, set := range rendered {
@@ -31,7 +31,8 @@ func withClaims(rendered []*unstructured.Unstructured, there map[kube.Key]client
 			var claims []*unstructured.Unstructured
 			for key, live := range there {
 				ordinal, of := strings.CutPrefix(key.Name, prefix)
-				if _, err := strconv.ParseUint(ordinal, 10, 31); !of || err != nil || key.Kind != kube.RetainedKind || live.GetDeletionTimestamp() != nil {
+				if _, err := strconv.ParseUint(ordinal, 10, 31); !of || err != nil || key.Kind != kube.RetainedKind ||
+					live.GetDeletionTimestamp() != nil {
 					continue
 				}
 				claim := &unstructured.Unstructured{Object: map[string]any{"spec": template.Object["spec"]}}
@@ -49,8 +50,9 @@ func withClaims(rendered []*unstructured.Unstructured, there map[kube.Key]client
 	return all
 }
 
-// withOldTemplates keeps, in the claim templates of an object, the live values of what can be changed in the claims themselves: metadata,
-// and the size if it grows. Anything else stays as it is rendered, so that the API server refuses it.
+// withOldTemplates keeps, in the claim templates of an object, the live values of what can be changed in the claims
+// themselves: metadata, and the size if it grows. Anything else stays as it is rendered, so that the API server refuses
+// it.
 func withOldTemplates(desired *unstructured.Unstructured, live client.Object) *unstructured.Unstructured {
 	path := kube.TraitsOf(desired.GroupVersionKind().GroupKind()).Claims
 	if path == nil {
@@ -89,8 +91,8 @@ func withOldTemplates(desired *unstructured.Unstructured, live client.Object) *u
 	return desired
 }
 
-// becomes reports whether claims that were created from one template can be changed to match another one. The claims of templates without a
-// stamp are not known.
+// becomes reports whether claims that were created from one template can be changed to match another one. The claims of
+// templates without a stamp are not known.
 func becomes(old, rendered *unstructured.Unstructured) bool {
 	if classOf(old) != classOf(rendered) {
 		return false

@@ -21,8 +21,9 @@ var (
 	budgets     = schema.GroupKind{Group: policyv1.GroupName, Kind: "PodDisruptionBudget"}
 )
 
-// conflicts lists autoscalers and budgets that are not rendered and would still act on adopted workloads: such an autoscaler changes what the
-// operator renders, or interferes with its own autoscaler, and pods with two budgets cannot be evicted.
+// conflicts lists autoscalers and budgets that are not rendered and would still act on adopted workloads: such an
+// autoscaler changes what the operator renders, or interferes with its own autoscaler, and pods with two budgets cannot
+// be evicted.
 func (a *applier) conflicts(ctx context.Context, found []*Prospect, rendered []kube.Key) ([]string, error) {
 	var list []string
 	for _, prospect := range found {
@@ -53,7 +54,8 @@ func (a *applier) scalers(ctx context.Context, workload kube.Key, rendered []kub
 		scaler := &all.Items[i]
 		key, of := kube.Key{GroupKind: autoscalers, Name: scaler.Name}, scaler.Spec.ScaleTargetRef
 		if of.Kind == workload.Kind && of.Name == workload.Name && a.conflicting(key, scaler, rendered) {
-			list = append(list, fmt.Sprintf("%s scales %s, and would go on: delete it, or recreate it with the name %q", key, workload, a.owner.GetName()))
+			list = append(list, fmt.Sprintf("%s scales %s, and would go on: delete it, or recreate it with the name %q", key,
+				workload, a.owner.GetName()))
 		}
 	}
 	return list, nil

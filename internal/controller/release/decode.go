@@ -22,11 +22,12 @@ import (
 	"github.com/example/appservice-operator/internal/render/hooks"
 )
 
-// maxUnpacked limits the size of an unpacked record in bytes. Records of the operator stay below it (fits); anyone who may
-// write Secrets can create one that unpacks to a thousand times its size.
+// maxUnpacked limits the size of an unpacked record in bytes. Records of the operator stay below it (fits); anyone who
+// may write Secrets can create one that unpacks to a thousand times its size.
 const maxUnpacked = 8 << 20
 
-// maxValues limits the number of objects, lists and entries in a manifest: each takes many times its text when it is decoded.
+// maxValues limits the number of objects, lists and entries in a manifest: each takes many times its text when it is
+// decoded.
 const maxValues = 200_000
 
 // unpacking is held while a record is unpacked: one at a time limits the memory that takes.
@@ -51,7 +52,8 @@ func unpack(payload []byte, into any) error {
 	return nil
 }
 
-// Manifest returns the manifest in a record of any Helm release, whoever wrote it: payload is the entry "release" of its Secret.
+// Manifest returns the manifest in a record of any Helm release, whoever wrote it: payload is the entry "release" of
+// its Secret.
 func Manifest(payload []byte) (string, error) {
 	unpacking.Lock()
 	defer unpacking.Unlock()
@@ -135,8 +137,8 @@ func Decode(secret *corev1.Secret) (*Recorded, error) {
 	return out, nil
 }
 
-// rendered reports whether an object of a manifest was rendered for a resource: it has a stamp, the resource's namespace and a mark of
-// ownership. A record is a Secret, which others may have written.
+// rendered reports whether an object of a manifest was rendered for a resource: it has a stamp, the resource's
+// namespace and a mark of ownership. A record is a Secret, which others may have written.
 func rendered(owner *unstructured.Unstructured, object *unstructured.Unstructured) bool {
 	if object.GetAnnotations()[hooks.AnnotationStamp] == "" || !controls(owner, object) {
 		return false
@@ -144,5 +146,6 @@ func rendered(owner *unstructured.Unstructured, object *unstructured.Unstructure
 	if object.GetNamespace() == "" {
 		return metav1.GetControllerOfNoCopy(object) == nil
 	}
-	return object.GetNamespace() == owner.GetNamespace() && object.GroupVersionKind().GroupKind() != kube.KeyOf(owner).GroupKind
+	return object.GetNamespace() == owner.GetNamespace() &&
+		object.GroupVersionKind().GroupKind() != kube.KeyOf(owner).GroupKind
 }

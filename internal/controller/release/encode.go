@@ -26,8 +26,8 @@ const (
 	keySource = "resource"
 )
 
-// Source is the resource from which a release was made: the spec as its user wrote it, for a rollback, and who wrote it. Values are no
-// substitute: they contain defaults of the namespace and of the platform.
+// Source is the resource from which a release was made: the spec as its user wrote it, for a rollback, and who wrote
+// it. Values are no substitute: they contain defaults of the namespace and of the platform.
 type Source struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
@@ -43,8 +43,8 @@ type Source struct {
 // compressors are reused: each takes 800 KB, which Helm's own store allocates for every record that it writes.
 var compressors = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}
 
-// encode returns the Secret for the record of a deployed release, as the driver for Secrets of helm.sh/helm/v3/pkg/storage does: base64 of
-// compressed JSON, with labels to find it by.
+// encode returns the Secret for the record of a deployed release, as the driver for Secrets of
+// helm.sh/helm/v3/pkg/storage does: base64 of compressed JSON, with labels to find it by.
 func encode(record *helmrelease.Release, source Source) (*corev1.Secret, error) {
 	labels := maps.Clone(record.Labels)
 	maps.Copy(labels, map[string]string{

@@ -19,14 +19,15 @@ type NotOursError struct {
 }
 
 func (e *NotOursError) Error() string {
-	return fmt.Sprintf("%s %q exists and is %s: delete or rename it, or choose another name", e.Key.Kind, e.Key.Name, e.Owner)
+	return fmt.Sprintf("%s %q exists and is %s: delete or rename it, or choose another name", e.Key.Kind,
+		e.Key.Name, e.Owner)
 }
 
 // Reason returns the reason of Ready.
 func (e *NotOursError) Reason() string { return v1.ReasonResourceExists }
 
-// PreviousError reports that objects of an earlier resource of the same kind and name still exist: the garbage collector is
-// about to delete them. Trying again helps.
+// PreviousError reports that objects of an earlier resource of the same kind and name still exist: the garbage
+// collector is about to delete them. Trying again helps.
 type PreviousError struct{ Left []Remnant }
 
 // Remnant is an object of an earlier resource.
@@ -45,7 +46,8 @@ func (e *PreviousError) Error() string {
 		}
 		parts = append(parts, part)
 	}
-	return "waiting until the garbage collector has deleted what is left of an earlier resource of this name: " + strings.Join(parts, "; ")
+	return "waiting until the garbage collector has deleted what is left of an earlier resource of this name: " +
+		strings.Join(parts, "; ")
 }
 
 // MalformedError reports that an object has a field that its kind does not have, or a field of the wrong type.
@@ -63,7 +65,8 @@ func (e *MalformedError) Error() string {
 // Unwrap returns the answer of the API server.
 func (e *MalformedError) Unwrap() error { return e.Err }
 
-// DamagedError reports that the newest record of a release cannot be decoded, so that the recorded release cannot be repaired.
+// DamagedError reports that the newest record of a release cannot be decoded, so that the recorded release cannot be
+// repaired.
 type DamagedError struct {
 	Revision int
 	Secret   string // name of the Secret of the record
@@ -91,7 +94,8 @@ type ContendedError struct {
 }
 
 func (e *ContendedError) Error() string {
-	return fmt.Sprintf("%s is changed each time it is put back, last by %s: it is put back every %s at most", e.Field, cmp.Or(e.By, "another writer"), e.Every)
+	return fmt.Sprintf("%s is changed each time it is put back, last by %s: it is put back every %s at most", e.Field,
+		cmp.Or(e.By, "another writer"), e.Every)
 }
 
 // Reason returns the reason of Ready.

@@ -15,10 +15,12 @@ import (
 	"github.com/example/appservice-operator/internal/render/hooks"
 )
 
-// evict removes what others added to fields that belong to the operator as a whole, and returns the resulting object: written, with all its
-// managed fields, if nothing had to be removed. The operator takes over the added fields, so that its next apply, which does not
-// have them, removes them. Otherwise a mixture of two pod templates would run after an undone rollout.
-func (a *applier) evict(ctx context.Context, change Change, written *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+// evict removes what others added to fields that belong to the operator as a whole, and returns the resulting object:
+// written, with all its managed fields, if nothing had to be removed. The operator takes over the added fields, so that
+// its next apply, which does not have them, removes them. Otherwise a mixture of two pod templates would run after an
+// undone rollout.
+func (a *applier) evict(ctx context.Context, change Change,
+	written *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	for attempt := 1; ; attempt++ {
 		patch, err := eviction(written)
 		if patch == nil || err != nil {
@@ -33,15 +35,16 @@ func (a *applier) evict(ctx context.Context, change Change, written *unstructure
 		if !apierrors.IsConflict(err) || attempt == statusRaces || a.newStatus(ctx, written) == "" {
 			return nil, lost
 		}
-		if owned = identity(written); a.live.Get(ctx, client.ObjectKeyFromObject(owned), owned) != nil || owned.GetUID() != written.GetUID() {
+		if owned = identity(written); a.live.Get(ctx, client.ObjectKeyFromObject(owned), owned) != nil ||
+			owned.GetUID() != written.GetUID() {
 			return nil, lost
 		}
 		written = owned // controllers of pods write the status as soon as it is applied
 	}
 }
 
-// eviction returns the JSON patch by which the operator takes over what others added; nil if there is nothing. It removes the stamp: if the
-// apply that removes the fields never follows, the missing stamp shows that it is still due.
+// eviction returns the JSON patch by which the operator takes over what others added; nil if there is nothing. It
+// removes the stamp: if the apply that removes the fields never follows, the missing stamp shows that it is still due.
 func eviction(written *unstructured.Unstructured) ([]byte, error) {
 	fields := kube.Evict(written)
 	if fields == nil {
@@ -52,7 +55,8 @@ func eviction(written *unstructured.Unstructured) ([]byte, error) {
 		{"op": "replace", "path": "/metadata/resourceVersion", "value": written.GetResourceVersion()},
 	}
 	if stampOf(written) != "" {
-		changes = append(changes, map[string]any{"op": "remove", "path": "/metadata/annotations/" + strings.ReplaceAll(hooks.AnnotationStamp, "/", "~1")})
+		changes = append(changes, map[string]any{"op": "remove",
+			"path": "/metadata/annotations/" + strings.ReplaceAll(hooks.AnnotationStamp, "/", "~1")})
 	}
 	patch, err := json.Marshal(changes)
 	if err != nil {
@@ -61,13 +65,15 @@ func eviction(written *unstructured.Unstructured) ([]byte, error) {
 	return patch, nil
 }
 
-// evictFirst removes what others added if that is why the API server refuses an apply: two ports of one name, for example.
+// evictFirst removes what others added if that is why the API server refuses an apply: two ports of one name, for
+// example.
 func (a *applier) evictFirst(ctx context.Context, change Change, refusal error) (*unstructured.Unstructured, error) {
 	if change.Live == nil || !apierrors.IsInvalid(refusal) || len(kube.Intruders(change.Live)) == 0 {
 		return nil, refusal
 	}
 	live := identity(change.Live)
-	if err := a.live.Get(ctx, client.ObjectKeyFromObject(live), live); err != nil || live.GetUID() != change.Live.GetUID() {
+	if err := a.live.Get(ctx, client.ObjectKeyFromObject(live), live); err != nil ||
+		live.GetUID() != change.Live.GetUID() {
 		return nil, refusal
 	}
 	written, err := a.evict(ctx, change, live)

@@ -13,8 +13,8 @@ func asFarAsMutable(desired *unstructured.Unstructured, live client.Object) *uns
 	return withOldTemplates(withGrowth(desired, live), live)
 }
 
-// withGrowth keeps in a claim the size that another writer set since it was rendered: a claim cannot shrink. A size from
-// a later rendering is left unchanged, so that the API server may refuse it.
+// withGrowth keeps in a claim the size that another writer set since it was rendered: a claim cannot shrink. A size
+// from a later rendering is left unchanged, so that the API server may refuse it.
 func withGrowth(desired *unstructured.Unstructured, live client.Object) *unstructured.Unstructured {
 	if !kube.TraitsOf(desired.GroupVersionKind().GroupKind()).Grows || stampOf(desired) != stampOf(live) {
 		return desired

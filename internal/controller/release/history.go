@@ -32,8 +32,8 @@ func (r Retirement) Empty() bool { return len(r.Supersede)+len(r.Delete) == 0 }
 // OfOne reports whether the work is no more than one release causes.
 func (r Retirement) OfOne() bool { return len(r.Supersede) <= 1 && len(r.Delete) <= 1 }
 
-// RetirementOf returns the work due on the records of a resource, the newest first, so that no more than the given number are left. It
-// depends on nothing else: work that a crash left undone is due the next time.
+// RetirementOf returns the work due on the records of a resource, the newest first, so that no more than the given
+// number are left. It depends on nothing else: work that a crash left undone is due the next time.
 func RetirementOf(records []*livestate.Record, keep int) Retirement {
 	var due Retirement
 	if len(records) == 0 || records[0].Status != statusDeployed {
@@ -68,8 +68,8 @@ func (a *Actor) Retire(ctx context.Context, owner *unstructured.Unstructured, du
 	return records.delete(ctx, due.Delete...)
 }
 
-// supersede marks a record as superseded, in its payload, too: Helm reads that. A record that cannot be read, or changed, is useless and is
-// deleted.
+// supersede marks a record as superseded, in its payload, too: Helm reads that. A record that cannot be read, or
+// changed, is useless and is deleted.
 func (r *records) supersede(ctx context.Context, record *livestate.Record) error {
 	secret, err := r.read(ctx, record.Name, record.UID)
 	if err != nil {
@@ -89,7 +89,8 @@ func (r *records) supersede(ctx context.Context, record *livestate.Record) error
 	return recordError(record, err)
 }
 
-// delete deletes records. The error is a StaleError if a name belongs to another Secret by now, which the caches do not show yet.
+// delete deletes records. The error is a StaleError if a name belongs to another Secret by now, which the caches do not
+// show yet.
 func (r *records) delete(ctx context.Context, list ...*livestate.Record) error {
 	for _, record := range list {
 		err := r.session.DeleteRecord(ctx, r.owner.GetNamespace(), record.Name, record.UID)
@@ -103,8 +104,9 @@ func (r *records) delete(ctx context.Context, list ...*livestate.Record) error {
 	return nil
 }
 
-// makeRoom deletes the oldest of the former records if a quota of the namespace leaves no room for the next one: the record of the deployed
-// release matters more. The quota takes a moment to be updated; the next attempt continues from there. It returns why there is no room.
+// makeRoom deletes the oldest of the former records if a quota of the namespace leaves no room for the next one: the
+// record of the deployed release matters more. The quota takes a moment to be updated; the next attempt continues from
+// there. It returns why there is no room.
 func (r *records) makeRoom(ctx context.Context, all []*livestate.Record, why error) error {
 	if len(all) == 0 || !kube.IsQuota(why) {
 		return why

@@ -12,8 +12,9 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// Immutable returns why the API server would refuse to replace one rendering of an object by another, in the words of the operator's status;
-// nil if no reason is known. A change of a claim template that can be applied to the claims themselves is no reason.
+// Immutable returns why the API server would refuse to replace one rendering of an object by another, in the words of
+// the operator's status; nil if no reason is known. A change of a claim template that can be applied to the claims
+// themselves is no reason.
 func Immutable(old, rendered *unstructured.Unstructured) *RefusedError {
 	kind := rendered.GroupVersionKind().GroupKind()
 	traits := kube.TraitsOf(kind)
@@ -53,13 +54,15 @@ func shrinks(d Difference) bool {
 	return err == nil && wrong == nil && after.Cmp(before) < 0
 }
 
-// headless reports whether a Service becomes headless, or ceases to be. One of type ExternalName has no address to keep.
+// headless reports whether a Service becomes headless, or ceases to be. One of type ExternalName has no address to
+// keep.
 func headless(kind schema.GroupKind, d Difference, old, rendered *unstructured.Unstructured) bool {
 	if kind.Group != corev1.GroupName || kind.Kind != "Service" || d.Field != "spec.clusterIP" {
 		return false
 	}
 	for _, object := range []*unstructured.Unstructured{old, rendered} {
-		if typ, _, _ := unstructured.NestedString(object.Object, "spec", "type"); typ == string(corev1.ServiceTypeExternalName) {
+		if typ, _, _ := unstructured.NestedString(object.Object, "spec",
+			"type"); typ == string(corev1.ServiceTypeExternalName) {
 			return false
 		}
 	}

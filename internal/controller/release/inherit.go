@@ -18,10 +18,11 @@ import (
 	"github.com/example/appservice-operator/internal/kube/livestate"
 )
 
-// Inherit deletes the release records that the record of a task replaces, the oldest first: those left by an earlier resource of its kind and
-// name, which are not read, and Helm's records of the adopted release, so that helm uninstall does not find it. It runs after the objects and
-// before the record are written: while the record is missing, the release is unfinished, and this is repeated. It returns the objects of the
-// adopted release that are not rendered: they stay.
+// Inherit deletes the release records that the record of a task replaces, the oldest first: those left by an earlier
+// resource of its kind and name, which are not read, and Helm's records of the adopted release, so that helm uninstall
+// does not find it. It runs after the objects and before the record are written: while the record is missing, the
+// release is unfinished, and this is repeated. It returns the objects of the adopted release that are not rendered:
+// they stay.
 func (a *Actor) Inherit(ctx context.Context, task Task) (unrendered []string, err error) {
 	session := a.writer.Begin(task.Owner.GetUID())
 	defer session.End()
@@ -40,8 +41,10 @@ func (a *Actor) Inherit(ctx context.Context, task Task) (unrendered []string, er
 	return unrendered, records.remove(ctx, theirs)
 }
 
-// inheritance returns Helm's records of the adopted release, and those of its objects that are not rendered; nothing if none of them is rendered.
-func (r *records) inheritance(ctx context.Context, adoption *Adoption, rendered []kube.Key) (theirs []*metav1.PartialObjectMetadata, unrendered []string, err error) {
+// inheritance returns Helm's records of the adopted release, and those of its objects that are not rendered; nothing if
+// none of them is rendered.
+func (r *records) inheritance(ctx context.Context, adoption *Adoption,
+	rendered []kube.Key) (theirs []*metav1.PartialObjectMetadata, unrendered []string, err error) {
 	if adoption == nil || adoption.Release == "" {
 		return nil, nil, nil
 	}
@@ -63,8 +66,8 @@ func (r *records) inherits(record *metav1.PartialObjectMetadata) bool {
 	return metav1.GetControllerOfNoCopy(record) == nil && (r.orphaned(record) || adopted && r.helms(record))
 }
 
-// against returns the objections of records to an adoption: Helm is working on the release, or the owner's record would have the name of a
-// release that is not adopted.
+// against returns the objections of records to an adoption: Helm is working on the release, or the owner's record would
+// have the name of a release that is not adopted.
 func (r *records) against(ctx context.Context, adoption *Adoption) ([]string, error) {
 	var list []string
 	if adoption.Release != "" {
@@ -75,7 +78,8 @@ func (r *records) against(ctx context.Context, adoption *Adoption) ([]string, er
 		if len(theirs) > 0 {
 			status := theirs[len(theirs)-1].Labels["status"]
 			if strings.HasPrefix(status, "pending-") || status == "uninstalling" {
-				list = append(list, fmt.Sprintf("Helm release %q is %s: wait until Helm is done, or roll it back", adoption.Release, status))
+				list = append(list, fmt.Sprintf("Helm release %q is %s: wait until Helm is done, or roll it back",
+					adoption.Release, status))
 			}
 		}
 	}
@@ -97,10 +101,12 @@ func (r *records) helms(record *metav1.PartialObjectMetadata) bool {
 }
 
 // others returns the records of a release that have no controller and match a predicate, the oldest first.
-func (r *records) others(ctx context.Context, release string, sort func(*metav1.PartialObjectMetadata) bool) ([]*metav1.PartialObjectMetadata, error) {
+func (r *records) others(ctx context.Context, release string,
+	sort func(*metav1.PartialObjectMetadata) bool) ([]*metav1.PartialObjectMetadata, error) {
 	list := &metav1.PartialObjectMetadataList{}
 	list.SetGroupVersionKind(kube.SecretKind.GroupVersion().WithKind("SecretList"))
-	err := r.live.List(ctx, list, client.InNamespace(r.owner.GetNamespace()), client.MatchingLabels{"owner": "helm", "name": release})
+	err := r.live.List(ctx, list, client.InNamespace(r.owner.GetNamespace()),
+		client.MatchingLabels{"owner": "helm", "name": release})
 	if err != nil {
 		return nil, fmt.Errorf("cannot look for release records: %w", err)
 	}
@@ -122,7 +128,8 @@ func revisionOf(record client.Object) int {
 }
 
 // partsOf reports whether any object of a recorded release is among rendered ones, and names those that are not.
-func (r *records) partsOf(ctx context.Context, record *metav1.PartialObjectMetadata, rendered []kube.Key) (taken bool, others []string, err error) {
+func (r *records) partsOf(ctx context.Context, record *metav1.PartialObjectMetadata,
+	rendered []kube.Key) (taken bool, others []string, err error) {
 	damaged := func(err error) error {
 		return &DamagedError{Revision: revisionOf(record), Secret: record.Name, Err: err}
 	}

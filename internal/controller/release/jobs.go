@@ -59,7 +59,8 @@ func JobOf(job *batchv1.Job) jobs.Job {
 			out.Result = v1.RunFailed
 		}
 	}
-	out.Started = job.Annotations[v1.AnnotationStarted] != "" || !ptr.Deref(job.Spec.Suspend, false) || job.Status.StartTime != nil || out.Result != ""
+	out.Started = job.Annotations[v1.AnnotationStarted] != "" || !ptr.Deref(job.Spec.Suspend, false) ||
+		job.Status.StartTime != nil || out.Result != ""
 	return out
 }
 
@@ -91,7 +92,8 @@ func (a *Actor) CreateJob(ctx context.Context, owner, desired *unstructured.Unst
 }
 
 // patchJob patches a Job in the version in which it was read.
-func patchJob(ctx context.Context, a *applier, into *unstructured.Unstructured, live client.Object, metadata, spec map[string]any) error {
+func patchJob(ctx context.Context, a *applier, into *unstructured.Unstructured, live client.Object, metadata,
+	spec map[string]any) error {
 	metadata = maps.Clone(metadata)
 	metadata["uid"], metadata["resourceVersion"] = live.GetUID(), live.GetResourceVersion()
 	content := map[string]any{"metadata": metadata}
@@ -105,9 +107,11 @@ func patchJob(ctx context.Context, a *applier, into *unstructured.Unstructured, 
 	return a.session.Patch(ctx, into, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(FieldManager))
 }
 
-// StartJob starts a Job that was created suspended, once nothing of an earlier run is left: an EarlierRunError says what is. Present is
-// called after the Job was read, and returns an error unless the resource is still what the start was decided from. All reads are live.
-func (a *Actor) StartJob(ctx context.Context, owner, desired *unstructured.Unstructured, job jobs.Job, noted []v1.RunStatus, runs []jobs.Run, present func() error) error {
+// StartJob starts a Job that was created suspended, once nothing of an earlier run is left: an EarlierRunError says
+// what is. Present is called after the Job was read, and returns an error unless the resource is still what the start
+// was decided from. All reads are live.
+func (a *Actor) StartJob(ctx context.Context, owner, desired *unstructured.Unstructured, job jobs.Job,
+	noted []v1.RunStatus, runs []jobs.Run, present func() error) error {
 	session := a.writer.Begin(owner.GetUID())
 	defer session.End()
 	for attempt := 1; ; attempt++ {
@@ -127,7 +131,8 @@ func (a *Actor) StartJob(ctx context.Context, owner, desired *unstructured.Unstr
 		if err := a.EarlierRuns(ctx, owner, noted, runs); err != nil {
 			return err
 		}
-		metadata, spec := map[string]any{"annotations": map[string]any{v1.AnnotationStarted: startedOnce}}, map[string]any{"suspend": false}
+		metadata, spec := map[string]any{"annotations": map[string]any{v1.AnnotationStarted: startedOnce}},
+			map[string]any{"suspend": false}
 		if queue := desired.GetLabels()[queueName]; queue != "" {
 			metadata["labels"], spec = map[string]any{queueName: queue}, nil
 		}
@@ -139,7 +144,8 @@ func (a *Actor) StartJob(ctx context.Context, owner, desired *unstructured.Unstr
 }
 
 // DeleteJob deletes the Job of an earlier run, after its pods. Present is as for StartJob.
-func (a *Actor) DeleteJob(ctx context.Context, owner *unstructured.Unstructured, job jobs.Job, present func() error) error {
+func (a *Actor) DeleteJob(ctx context.Context, owner *unstructured.Unstructured, job jobs.Job,
+	present func() error) error {
 	session := a.writer.Begin(owner.GetUID())
 	defer session.End()
 	live, err := a.liveJob(ctx, owner, job)
@@ -156,7 +162,8 @@ func (a *Actor) DeleteJob(ctx context.Context, owner *unstructured.Unstructured,
 		return err
 	}
 	only := client.Preconditions{UID: ptr.To(live.UID), ResourceVersion: ptr.To(live.ResourceVersion)}
-	if err := a.writer.Client.Delete(ctx, live, only, client.PropagationPolicy(metav1.DeletePropagationForeground)); client.IgnoreNotFound(err) != nil {
+	if err := a.writer.Client.Delete(ctx, live, only,
+		client.PropagationPolicy(metav1.DeletePropagationForeground)); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("job %s: %w", job.Name, err)
 	}
 	return nil
@@ -186,8 +193,8 @@ func (a *Actor) liveJob(ctx context.Context, owner client.Object, job jobs.Job) 
 // unended are the pods that have not ended.
 var unended = fields.ParseSelectorOrDie("status.phase!=Succeeded,status.phase!=Failed")
 
-// EarlierRuns returns an EarlierRunError if anything is left of an earlier run: a Job that is not noted, or a pod that has not ended
-// and is not of a noted Job.
+// EarlierRuns returns an EarlierRunError if anything is left of an earlier run: a Job that is not noted, or a pod that
+// has not ended and is not of a noted Job.
 func (a *Actor) EarlierRuns(ctx context.Context, owner client.Object, noted []v1.RunStatus, runs []jobs.Run) error {
 	isNoted := func(uid types.UID) bool {
 		return slices.ContainsFunc(noted, func(run v1.RunStatus) bool { return run.UID == uid })
@@ -205,7 +212,8 @@ func (a *Actor) EarlierRuns(ctx context.Context, owner client.Object, noted []v1
 		job.SetGroupVersionKind(jobKind)
 		controller := metav1.GetControllerOfNoCopy(job)
 		switch mine := metav1.IsControlledBy(job, owner); {
-		case !mine && controller != nil && controller.Name == owner.GetName() && kube.OfKind(controller, owner.GetObjectKind().GroupVersionKind().GroupKind()):
+		case !mine && controller != nil && controller.Name == owner.GetName() &&
+			kube.OfKind(controller, owner.GetObjectKind().GroupVersionKind().GroupKind()):
 			own[job.UID] = true // of an earlier resource of the name: the garbage collector deletes it
 			left = append(left, "Job "+job.Name+finalizers(job))
 		case !mine:
@@ -219,7 +227,8 @@ func (a *Actor) EarlierRuns(ctx context.Context, owner client.Object, noted []v1
 		}
 	}
 	pods := &corev1.PodList{}
-	of := []client.ListOption{client.InNamespace(owner.GetNamespace()), client.HasLabels{batchv1.JobNameLabel}, client.MatchingFieldsSelector{Selector: unended}}
+	of := []client.ListOption{client.InNamespace(owner.GetNamespace()), client.HasLabels{batchv1.JobNameLabel},
+		client.MatchingFieldsSelector{Selector: unended}}
 	if err := a.live.List(ctx, pods, of...); err != nil {
 		return fmt.Errorf("cannot list pods: %w", err)
 	}
@@ -247,8 +256,8 @@ func finalizers(object client.Object) string {
 	return ""
 }
 
-// ChangeJob applies to a live Job what may change of a rendered one: its labels and annotations, and some fields of its spec. It starts again
-// only what spec.suspend has stopped.
+// ChangeJob applies to a live Job what may change of a rendered one: its labels and annotations, and some fields of its
+// spec. It starts again only what spec.suspend has stopped.
 func (a *Actor) ChangeJob(ctx context.Context, owner, desired *unstructured.Unstructured, live *batchv1.Job) error {
 	job := JobOf(live)
 	if job.Deleting || job.Result != "" {

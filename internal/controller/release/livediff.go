@@ -14,8 +14,9 @@ type lack struct {
 	old, want any
 }
 
-// lacking finds the fields of want whose values live does not have: the first one, and how many more there are. Fields and
-// list elements that only live has belong to others and do not count. Empty maps and lists in want count as left out.
+// lacking finds the fields of want whose values live does not have: the first one, and how many more there are. Fields
+// and list elements that only live has belong to others and do not count. Empty maps and lists in want count as left
+// out.
 func lacking(path string, want, live any) (first *lack, more int) {
 	found := &lacks{}
 	found.compare(path, want, live)
@@ -62,7 +63,8 @@ func (l *lacks) compare(path string, want, live any) {
 	}
 }
 
-// atomicMaps are the maps that the API server treats as one value, by field name: an additional entry changes their meaning.
+// atomicMaps are the maps that the API server treats as one value, by field name: an additional entry changes their
+// meaning.
 var atomicMaps = map[string]bool{
 	"selector": true, "labelSelector": true, "podSelector": true, "namespaceSelector": true, "nodeSelector": true,
 	"matchLabels": true, "secretKeyRef": true, "configMapKeyRef": true,
@@ -80,8 +82,8 @@ func (l *lacks) additions(path string, want, live map[string]any) {
 	}
 }
 
-// mergeKeys are the lists of objects that the API server merges by key, to which others may add elements, by field name.
-// Every other list is treated as one value.
+// mergeKeys are the lists of objects that the API server merges by key, to which others may add elements, by field
+// name. Every other list is treated as one value.
 var mergeKeys = map[string][]string{
 	"containers":                {"name"},
 	"initContainers":            {"name"},

@@ -11,8 +11,8 @@ import (
 	"github.com/example/appservice-operator/internal/render/hooks"
 )
 
-// controls reports whether an object is the owner's: by its controller reference, as a claim that is retained for it, or as a
-// cluster-scoped object with its UID.
+// controls reports whether an object is the owner's: by its controller reference, as a claim that is retained for it,
+// or as a cluster-scoped object with its UID.
 func controls(owner, object client.Object) bool {
 	if controller := metav1.GetControllerOfNoCopy(object); controller != nil {
 		return controller.UID == owner.GetUID()
@@ -23,23 +23,27 @@ func controls(owner, object client.Object) bool {
 	return kube.RetainedFor(object) == owner.GetName()
 }
 
-// disowned reports whether an object without a controller was rendered for the owner, and has lost the metadata that show it.
-// The stamp covers the owner's UID, so the object of an earlier owner has another one.
+// disowned reports whether an object without a controller was rendered for the owner, and has lost the metadata that
+// show it. The stamp covers the owner's UID, so the object of an earlier owner has another one.
 func disowned(desired, live client.Object) bool {
 	stamp := live.GetAnnotations()[hooks.AnnotationStamp]
-	return stamp != "" && stamp == desired.GetAnnotations()[hooks.AnnotationStamp] && metav1.GetControllerOfNoCopy(live) == nil
+	return stamp != "" && stamp == desired.GetAnnotations()[hooks.AnnotationStamp] &&
+		metav1.GetControllerOfNoCopy(live) == nil
 }
 
 // inTheWay returns the error for an existing object that has a rendered name.
 func inTheWay(owner client.Object, key kube.Key, object client.Object) error {
 	controller := metav1.GetControllerOfNoCopy(object)
 	switch {
-	case controller != nil && kube.OfKind(controller, owner.GetObjectKind().GroupVersionKind().GroupKind()) && controller.Name == owner.GetName():
+	case controller != nil && kube.OfKind(controller, owner.GetObjectKind().GroupVersionKind().GroupKind()) &&
+		controller.Name == owner.GetName():
 		return &PreviousError{[]Remnant{{key, object.GetFinalizers()}}}
 	case controller != nil:
 		return &NotOursError{Key: key, Owner: fmt.Sprintf("controlled by %s %q", controller.Kind, controller.Name)}
 	case object.GetAnnotations()[helmReleaseName] != "":
-		return &NotOursError{Key: key, Owner: fmt.Sprintf("part of Helm release %q, which this operator did not make", object.GetAnnotations()[helmReleaseName])}
+		return &NotOursError{Key: key,
+			Owner: fmt.Sprintf("part of Helm release %q, which this operator did not make",
+				object.GetAnnotations()[helmReleaseName])}
 	}
 	return &NotOursError{Key: key, Owner: "not managed by this operator"}
 }

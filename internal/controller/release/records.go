@@ -29,17 +29,17 @@ const (
 	upgradeDescription = "helm.sdk.operatorframework.io/upgrade-description"
 )
 
-// records stores what Helm stores of a release of one resource: a Secret, in Helm's own encoding. It is written once, when the objects match
-// it (until then, the objects themselves show what is still to be written), marked when the next one exists, and deleted when
-// enough others do.
+// records stores what Helm stores of a release of one resource: a Secret, in Helm's own encoding. It is written once,
+// when the objects match it (until then, the objects themselves show what is still to be written), marked when the next
+// one exists, and deleted when enough others do.
 type records struct {
 	session *livestate.Session
 	live    client.Reader
 	owner   *unstructured.Unstructured
 }
 
-// add records the revision after former ones, the newest first, as deployed. The error is a NotOursError or a PreviousError if the release
-// of another owner has the name, a StaleError if the record exists already.
+// add records the revision after former ones, the newest first, as deployed. The error is a NotOursError or a
+// PreviousError if the release of another owner has the name, a StaleError if the record exists already.
 func (r *records) add(ctx context.Context, task Task, former []*livestate.Record) error {
 	revision := next(former)
 	secret, err := r.secret(task, revision)
@@ -64,8 +64,8 @@ func next(former []*livestate.Record) int {
 	return former[0].Revision + 1
 }
 
-// replace records the revision of a record that is not deployed as deployed, replacing its content. The error is a StaleError if the
-// record is gone or has changed.
+// replace records the revision of a record that is not deployed as deployed, replacing its content. The error is a
+// StaleError if the record is gone or has changed.
 func (r *records) replace(ctx context.Context, task Task, record *livestate.Record) error {
 	secret, err := r.secret(task, record.Revision)
 	if err != nil {
@@ -144,16 +144,19 @@ func (r *records) secret(task Task, revision int) (*corev1.Secret, error) {
 
 // mark sets labels of a record.
 func (r *records) mark(ctx context.Context, record *livestate.Record, labels map[string]string) error {
-	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": record.UID, "resourceVersion": record.Version, "labels": labels}})
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": record.UID,
+		"resourceVersion": record.Version, "labels": labels}})
 	if err != nil {
 		return err
 	}
 	secret := kube.Metadata(kube.SecretKind)
 	secret.Namespace, secret.Name = r.owner.GetNamespace(), record.Name
-	return recordError(record, r.session.Patch(ctx, secret, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(FieldManager)))
+	return recordError(record, r.session.Patch(ctx, secret, client.RawPatch(types.MergePatchType, patch),
+		client.FieldOwner(FieldManager)))
 }
 
-// recorded returns the content of a record. The error is a DamagedError if it cannot be read, a StaleError if the record is gone.
+// recorded returns the content of a record. The error is a DamagedError if it cannot be read, a StaleError if the
+// record is gone.
 func (r *records) recorded(ctx context.Context, record *livestate.Record) (*Recorded, error) {
 	name := record.Name
 	secret, err := r.read(ctx, name, record.UID)
@@ -166,7 +169,8 @@ func (r *records) recorded(ctx context.Context, record *livestate.Record) (*Reco
 	}
 	for _, object := range content.Objects {
 		if !rendered(r.owner, object) {
-			return nil, &DamagedError{Revision: record.Revision, Secret: name, Err: fmt.Errorf("%s in it was not rendered for this resource", kube.KeyOf(object))}
+			return nil, &DamagedError{Revision: record.Revision, Secret: name,
+				Err: fmt.Errorf("%s in it was not rendered for this resource", kube.KeyOf(object))}
 		}
 	}
 	return content, nil
@@ -184,8 +188,9 @@ func (r *records) explainTakenName(ctx context.Context, revision int) error {
 	return &StaleError{fmt.Errorf("a release of the name is there, the caches do not show it")}
 }
 
-// free returns a NotOursError or a PreviousError if a release has the name that is not the resource's own, or if any other Secret has the name of
-// the record of a revision. A record of the resource that lost the label by which records are found gets it back.
+// free returns a NotOursError or a PreviousError if a release has the name that is not the resource's own, or if any
+// other Secret has the name of the record of a revision. A record of the resource that lost the label by which records
+// are found gets it back.
 func (r *records) free(ctx context.Context, revision int) error {
 	unlabeled, err := r.strangers(ctx)
 	if err != nil {
@@ -193,15 +198,16 @@ func (r *records) free(ctx context.Context, revision int) error {
 	}
 	for _, record := range unlabeled {
 		patch := fmt.Appendf(nil, `{"metadata":{"labels":{%q:"true"}}}`, v1.LabelManaged)
-		if err := r.session.Patch(ctx, record, client.RawPatch("application/merge-patch+json", patch), client.FieldOwner(FieldManager)); err != nil {
+		if err := r.session.Patch(ctx, record, client.RawPatch("application/merge-patch+json", patch),
+			client.FieldOwner(FieldManager)); err != nil {
 			return fmt.Errorf("cannot label the release record %s: %w", record.Name, err)
 		}
 	}
 	return r.squatted(ctx, nameOf(r.owner, revision))
 }
 
-// strangers returns a NotOursError or a PreviousError if a release has the name that is not the resource's own, else its records without the
-// label by which records are found.
+// strangers returns a NotOursError or a PreviousError if a release has the name that is not the resource's own, else
+// its records without the label by which records are found.
 func (r *records) strangers(ctx context.Context) (unlabeled []*metav1.PartialObjectMetadata, err error) {
 	list := &metav1.PartialObjectMetadataList{}
 	list.SetGroupVersionKind(kube.SecretKind.GroupVersion().WithKind("SecretList"))
@@ -216,7 +222,8 @@ func (r *records) strangers(ctx context.Context) (unlabeled []*metav1.PartialObj
 		switch {
 		case !livestate.IsRecord(record), r.inherits(record):
 		case !controls(r.owner, record):
-			return nil, inTheWay(r.owner, kube.Key{GroupKind: schema.GroupKind{Kind: "Helm release"}, Name: r.owner.GetName()}, record)
+			return nil, inTheWay(r.owner, kube.Key{GroupKind: schema.GroupKind{Kind: "Helm release"},
+				Name: r.owner.GetName()}, record)
 		case record.GetLabels()[v1.LabelManaged] == "":
 			unlabeled = append(unlabeled, record)
 		}
@@ -234,10 +241,12 @@ func (r *records) squatted(ctx context.Context, name string) error {
 	case err != nil:
 		return fmt.Errorf("cannot look for release record %s: %w", name, err)
 	}
-	return &NotOursError{Key: kube.KeyOf(secret), Owner: "no release record of this resource, though it has the name of one"}
+	return &NotOursError{Key: kube.KeyOf(secret),
+		Owner: "no release record of this resource, though it has the name of one"}
 }
 
-// labelValue converts a chart version to a label value: build metadata comes after a plus, and a label has 63 characters at most.
+// labelValue converts a chart version to a label value: build metadata comes after a plus, and a label has 63
+// characters at most.
 func labelValue(version string) string {
 	value := strings.ReplaceAll(version, "+", "_")
 	return strings.TrimRight(value[:min(len(value), 63)], "-_.")

@@ -43,7 +43,8 @@ func Refused(err error) bool {
 		return false
 	}
 	code := answer.Status().Code
-	return code >= 400 && code < 500 && !apierrors.IsTooManyRequests(err) && !apierrors.IsConflict(err) && !apierrors.IsTimeout(err) && code != http.StatusRequestTimeout
+	return code >= 400 && code < 500 && !apierrors.IsTooManyRequests(err) && !apierrors.IsConflict(err) &&
+		!apierrors.IsTimeout(err) && code != http.StatusRequestTimeout
 }
 
 // explain converts the API server's answer to a write into a RefusedError if its cause is known.
@@ -52,10 +53,12 @@ func (a *applier) explain(ctx context.Context, change Change, err error) error {
 	if malformed, fields := untyped(err); malformed {
 		return &MalformedError{Key: kube.KeyOf(change.Desired), Fields: fields, Err: err}
 	}
-	if change.Live != nil && apierrors.IsForbidden(err) && kube.TraitsOf(kube.KeyOf(change.Desired).GroupKind).Grows && strings.Contains(err.Error(), "resize") {
+	if change.Live != nil && apierrors.IsForbidden(err) && kube.TraitsOf(kube.KeyOf(change.Desired).GroupKind).Grows &&
+		strings.Contains(err.Error(), "resize") {
 		return fixedSize(change, err)
 	}
-	if !apierrors.IsInvalid(err) && !apierrors.IsForbidden(err) || !errors.As(err, &answer) || answer.Status().Details == nil {
+	if !apierrors.IsInvalid(err) && !apierrors.IsForbidden(err) || !errors.As(err, &answer) ||
+		answer.Status().Details == nil {
 		return err
 	}
 	for _, cause := range answer.Status().Details.Causes {
@@ -74,11 +77,12 @@ func (a *applier) explain(ctx context.Context, change Change, err error) error {
 	return err
 }
 
-// untypedWords begin the message of the API server if an applied object does not match the fields and types of its kind; it has no reason for
-// that, and the code of an internal error.
+// untypedWords begin the message of the API server if an applied object does not match the fields and types of its
+// kind; it has no reason for that, and the code of an internal error.
 const untypedWords = "failed to create typed patch object ("
 
-// untyped reports whether the API server's message is that an applied object has fields which its kind does not have, and returns them.
+// untyped reports whether the API server's message is that an applied object has fields which its kind does not have,
+// and returns them.
 func untyped(err error) (yes bool, fields string) {
 	var answer apierrors.APIStatus
 	if !errors.As(err, &answer) {
@@ -99,16 +103,19 @@ func untyped(err error) (yes bool, fields string) {
 	return true, strings.Join(list, "; ")
 }
 
-// immutable reports whether a message of the API server is about a field that cannot be changed. It has no reason of its own for that.
+// immutable reports whether a message of the API server is about a field that cannot be changed. It has no reason of
+// its own for that.
 func immutable(message string) bool {
-	known := []string{"immutable", "may not change", "not be changed", "can not be less than", "updates to statefulset spec"}
+	known := []string{"immutable", "may not change", "not be changed", "can not be less than",
+		"updates to statefulset spec"}
 	return slices.ContainsFunc(known, func(words string) bool { return strings.Contains(message, words) })
 }
 
 // quoted matches a field in the API server's messages.
 var quoted = regexp.MustCompile(`'([A-Za-z]+)'`)
 
-// butFor returns a change with the first field that differs and is not among the only mutable ones according to a message.
+// butFor returns a change with the first field that differs and is not among the only mutable ones according to a
+// message.
 func butFor(change Change, message string) Change {
 	changeable := quoted.FindAllStringSubmatch(message, -1)
 	have, full := kube.Content(change.Live)
@@ -129,8 +136,9 @@ func butFor(change Change, message string) Change {
 
 // fixedSize returns the error for growing a claim whose class does not allow that.
 func fixedSize(change Change, err error) *RefusedError {
-	return &RefusedError{reason: v1.ReasonImmutableChange, Err: err, message: cannotChange(change, strings.Join(requested, ".")) +
-		", because its StorageClass does not allow expansion: set it back, or ask the platform team for allowVolumeExpansion"}
+	return &RefusedError{reason: v1.ReasonImmutableChange, Err: err,
+		message: cannotChange(change, strings.Join(requested, ".")) +
+			", because its StorageClass does not allow expansion: set it back, or ask the platform team for allowVolumeExpansion"}
 }
 
 // cannotChange names the field of an object that cannot be changed; a field that is known to differ is preferred.
@@ -154,8 +162,10 @@ func immutableChange(change Change, field string, err error) *RefusedError {
 	return &RefusedError{reason: v1.ReasonImmutableChange, Err: err, message: cannotChange(change, field) + ": " + remedy}
 }
 
-// takenPort names the Service that holds a node port if it is in the same namespace; the names of others are not disclosed.
-func (a *applier) takenPort(ctx context.Context, desired *unstructured.Unstructured, cause metav1.StatusCause, err error) error {
+// takenPort names the Service that holds a node port if it is in the same namespace; the names of others are not
+// disclosed.
+func (a *applier) takenPort(ctx context.Context, desired *unstructured.Unstructured, cause metav1.StatusCause,
+	err error) error {
 	port := portOf(cause)
 	holder := "a Service in another namespace"
 	services := &corev1.ServiceList{}
@@ -179,7 +189,8 @@ func portOf(cause metav1.StatusCause) string {
 	return port
 }
 
-// staysHeadless detects a change that the API server ignores silently: a headless Service stays headless if clusterIP is left out.
+// staysHeadless detects a change that the API server ignores silently: a headless Service stays headless if clusterIP
+// is left out.
 func staysHeadless(change Change) *RefusedError {
 	live := kube.As[corev1.Service](change.Live)
 	if live == nil {

@@ -37,8 +37,8 @@ func (d Difference) String() string {
 	return text
 }
 
-// Differences lists all fields in which two renderings of one object differ, except for stamps. Unlike the comparison with live objects, it
-// ignores no fields of others: both renderings are ours as a whole.
+// Differences lists all fields in which two renderings of one object differ, except for stamps. Unlike the comparison
+// with live objects, it ignores no fields of others: both renderings are ours as a whole.
 func Differences(old, rendered *unstructured.Unstructured) []Difference {
 	var list []Difference
 	template := strings.Join(templateOfRunning(rendered), ".")
@@ -126,8 +126,8 @@ func order(items, others []any, keys []string) []string {
 	return list
 }
 
-// templateOfRunning returns the path of the pod template whose changes restart pods; nil if there is none. The pods of a CronJob end by
-// themselves.
+// templateOfRunning returns the path of the pod template whose changes restart pods; nil if there is none. The pods of
+// a CronJob end by themselves.
 func templateOfRunning(object client.Object) []string {
 	if path := kube.TraitsOf(kube.KeyOf(object).GroupKind).PodTemplate; slices.Equal(path, []string{"spec", "template"}) {
 		return path
@@ -135,15 +135,16 @@ func templateOfRunning(object client.Object) []string {
 	return nil
 }
 
-// RestartsPods reports whether replacing one rendering by another ends pods: their template differs, or the workload is no longer
-// rendered.
+// RestartsPods reports whether replacing one rendering by another ends pods: their template differs, or the workload is
+// no longer rendered.
 func RestartsPods(old, rendered []*unstructured.Unstructured) bool {
 	for _, before := range old {
 		path := templateOfRunning(before)
 		if path == nil {
 			continue
 		}
-		at := slices.IndexFunc(rendered, func(after *unstructured.Unstructured) bool { return kube.KeyOf(after) == kube.KeyOf(before) })
+		at := slices.IndexFunc(rendered,
+			func(after *unstructured.Unstructured) bool { return kube.KeyOf(after) == kube.KeyOf(before) })
 		if at < 0 {
 			return true
 		}

@@ -14,8 +14,9 @@ import (
 	"github.com/example/appservice-operator/internal/render"
 )
 
-// replicasManager owns the number of replicas of an autoscaled workload, and the annotation with its initial number. The operator's
-// field manager must not: a field that it stops rendering would be removed, and the number would fall to 1.
+// replicasManager owns the number of replicas of an autoscaled workload, and the annotation with its initial number.
+// The operator's field manager must not: a field that it stops rendering would be removed, and the number would fall to
+// 1.
 const replicasManager = FieldManager + "-replicas"
 
 // autoscaled reports whether the number of replicas is left to an autoscaler, and returns the initial number.
@@ -30,8 +31,9 @@ func autoscaled(desired *unstructured.Unstructured) (initial int64, yes bool) {
 	return initial, err == nil
 }
 
-// unsettledReplicas reports whether the replicas of a live workload have yet to change hands: to the autoscaler, which is done if the
-// workload was rendered for it and has the initial number annotated, or back. This also detects an interrupted transfer.
+// unsettledReplicas reports whether the replicas of a live workload have yet to change hands: to the autoscaler, which
+// is done if the workload was rendered for it and has the initial number annotated, or back. This also detects an
+// interrupted transfer.
 func unsettledReplicas(desired *unstructured.Unstructured, live client.Object) bool {
 	if !kube.TraitsOf(desired.GroupVersionKind().GroupKind()).Scales {
 		return false
@@ -65,9 +67,9 @@ func (a *applier) handOver(ctx context.Context, desired, created *unstructured.U
 	return err
 }
 
-// takeOver leaves the replicas of a live workload to the autoscaler, before the workload is rendered without them. It returns the
-// workload as written; nil if no write was needed. The number is unchanged. It is the initial number of autoscaling, unless the workload
-// was created to be autoscaled and that number was not annotated.
+// takeOver leaves the replicas of a live workload to the autoscaler, before the workload is rendered without them. It
+// returns the workload as written; nil if no write was needed. The number is unchanged. It is the initial number of
+// autoscaling, unless the workload was created to be autoscaled and that number was not annotated.
 func (a *applier) takeOver(ctx context.Context, change Change) (client.Object, error) {
 	if _, yes := autoscaled(change.Desired); !yes || !unsettledReplicas(change.Desired, change.Live) {
 		return nil, nil
@@ -96,7 +98,8 @@ func (a *applier) takeOver(ctx context.Context, change Change) (client.Object, e
 }
 
 // hold gives the number of replicas to the autoscaler and annotates the initial number, in one write.
-func (a *applier) hold(ctx context.Context, live client.Object, replicas, startedWith int64) (*unstructured.Unstructured, error) {
+func (a *applier) hold(ctx context.Context, live client.Object, replicas,
+	startedWith int64) (*unstructured.Unstructured, error) {
 	holder := identity(live)
 	holder.SetAnnotations(map[string]string{v1.AnnotationStartedWith: strconv.FormatInt(startedWith, 10)})
 	holder.Object["spec"] = map[string]any{"replicas": replicas}

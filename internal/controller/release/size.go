@@ -12,8 +12,8 @@ import (
 // maxRecord limits the size in bytes of a release record in its Secret; the API server accepts 1 MiB.
 const maxRecord = 900 << 10
 
-// fits refuses a release whose record would be too large, before anything is written. Helm stores the manifest and the values,
-// compressed and in base64.
+// fits refuses a release whose record would be too large, before anything is written. Helm stores the manifest and the
+// values, compressed and in base64.
 func fits(desired *render.Result) error {
 	encoded, err := json.Marshal(desired.Values)
 	if err != nil {
@@ -22,7 +22,8 @@ func fits(desired *render.Result) error {
 	if desired.Size()+len(encoded) < maxRecord/2 {
 		return nil // whatever the compression ratio
 	}
-	if unpacked := desired.Size() + len(encoded); unpacked > maxUnpacked/2 { // the rest is for quotes, indentation and the chart's values
+	// the rest is for quotes, indentation and the chart's values
+	if unpacked := desired.Size() + len(encoded); unpacked > maxUnpacked/2 {
 		return tooLarge("the release", unpacked, maxUnpacked/2)
 	}
 	size := &counter{}
@@ -37,7 +38,8 @@ func fits(desired *render.Result) error {
 
 func tooLarge(what string, bytes, most int) error {
 	return &RefusedError{reason: v1.ReasonTooLarge, message: fmt.Sprintf("%s would take %d KiB, more than %d KiB: "+
-		"make the spec smaller, for example keep large files in ConfigMaps of your own and mount them with spec.volumes", what, bytes>>10, most>>10)}
+		"make the spec smaller, for example keep large files in ConfigMaps of your own and mount them with spec.volumes",
+		what, bytes>>10, most>>10)}
 }
 
 // counter counts what is written.

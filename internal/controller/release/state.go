@@ -15,8 +15,8 @@ type State string
 const (
 	// Absent: there is neither a record nor an object. Install.
 	Absent State = "Absent"
-	// Unfinished: the objects were never recorded as deployed: an install was interrupted, the record was deleted, or an earlier
-	// version, or Helm, left it undeployed. Resume.
+	// Unfinished: the objects were never recorded as deployed: an install was interrupted, the record was deleted, or an
+	// earlier version, or Helm, left it undeployed. Resume.
 	Unfinished State = "Unfinished"
 	// OutOfDate: the newest release was rendered differently. Upgrade.
 	OutOfDate State = "OutOfDate"
@@ -36,11 +36,13 @@ type Action struct {
 	DryRun bool
 	// Failure is the reason of Ready if it fails and the error has no reason of its own.
 	Failure string
-	// Event is the reason of the event, Note its text, of the release's revision and of what was written; Log is the line in the log.
+	// Event is the reason of the event, Note its text, of the release's revision and of what was written; Log is the line
+	// in the log.
 	Event, Note, Log string
 }
 
-// actions defines for each state what is done and how it is reported. Another state needs a line here and a case in Decide.
+// actions defines for each state what is done and how it is reported. Another state needs a line here and a case in
+// Decide.
 var actions = map[State]Action{
 	Absent: {
 		Metric: metrics.Install, Records: true, Failure: v1.ReasonInstallFailed,
@@ -72,8 +74,8 @@ func ActionOf(state State) Action {
 // statusDeployed is the status of every record that this operator writes.
 const statusDeployed = string(helmrelease.StatusDeployed)
 
-// Decide returns the state. It depends on nothing but its arguments: the digest of what is rendered, the snapshot, and the plan that leads
-// from the snapshot to what is rendered.
+// Decide returns the state. It depends on nothing but its arguments: the digest of what is rendered, the snapshot, and
+// the plan that leads from the snapshot to what is rendered.
 func Decide(digest string, there *livestate.Snapshot, plan *Plan) State {
 	newest := there.Record
 	switch {

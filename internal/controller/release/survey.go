@@ -51,7 +51,8 @@ func (s *Survey) Refusals() []string {
 		list = append(list, found.Against...)
 		for _, end := range found.Ends {
 			if !s.adoption.Restart {
-				list = append(list, fmt.Sprintf("%s: keep that in the spec, or allow it by annotation %s: \"true\"", end, v1.AnnotationAdoptRestart))
+				list = append(list, fmt.Sprintf("%s: keep that in the spec, or allow it by annotation %s: \"true\"", end,
+					v1.AnnotationAdoptRestart))
 			}
 		}
 	}
@@ -72,12 +73,13 @@ func (s *Survey) Keys() []kube.Key {
 	return keys
 }
 
-// Survey examines the adoption that a resource asks for, as Adopt does, and writes nothing. The error is a RefusedError if a missing object
-// could not be created, or the API server's.
+// Survey examines the adoption that a resource asks for, as Adopt does, and writes nothing. The error is a RefusedError
+// if a missing object could not be created, or the API server's.
 func (a *Actor) Survey(ctx context.Context, task Task) (*Survey, error) {
 	adoption := AdoptionOf(task.Owner)
 	if adoption == nil {
-		return nil, fmt.Errorf("%s %q asks for no adoption by annotation %s", task.Owner.GetKind(), task.Owner.GetName(), v1.AnnotationAdopt)
+		return nil, fmt.Errorf("%s %q asks for no adoption by annotation %s", task.Owner.GetKind(), task.Owner.GetName(),
+			v1.AnnotationAdopt)
 	}
 	session := a.writer.Begin(task.Owner.GetUID())
 	defer session.End()
@@ -97,8 +99,10 @@ func (a *Actor) Survey(ctx context.Context, task Task) (*Survey, error) {
 	return survey, writes.wouldTake(ctx, &Plan{Create: survey.Missing})
 }
 
-// survey judges all objects of other owners that have the names of objects to be created, which are among the rendered ones.
-func (a *applier) survey(ctx context.Context, adoption *Adoption, created []*unstructured.Unstructured, rendered []kube.Key) (survey *Survey, err error) {
+// survey judges all objects of other owners that have the names of objects to be created, which are among the rendered
+// ones.
+func (a *applier) survey(ctx context.Context, adoption *Adoption, created []*unstructured.Unstructured,
+	rendered []kube.Key) (survey *Survey, err error) {
 	survey = &Survey{adoption: adoption}
 	for _, desired := range created {
 		found, own, err := a.prospect(ctx, adoption, desired)
@@ -117,8 +121,10 @@ func (a *applier) survey(ctx context.Context, adoption *Adoption, created []*uns
 	return survey, err
 }
 
-// prospect judges the object of another owner that has the name of a rendered one; nil if none exists, or if it is the owner's.
-func (a *applier) prospect(ctx context.Context, adoption *Adoption, desired *unstructured.Unstructured) (found *Prospect, own bool, err error) {
+// prospect judges the object of another owner that has the name of a rendered one; nil if none exists, or if it is the
+// owner's.
+func (a *applier) prospect(ctx context.Context, adoption *Adoption,
+	desired *unstructured.Unstructured) (found *Prospect, own bool, err error) {
 	live, own, err := a.foreign(ctx, adoption, desired)
 	found = &Prospect{Key: kube.KeyOf(desired), change: Change{Desired: desired, Live: live}}
 	if notOurs := (*NotOursError)(nil); errors.As(err, &notOurs) {

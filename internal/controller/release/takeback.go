@@ -14,8 +14,9 @@ import (
 	"github.com/example/appservice-operator/internal/kube/jobs"
 )
 
-// takeBack deletes what a refused first release has written: objects created by this attempt, and objects left by earlier attempts that were
-// interrupted before they could delete them. It returns why it was refused. A temporary error is not a refusal: the next attempt continues.
+// takeBack deletes what a refused first release has written: objects created by this attempt, and objects left by
+// earlier attempts that were interrupted before they could delete them. It returns why it was refused. A temporary
+// error is not a refusal: the next attempt continues.
 func (a *applier) takeBack(ctx context.Context, task Task, created []client.Object, err error) error {
 	there := append(a.left(task), created...)
 	if len(there) == 0 {
@@ -27,8 +28,8 @@ func (a *applier) takeBack(ctx context.Context, task Task, created []client.Obje
 	return errors.Join(err, a.undo(ctx, there))
 }
 
-// final reports whether an error is a refusal with a known cause. Any other answer of the API server is one if it is repeated: rights and
-// policies take a moment to reach all of its parts.
+// final reports whether an error is a refusal with a known cause. Any other answer of the API server is one if it is
+// repeated: rights and policies take a moment to reach all of its parts.
 func final(err error) bool {
 	var notOurs *NotOursError
 	var refused *RefusedError
@@ -44,8 +45,8 @@ func unwritten(plan *Plan, created []client.Object) *Plan {
 	return &Plan{Create: slices.DeleteFunc(slices.Clone(plan.Create), is), Apply: plan.Apply}
 }
 
-// left returns the objects that earlier attempts created. A claim may hold the data of an earlier resource: it stays unless this very attempt
-// created it. So do all objects that may have been adopted.
+// left returns the objects that earlier attempts created. A claim may hold the data of an earlier resource: it stays
+// unless this very attempt created it. So do all objects that may have been adopted.
 func (a *applier) left(task Task) []client.Object {
 	if AdoptionOf(a.owner) != nil {
 		return nil
@@ -59,7 +60,8 @@ func (a *applier) left(task Task) []client.Object {
 		if created.Before(&born) || jobs.Asks(object) {
 			continue // it existed before the resource, or may have run
 		}
-		if controller != nil && controller.UID == a.owner.GetUID() && key.Kind != kube.RetainedKind && object.GetDeletionTimestamp() == nil {
+		if controller != nil && controller.UID == a.owner.GetUID() && key.Kind != kube.RetainedKind &&
+			object.GetDeletionTimestamp() == nil {
 			list = append(list, object)
 		}
 	}

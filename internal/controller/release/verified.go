@@ -8,8 +8,8 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// Verified are objects that were found to match a release. They need not be compared again while nothing but their status changes. The zero
-// value has none.
+// Verified are objects that were found to match a release. They need not be compared again while nothing but their
+// status changes. The zero value has none.
 type Verified struct {
 	digest  string
 	objects map[kube.Key]client.Object
@@ -20,8 +20,8 @@ func Verify(digest string, objects map[kube.Key]client.Object) Verified {
 	return Verified{digest: digest, objects: remembered(objects)}
 }
 
-// remembered returns the part of objects that may be remembered: only the version of large ones. Those are compared again when
-// their version changes.
+// remembered returns the part of objects that may be remembered: only the version of large ones. Those are compared
+// again when their version changes.
 func remembered(objects map[kube.Key]client.Object) map[kube.Key]client.Object {
 	out := maps.Clone(objects)
 	for key, object := range out {
@@ -46,8 +46,8 @@ func (v Verified) Covers(digest string, objects map[kube.Key]client.Object) bool
 	return true
 }
 
-// Knows reports whether the content of an object need not be read: it is only compared with what is rendered, and was found to match in this
-// version.
+// Knows reports whether the content of an object need not be read: it is only compared with what is rendered, and was
+// found to match in this version.
 func (v Verified) Knows(object client.Object) bool {
 	key := kube.KeyOf(object)
 	known := v.objects[key]

@@ -20,18 +20,20 @@ import (
 // CRDKind is the kind that defines further APIs of the cluster. It is watched as metadata only.
 var CRDKind = schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"}
 
-// discoveryDelays are the delays after a change of a CRD until capabilities are read again: discovery follows a moment later, on a busy API
-// server after several seconds.
+// discoveryDelays are the delays after a change of a CRD until capabilities are read again: discovery follows a moment
+// later, on a busy API server after several seconds.
 var discoveryDelays = [...]time.Duration{time.Second, 5 * time.Second, 30 * time.Second}
 
-// APIs requeues the resources that render kinds of a group when a CRD of that group is added, changed or deleted. Rendering
-// lists those resources; invalidate causes the capabilities of the cluster to be read again.
-func APIs(ctx context.Context, from cache.Cache, controller ctrl.Controller, rendering func(group string) []types.NamespacedName, invalidate func()) error {
+// APIs requeues the resources that render kinds of a group when a CRD of that group is added, changed or deleted.
+// Rendering lists those resources; invalidate causes the capabilities of the cluster to be read again.
+func APIs(ctx context.Context, from cache.Cache, controller ctrl.Controller,
+	rendering func(group string) []types.NamespacedName, invalidate func()) error {
 	later := func(delay time.Duration, look func()) { time.AfterFunc(delay, look) }
 	return events(ctx, controller, from, kube.Metadata(CRDKind), apiEvents(rendering, invalidate, later))
 }
 
-func apiEvents(rendering func(group string) []types.NamespacedName, invalidate func(), later func(time.Duration, func())) handler.EventHandler {
+func apiEvents(rendering func(group string) []types.NamespacedName, invalidate func(),
+	later func(time.Duration, func())) handler.EventHandler {
 	changed := func(object client.Object, q queue) {
 		_, group, _ := strings.Cut(object.GetName(), ".") // a CRD is named PLURAL.GROUP
 		invalidate()                                      // even if nothing uses the kind yet

@@ -118,8 +118,8 @@ func (d *Discovered) note(began time.Time, read *chartutil.Capabilities) (*chart
 	return d.current, d.version
 }
 
-// Invalidate causes the capabilities to be read again when they are next requested, even by a caller that is reading them
-// now.
+// Invalidate causes the capabilities to be read again when they are next requested, even by a caller that is reading
+// them now.
 func (d *Discovered) Invalidate() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -163,9 +163,10 @@ func versionSet(groups []*metav1.APIGroup, lists []*metav1.APIResourceList) char
 	return slices.Collect(maps.Keys(found))
 }
 
-// unread returns what was known before of groups that cannot be read now, without what was read: a kind that only seems to be
-// gone would be left out, and its objects deleted.
-func unread(before *chartutil.Capabilities, failed map[schema.GroupVersion]error, read chartutil.VersionSet) chartutil.VersionSet {
+// unread returns what was known before of groups that cannot be read now, without what was read: a kind that only seems
+// to be gone would be left out, and its objects deleted.
+func unread(before *chartutil.Capabilities, failed map[schema.GroupVersion]error,
+	read chartutil.VersionSet) chartutil.VersionSet {
 	var list chartutil.VersionSet
 	if before == nil {
 		return list

@@ -10,8 +10,9 @@ import (
 	"github.com/example/appservice-operator/internal/kube/reference"
 )
 
-// Gateways returns what is known about Gateways, whoever owns them. Unknown ones are left out: a cluster need not serve the kind, and
-// the operator need not have the right to read it. Resources that refer to a Gateway are reconciled when it has a new version.
+// Gateways returns what is known about Gateways, whoever owns them. Unknown ones are left out: a cluster need not serve
+// the kind, and the operator need not have the right to read it. Resources that refer to a Gateway are reconciled when
+// it has a new version.
 func (r *Referrers) Gateways(ctx context.Context, names []types.NamespacedName) gateway.Gateways {
 	if len(names) == 0 || !r.Served(ctx, gateway.Kind) {
 		return nil
@@ -23,7 +24,8 @@ func (r *Referrers) Gateways(ctx context.Context, names []types.NamespacedName) 
 	}
 	out := gateway.Gateways{}
 	for _, name := range names {
-		state, err := r.Dependencies.Look(ctx, name.Namespace, reference.Object{Kind: reference.Gateway, Name: name.Name}, false)
+		state, err := r.Dependencies.Look(ctx, name.Namespace,
+			reference.Object{Kind: reference.Gateway, Name: name.Name}, false)
 		if err != nil { // or it is in a namespace that the caches do not hold
 			logger.Info("gateway cannot be seen", "gateway", name.String(), "reason", err.Error())
 			continue

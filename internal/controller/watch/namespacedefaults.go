@@ -28,8 +28,9 @@ import (
 // configMapKind is the kind that namespaces set defaults with.
 var configMapKind = corev1.SchemeGroupVersion.WithKind("ConfigMap")
 
-// Defaults returns the defaults of namespaces for one kind, and turns their changes into reconciles of all resources of the
-// namespace. Its cache holds the ConfigMaps of that name and no others, so reading one takes no request. It is safe for concurrent use.
+// Defaults returns the defaults of namespaces for one kind, and turns their changes into reconciles of all resources of
+// the namespace. Its cache holds the ConfigMaps of that name and no others, so reading one takes no request. It is safe
+// for concurrent use.
 type Defaults struct {
 	Kind string
 	// Cache holds those ConfigMaps.
@@ -59,7 +60,8 @@ func (d *Defaults) Of(ctx context.Context, namespace string) (defaults.Text, err
 	return defaults.Of(config, d.Kind), nil
 }
 
-// UnreadError reports that the defaults of a namespace are not known. Nothing is rendered without them: they would be reverted.
+// UnreadError reports that the defaults of a namespace are not known. Nothing is rendered without them: they would be
+// reverted.
 type UnreadError struct{ Err error }
 
 func (e *UnreadError) Error() string {
@@ -71,7 +73,8 @@ func (e *UnreadError) Unwrap() error { return e.Err }
 // Reason returns the reason of Ready.
 func (e *UnreadError) Reason() string { return v1.ReasonAPIUnavailable }
 
-// Watch lets a controller watch the ConfigMaps. Its workers start once all are known, or it is known that they may not be read.
+// Watch lets a controller watch the ConfigMaps. Its workers start once all are known, or it is known that they may not
+// be read.
 func (d *Defaults) Watch(ctx context.Context, controller ctrl.Controller) error {
 	changed := func(object client.Object, q queue) {
 		names, err := d.Names(object.GetNamespace())

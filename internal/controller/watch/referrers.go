@@ -29,8 +29,8 @@ import (
 	"github.com/example/appservice-operator/internal/render/hooks"
 )
 
-// Referrers records which resources of one kind refer to which other objects, returns the state of those, and turns their
-// events into reconciles. A kind is watched from its first reference on. It is safe for concurrent use.
+// Referrers records which resources of one kind refer to which other objects, returns the state of those, and turns
+// their events into reconciles. A kind is watched from its first reference on. It is safe for concurrent use.
 type Referrers struct {
 	// Cache holds the metadata of all objects, whoever owns them.
 	Cache        cache.Cache
@@ -91,7 +91,8 @@ func (r *Referrers) forget(name types.NamespacedName) {
 }
 
 // Facts returns what hooks may know about the cluster.
-func (r *Referrers) Facts(ctx context.Context, resource client.Object, references []reference.Reference) (hooks.Facts, error) {
+func (r *Referrers) Facts(ctx context.Context, resource client.Object,
+	references []reference.Reference) (hooks.Facts, error) {
 	facts := hooks.Facts{}
 	known, err := r.ensure(ctx, reference.NamespaceKind.Kind)
 	if err != nil {
@@ -117,15 +118,16 @@ func (r *Referrers) Facts(ctx context.Context, resource client.Object, reference
 			return reference.State{}, false, err
 		}
 		confirm := mention.Need == reference.Required ||
-			mention.Kind == reference.Secret && strings.HasPrefix(mention.Name, livestate.RecordPrefix) // which the cache leaves out
+			// which the cache leaves out
+			mention.Kind == reference.Secret && strings.HasPrefix(mention.Name, livestate.RecordPrefix)
 		state, err := r.Dependencies.Look(ctx, resource.GetNamespace(), mention.Object, confirm)
 		return state, true, err
 	})
 	return facts, err
 }
 
-// ensure ensures that a kind is watched and that its objects are in the cache. It reports whether they are: an operator for
-// some namespaces may not read cluster-scoped objects.
+// ensure ensures that a kind is watched and that its objects are in the cache. It reports whether they are: an operator
+// for some namespaces may not read cluster-scoped objects.
 func (r *Referrers) ensure(ctx context.Context, name string) (bool, error) {
 	kind, clusterScoped := reference.KindOf(name)
 	since, err := r.watch(ctx, kind, clusterScoped || name == reference.Gateway) // those are everywhere
@@ -163,9 +165,10 @@ func (e *UnseenError) Unwrap() error { return e.Err }
 // Reason returns the reason of Ready.
 func (e *UnseenError) Reason() string { return v1.ReasonAPIUnavailable }
 
-// watch returns since when a kind is watched; the zero time if the operator may not watch it. The API server is queried for the right to watch a
-// kind everywhere without holding the lock.
-func (r *Referrers) watch(ctx context.Context, kind schema.GroupVersionKind, everywhere bool) (since time.Time, err error) {
+// watch returns since when a kind is watched; the zero time if the operator may not watch it. The API server is queried
+// for the right to watch a kind everywhere without holding the lock.
+func (r *Referrers) watch(ctx context.Context, kind schema.GroupVersionKind,
+	everywhere bool) (since time.Time, err error) {
 	if since, decided := r.watchedSince(kind); decided {
 		return since, nil
 	}

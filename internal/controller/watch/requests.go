@@ -15,7 +15,8 @@ import (
 )
 
 // Requests passes on which chart the annotation of a CRD requests to go on with; "" for none.
-func Requests(ctx context.Context, from cache.Cache, controller ctrl.Controller, crd string, ask func(digest string)) error {
+func Requests(ctx context.Context, from cache.Cache, controller ctrl.Controller, crd string,
+	ask func(digest string)) error {
 	changed := func(object client.Object) {
 		if object.GetName() == crd {
 			ask(object.GetAnnotations()[v1.AnnotationContinue])

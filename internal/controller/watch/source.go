@@ -14,7 +14,8 @@ import (
 
 // events lets a controller handle the events of the objects of one kind. Unlike source.Kind it waits for nothing: that
 // waits for all kinds of the cache, and ends the manager if one of them cannot be listed.
-func events(ctx context.Context, controller controller.Controller, from cache.Cache, object client.Object, handler handler.EventHandler) error {
+func events(ctx context.Context, controller controller.Controller, from cache.Cache, object client.Object,
+	handler handler.EventHandler) error {
 	informer, err := from.GetInformer(ctx, object, cache.BlockUntilSynced(false))
 	if err != nil {
 		return fmt.Errorf("cannot watch %s: %w", object.GetObjectKind().GroupVersionKind().Kind, err)

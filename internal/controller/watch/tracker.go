@@ -1,5 +1,5 @@
-// Package watch turns events in the cluster into requests to reconcile: events of the objects that resources control, of
-// those that they refer to, and of the APIs that the cluster serves.
+// Package watch turns events in the cluster into requests to reconcile: events of the objects that resources control,
+// of those that they refer to, and of the APIs that the cluster serves.
 package watch
 
 import (
@@ -28,7 +28,8 @@ import (
 // Bookkeeping is the priority of reconciles that are not caused by a change of a resource, below the usual 0.
 const Bookkeeping = handler.LowPriority
 
-// settleTimeout is how long a reconcile waits for the first list of a kind, and the start of a controller for one that was answered with an error.
+// settleTimeout is how long a reconcile waits for the first list of a kind, and the start of a controller for one that
+// was answered with an error.
 const settleTimeout = 15 * time.Second
 
 // Tracker watches the kinds that a chart renders, from when they are first rendered, and turns events of objects into
@@ -64,10 +65,10 @@ func (e *UntrackedError) Unwrap() error { return e.Err }
 // Reason returns the reason of Ready.
 func (e *UntrackedError) Reason() string { return v1.ReasonAPIUnavailable }
 
-// Preload watches kinds from the start, before anything is rendered: otherwise objects left by an earlier process would not
-// be seen. Kinds that the cluster does not serve are left out. The controller starts when it is known for each of the
-// others whether it can be read, and when the resources are as new in the cache as the API server had them then: a process that
-// begins to lead must not act on an earlier spec than the leader before it.
+// Preload watches kinds from the start, before anything is rendered: otherwise objects left by an earlier process would
+// not be seen. Kinds that the cluster does not serve are left out. The controller starts when it is known for each of
+// the others whether it can be read, and when the resources are as new in the cache as the API server had them then: a
+// process that begins to lead must not act on an earlier spec than the leader before it.
 func (t *Tracker) Preload(ctx context.Context, kinds ...schema.GroupVersionKind) error {
 	served, err := t.watchServed(ctx, kinds)
 	if err != nil {
@@ -85,8 +86,8 @@ func (t *Tracker) Preload(ctx context.Context, kinds ...schema.GroupVersionKind)
 	}))
 }
 
-// settled waits for the first answer about each kind, and then until those that were answered with an error are seen, or the time for that is
-// over. Until the API server has answered, it is not known what a missing object means.
+// settled waits for the first answer about each kind, and then until those that were answered with an error are seen,
+// or the time for that is over. Until the API server has answered, it is not known what a missing object means.
 func settled(ctx context.Context, informers *kube.Informers, kinds ...schema.GroupVersionKind) error {
 	if err := informers.Answered(ctx, kinds...); err != nil {
 		return err
@@ -142,7 +143,8 @@ func (t *Tracker) watch(ctx context.Context, kind schema.GroupVersionKind) (sinc
 	if err != nil {
 		return time.Time{}, err
 	}
-	if err := events(ctx, t.Controller, t.Cache, object, handler.TypedEventHandler[client.Object, reconcile.Request](t)); err != nil {
+	if err := events(ctx, t.Controller, t.Cache, object,
+		handler.TypedEventHandler[client.Object, reconcile.Request](t)); err != nil {
 		return time.Time{}, err
 	}
 	t.Observer.Include(kind, mapping.Scope.Name() == meta.RESTScopeNameRoot, func() error {
@@ -198,8 +200,8 @@ type owner struct {
 	uid types.UID
 }
 
-// ownerOf returns the resource that an object belongs to, by controller reference, as a claim that is retained for it, or
-// as a cluster-scoped object with its UID; the zero value if it belongs to none.
+// ownerOf returns the resource that an object belongs to, by controller reference, as a claim that is retained for it,
+// or as a cluster-scoped object with its UID; the zero value if it belongs to none.
 func (t *Tracker) ownerOf(object client.Object) owner {
 	if retained := kube.RetainedFor(object); retained != "" {
 		name := types.NamespacedName{Namespace: object.GetNamespace(), Name: retained}
@@ -207,7 +209,8 @@ func (t *Tracker) ownerOf(object client.Object) owner {
 	}
 	annotations := object.GetAnnotations()
 	if uid := kube.LabeledOwner(object); uid != "" && annotations[v1.AnnotationOwnerKind] == t.Owner.Kind {
-		name := types.NamespacedName{Namespace: annotations["meta.helm.sh/release-namespace"], Name: annotations["meta.helm.sh/release-name"]}
+		name := types.NamespacedName{Namespace: annotations["meta.helm.sh/release-namespace"],
+			Name: annotations["meta.helm.sh/release-name"]}
 		return owner{name, types.UID(uid)}
 	}
 	controller := metav1.GetControllerOfNoCopy(object)
@@ -221,7 +224,8 @@ func (t *Tracker) seen(by owner, object client.Object, deleted bool, q queue) {
 	if by.Name == "" {
 		return
 	}
-	// An object may name the UID of a resource of another namespace: its events say nothing about writes for that resource.
+	// An object may name the UID of a resource of another namespace: its events say nothing about writes for that
+	// resource.
 	echo := by.uid == t.UIDOf(by.NamespacedName) && t.Observer.Seen(by.uid, object, deleted)
 	if echo || !t.Enqueue {
 		return

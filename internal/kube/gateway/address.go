@@ -22,12 +22,13 @@ func (a Address) String() string {
 	return fmt.Sprintf("%s://%s:%d", a.Scheme, a.Host, a.Port)
 }
 
-// Addresses lists where an HTTPRoute answers, those with TLS first. A parent that refuses it has no addresses, and neither does
-// a Gateway that does not exist; if the listeners of one are not known, plain HTTP is assumed.
+// Addresses lists where an HTTPRoute answers, those with TLS first. A parent that refuses it has no addresses, and
+// neither does a Gateway that does not exist; if the listeners of one are not known, plain HTTP is assumed.
 func (r *Route) Addresses(gateways Gateways) []Address {
 	var list []Address
 	for _, parent := range r.Parents() {
-		if mesh := parent.Group == ""; mesh || parent.refused() || gateways.Missing(parent.Ref) { // Services of a mesh have addresses of their own
+		// Services of a mesh have addresses of their own
+		if mesh := parent.Group == ""; mesh || parent.refused() || gateways.Missing(parent.Ref) {
 			continue
 		}
 		for _, listener := range listenersOf(parent.Ref, gateways) {

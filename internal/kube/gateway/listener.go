@@ -57,8 +57,8 @@ func Of(object client.Object) *Gateway {
 // schemes are the URL schemes by the protocol of listeners that HTTPRoutes attach to.
 var schemes = map[string]string{"HTTP": "http", "HTTPS": "https"}
 
-// takes reports whether an HTTPRoute attaches to a listener that its parent names. Whether a namespace selector matches is not
-// known here: it is assumed to.
+// takes reports whether an HTTPRoute attaches to a listener that its parent names. Whether a namespace selector matches
+// is not known here: it is assumed to.
 func (l Listener) takes(route *Route, ref Ref) bool {
 	switch {
 	case ref.SectionName != "" && ref.SectionName != l.Name, ref.Port != 0 && ref.Port != l.Port:
@@ -77,8 +77,8 @@ func (l Listener) takes(route *Route, ref Ref) bool {
 	return ref.Namespace == route.Metadata.Namespace
 }
 
-// meet returns the hosts that a listener and a route have in common: of a wildcard and what it covers, the narrower. An empty host
-// stands for all; false if there is none.
+// meet returns the hosts that a listener and a route have in common: of a wildcard and what it covers, the narrower. An
+// empty host stands for all; false if there is none.
 func meet(listener, route string) (string, bool) {
 	listener, route = strings.ToLower(listener), strings.ToLower(route)
 	switch {
@@ -90,8 +90,8 @@ func meet(listener, route string) (string, bool) {
 	return "", false
 }
 
-// Covers reports whether a wildcard covers a host or a wildcard that is no wider. It may stand for several labels, as with most Ingress
-// controllers, too.
+// Covers reports whether a wildcard covers a host or a wildcard that is no wider. It may stand for several labels, as
+// with most Ingress controllers, too.
 func Covers(wildcard, host string) bool {
 	domain, found := strings.CutPrefix(wildcard, "*")
 	return found && strings.HasSuffix(host, domain)

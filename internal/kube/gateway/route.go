@@ -1,5 +1,6 @@
-// Package gateway reads objects of the Gateway API: routes, what controllers report on them, and the listeners of the Gateways that
-// they attach to. It is pure: it reads no cluster. It has types of its own, because the API's come with a library for controllers.
+// Package gateway reads objects of the Gateway API: routes, what controllers report on them, and the listeners of the
+// Gateways that they attach to. It is pure: it reads no cluster. It has types of its own, because the API's come with a
+// library for controllers.
 package gateway
 
 import (
@@ -70,7 +71,8 @@ func RouteOf(object client.Object) *Route {
 	return kube.As[Route](object)
 }
 
-// Ref is a parent of a route: a Gateway as a rule, one of its listeners, or a Service in a mesh. Refs are compared with ==.
+// Ref is a parent of a route: a Gateway as a rule, one of its listeners, or a Service in a mesh. Refs are compared with
+// ==.
 type Ref struct {
 	Group, Kind string
 	types.NamespacedName
@@ -96,7 +98,8 @@ func (r Ref) In(namespace string) string {
 
 func (r *Route) ref(written parentRef) Ref {
 	return Ref{
-		Group: ptr.Deref(written.Group, Group), Kind: ptr.Deref(written.Kind, Kind.Kind), SectionName: written.SectionName, Port: written.Port,
+		Group: ptr.Deref(written.Group, Group), Kind: ptr.Deref(written.Kind, Kind.Kind), SectionName: written.SectionName,
+		Port:           written.Port,
 		NamespacedName: types.NamespacedName{Namespace: cmp.Or(written.Namespace, r.Metadata.Namespace), Name: written.Name},
 	}
 }
@@ -114,7 +117,8 @@ func (r *Route) Parents() []Parent {
 		parent := Parent{Ref: r.ref(written)}
 		for _, said := range r.Status.Parents {
 			if r.ref(said.ParentRef) == parent.Ref {
-				parent.Entries = append(parent.Entries, Entry{Controller: said.Controller, Conditions: said.Conditions, generation: r.Metadata.Generation})
+				parent.Entries = append(parent.Entries,
+					Entry{Controller: said.Controller, Conditions: said.Conditions, generation: r.Metadata.Generation})
 			}
 		}
 		list = append(list, parent)

@@ -10,14 +10,17 @@ import (
 
 // State is what the next step follows from.
 type State struct {
-	// Wanted are the Jobs that are rendered; Known is false if nothing can be rendered, or the rendered objects may not be written.
+	// Wanted are the Jobs that are rendered; Known is false if nothing can be rendered, or the rendered objects may not be
+	// written.
 	Wanted []Wanted
 	Known  bool
 	// Runs are what the status of the resource notes, in the version that Note has as its precondition.
 	Runs []v1.RunStatus
-	// Unrecorded reports that no release is recorded: a started Job that has a wanted name was left by an earlier resource.
+	// Unrecorded reports that no release is recorded: a started Job that has a wanted name was left by an earlier
+	// resource.
 	Unrecorded bool
-	// Jobs are the live Jobs of the resource, however stale. One that is noted and has no result is among them unless it is gone.
+	// Jobs are the live Jobs of the resource, however stale. One that is noted and has no result is among them unless it
+	// is gone.
 	Jobs []Job
 }
 
@@ -70,8 +73,9 @@ type Step struct {
 	Job Job
 }
 
-// Next returns the next step. Deleting and starting come only after everything is noted, and what is noted with a UID is never created: so
-// a process whose Note is refused, because it is no longer the leader or its caches are behind, neither deletes nor starts anything.
+// Next returns the next step. Deleting and starting come only after everything is noted, and what is noted with a UID
+// is never created: so a process whose Note is refused, because it is no longer the leader or its caches are behind,
+// neither deletes nor starts anything.
 func Next(s State) Step {
 	runs := s.results()
 	if !slices.Equal(runs, s.Runs) {
@@ -118,7 +122,8 @@ func Next(s State) Step {
 	return Step{}
 }
 
-// results returns the noted runs with the results that their Jobs have by now. A Job that is gone takes its result with it.
+// results returns the noted runs with the results that their Jobs have by now. A Job that is gone takes its result with
+// it.
 func (s State) results() []v1.RunStatus {
 	runs := slices.Clone(s.Runs)
 	for i, run := range runs {

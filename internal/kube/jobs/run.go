@@ -1,5 +1,6 @@
-// Package jobs decides when the Jobs run that a chart renders with the annotation rerun-on-change: once for each change of what they run,
-// or when it is asked for, and one at a time. It reads and writes nothing: Next returns the next step from what is known.
+// Package jobs decides when the Jobs run that a chart renders with the annotation rerun-on-change: once for each change
+// of what they run, or when it is asked for, and one at a time. It reads and writes nothing: Next returns the next step
+// from what is known.
 package jobs
 
 import (
@@ -18,7 +19,8 @@ import (
 	"github.com/example/appservice-operator/internal/digest"
 )
 
-// Rendered is the value of the annotation rerun-on-change that stands for the whole spec of the Job, as the chart renders it.
+// Rendered is the value of the annotation rerun-on-change that stands for the whole spec of the Job, as the chart
+// renders it.
 const Rendered = "true"
 
 // Changeable are the fields of a Job's spec that the API server allows to change.
@@ -29,7 +31,8 @@ const suffixLength = 8
 
 // Run identifies what a rendered Job runs.
 type Run struct {
-	// Job is its name as the chart renders it. The name of the live Job ends with a digest, or is that of an earlier operator.
+	// Job is its name as the chart renders it. The name of the live Job ends with a digest, or is that of an earlier
+	// operator.
 	Job string
 	// Digest of what it runs.
 	Digest string
@@ -51,8 +54,8 @@ func Annotated(object client.Object) bool {
 	return value != "" && value != "false"
 }
 
-// Of returns what a rendered Job runs for a resource, as its user wrote it. Hooks, facts and defaults of the platform take no part. Values
-// that equal the defaults, those of the schema and of the chart, are the same as fields left out.
+// Of returns what a rendered Job runs for a resource, as its user wrote it. Hooks, facts and defaults of the platform
+// take no part. Values that equal the defaults, those of the schema and of the chart, are the same as fields left out.
 func Of(object, resource *unstructured.Unstructured, defaults map[string]any) (Run, error) {
 	if !Asks(object) {
 		return Run{}, errors.New("has the annotation " + v1.AnnotationRerun + ", which is for Jobs: remove it")
@@ -118,7 +121,8 @@ func digestOf(job string, content map[string]any, restarted string) string {
 	return digest.Of(text)[:32]
 }
 
-// without returns a value without what equals its default, nil for nothing. Where there is no default, an empty list or object is one.
+// without returns a value without what equals its default, nil for nothing. Where there is no default, an empty list or
+// object is one.
 func without(value, byDefault any) any {
 	if same(value, byDefault) {
 		return nil

@@ -1,7 +1,7 @@
-// Package limits owns the size limits of a resource: of itself, its references, the claims of its routes and its rendered objects. With
-// these limits, a thousand of the largest resources fit into the default memory of the operator. The CRD of AppService refuses most larger
-// resources before they are stored; the limits here apply to all others: other kinds, an older CRD, what spec.podTemplate or a chart makes
-// of little.
+// Package limits owns the size limits of a resource: of itself, its references, the claims of its routes and its
+// rendered objects. With these limits, a thousand of the largest resources fit into the default memory of the operator.
+// The CRD of AppService refuses most larger resources before they are stored; the limits here apply to all others:
+// other kinds, an older CRD, what spec.podTemplate or a chart makes of little.
 package limits
 
 import (
@@ -12,12 +12,14 @@ import (
 )
 
 const (
-	// Resource is the maximum size of a resource in bytes of JSON, without its status, managed fields and what kubectl last applied.
+	// Resource is the maximum size of a resource in bytes of JSON, without its status, managed fields and what kubectl
+	// last applied.
 	Resource = 48 << 10
-	// References is the maximum number of objects, and keys of objects, that the workloads and routes of a resource may refer to.
+	// References is the maximum number of objects, and keys of objects, that the workloads and routes of a resource may
+	// refer to.
 	References = 100
-	// Claims is the maximum number of combinations of host, path and other matches in the routes of a resource, for each listener that serves
-	// them.
+	// Claims is the maximum number of combinations of host, path and other matches in the routes of a resource, for each
+	// listener that serves them.
 	Claims = 128
 	// Rendered is the maximum size of a resource's rendered objects in bytes of JSON, besides the contents of its chart.
 	Rendered = 2 * Resource
@@ -44,7 +46,8 @@ func OfResource(bytes int) error {
 	if bytes <= Resource {
 		return nil
 	}
-	return &Error{fmt.Sprintf("spec and metadata have %d KiB as JSON, more than %d KiB: %s", kibibytes(bytes), Resource>>10, smaller)}
+	return &Error{fmt.Sprintf("spec and metadata have %d KiB as JSON, more than %d KiB: %s", kibibytes(bytes),
+		Resource>>10, smaller)}
 }
 
 // OfReferences returns an error if there are too many references.

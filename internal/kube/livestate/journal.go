@@ -16,8 +16,8 @@ import (
 type Journal struct {
 	mu     sync.Mutex
 	owners map[types.UID]map[kube.Key]entry
-	// told holds the newest event of each object since an action of its owner began: an event may overtake the record of the
-	// write.
+	// told holds the newest event of each object since an action of its owner began: an event may overtake the record of
+	// the write.
 	told map[types.UID]map[kube.Key]event
 }
 

@@ -1,6 +1,7 @@
-// Package livestate owns the live state of a resource: one Snapshot of its objects and of its release records, read from informers
-// and corrected by the Journal of what this process wrote. It never writes objects by itself. Of Secrets and of large objects
-// the informers hold outlines; the content of a rendered one is fetched if another writer changed it.
+// Package livestate owns the live state of a resource: one Snapshot of its objects and of its release records, read
+// from informers and corrected by the Journal of what this process wrote. It never writes objects by itself. Of Secrets
+// and of large objects the informers hold outlines; the content of a rendered one is fetched if another writer changed
+// it.
 package livestate
 
 import (
@@ -22,13 +23,13 @@ const controllerIndex = "metadata.controller"
 
 // Snapshot is the live state of one resource. Its objects are shared with the caches: they must not be changed.
 type Snapshot struct {
-	// Objects that the resource controls, or that are retained for it, except for release records. Secrets and large objects
-	// may be outlines. kube.Content and kube.As read the others, whatever they are in the caches.
+	// Objects that the resource controls, or that are retained for it, except for release records. Secrets and large
+	// objects may be outlines. kube.Content and kube.As read the others, whatever they are in the caches.
 	Objects map[kube.Key]client.Object
 	// Records are the release records that the resource controls, the newest first.
 	Records []*Record
-	// Record is the newest of them, of the last release; nil if there is none, or if it is lost: then the remaining ones say that
-	// another release came after them.
+	// Record is the newest of them, of the last release; nil if there is none, or if it is lost: then the remaining ones
+	// say that another release came after them.
 	Record *Record
 	// Unconfirmed says that the informers do not show all writes of this process. Their events may never arrive
 	// if a watch broke, so the resource has to be reconciled again after Lapse.
@@ -48,7 +49,8 @@ type Unseen struct {
 // missing in it proves nothing then.
 func (s *Snapshot) Sees(keys []kube.Key) error {
 	for _, unseen := range s.Unseen {
-		if unseen.GroupVersionKind == kube.SecretKind || slices.ContainsFunc(keys, func(key kube.Key) bool { return key.GroupKind == unseen.GroupKind() }) {
+		if unseen.GroupVersionKind == kube.SecretKind ||
+			slices.ContainsFunc(keys, func(key kube.Key) bool { return key.GroupKind == unseen.GroupKind() }) {
 			return unseen.Err
 		}
 	}
@@ -86,7 +88,8 @@ type Index interface {
 	ByIndex(kind schema.GroupVersionKind, name, value string) ([]client.Object, error)
 }
 
-// New returns an observer that reads from the informers of a cache by their index and, if these hold only an outline, from live.
+// New returns an observer that reads from the informers of a cache by their index and, if these hold only an outline,
+// from live.
 func New(informers cache.Informers, index Index, live client.Reader) *Observer {
 	return &Observer{cache: informers, index: index, live: live}
 }
@@ -130,7 +133,8 @@ func owners(object client.Object) []string {
 // indexed returns the index value for what belongs to an owner. An object may name an owner of another namespace.
 func indexed(namespace, owner string) string { return namespace + "/" + owner }
 
-// ownerOf returns the UID of the controller of an object, or the resource that it is retained for; empty if it belongs to none.
+// ownerOf returns the UID of the controller of an object, or the resource that it is retained for; empty if it belongs
+// to none.
 func ownerOf(object client.Object) string {
 	if owner := metav1.GetControllerOfNoCopy(object); owner != nil {
 		return string(owner.UID)
@@ -144,9 +148,10 @@ func ownerOf(object client.Object) string {
 // retained stands for a resource that objects are retained for. No UID contains a slash.
 func retained(name string) string { return "retained/" + name }
 
-// Snapshot returns the live state of a resource. Of objects of which the informers hold an outline, the wanted ones are read from the API
-// server; nil for none.
-func (o *Observer) Snapshot(ctx context.Context, resource client.Object, wanted func(outline client.Object) bool) (*Snapshot, error) {
+// Snapshot returns the live state of a resource. Of objects of which the informers hold an outline, the wanted ones are
+// read from the API server; nil for none.
+func (o *Observer) Snapshot(ctx context.Context, resource client.Object,
+	wanted func(outline client.Object) bool) (*Snapshot, error) {
 	o.mu.RLock()
 	kinds := o.kinds
 	o.mu.RUnlock()
@@ -194,8 +199,8 @@ func (o *Observer) Snapshot(ctx context.Context, resource client.Object, wanted 
 	return snapshot, o.payloads(ctx, objects, wanted)
 }
 
-// Look returns the live objects of a resource of the kinds of some keys: a part of a snapshot. The error names the kind that cannot be
-// read.
+// Look returns the live objects of a resource of the kinds of some keys: a part of a snapshot. The error names the kind
+// that cannot be read.
 func (o *Observer) Look(resource client.Object, keys []kube.Key) (map[kube.Key]client.Object, error) {
 	o.mu.RLock()
 	kinds := o.kinds

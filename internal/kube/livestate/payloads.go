@@ -11,7 +11,8 @@ import (
 )
 
 // payloads fetches the content of the wanted objects of which the informers hold an outline.
-func (o *Observer) payloads(ctx context.Context, objects map[kube.Key]client.Object, wanted func(client.Object) bool) error {
+func (o *Observer) payloads(ctx context.Context, objects map[kube.Key]client.Object,
+	wanted func(client.Object) bool) error {
 	for key, object := range objects {
 		if !kube.IsOutline(object) || !wanted(object) {
 			continue

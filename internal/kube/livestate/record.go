@@ -47,8 +47,8 @@ const RecordPrefix = "sh.helm.release.v1."
 // RecordType is the type of the Secrets in which Helm 3 stores releases.
 const RecordType = "helm.sh/release.v1"
 
-// IsRecord reports whether an object is a release record rather than a rendered Secret. The type of a Secret is not part
-// of its metadata.
+// IsRecord reports whether an object is a release record rather than a rendered Secret. The type of a Secret is not
+// part of its metadata.
 func IsRecord(object client.Object) bool {
 	if object.GetObjectKind().GroupVersionKind().GroupKind() != kube.SecretKind.GroupKind() ||
 		object.GetLabels()["owner"] != "helm" || !strings.HasPrefix(object.GetName(), RecordPrefix) {
@@ -69,8 +69,10 @@ func recordOf(object client.Object) *Record {
 		return nil
 	}
 	return &Record{
-		Name: object.GetName(), UID: object.GetUID(), Version: object.GetResourceVersion(), Revision: revision, Status: labels["status"], Digest: labels[v1.LabelDigest],
+		Name: object.GetName(), UID: object.GetUID(), Version: object.GetResourceVersion(), Revision: revision,
+		Status: labels["status"], Digest: labels[v1.LabelDigest],
 		Chart: labels[v1.LabelChartVersion], ChartDigest: labels[v1.LabelChartDigest], RenderedBy: labels[v1.LabelRenderedBy],
-		Defaults: labels[v1.LabelDefaults], References: labels[v1.LabelReferences], Rollout: labels[v1.LabelRollout], Made: object.GetCreationTimestamp().Time,
+		Defaults: labels[v1.LabelDefaults], References: labels[v1.LabelReferences], Rollout: labels[v1.LabelRollout],
+		Made: object.GetCreationTimestamp().Time,
 	}
 }

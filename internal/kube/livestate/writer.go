@@ -16,11 +16,12 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// Writer is the only client that writes objects of resources: it records each write in the journal of the Observer, so that none
-// can be forgotten. It is safe for concurrent use.
+// Writer is the only client that writes objects of resources: it records each write in the journal of the Observer, so
+// that none can be forgotten. It is safe for concurrent use.
 type Writer struct {
-	Client   client.Client
-	Secrets  typedcorev1.SecretsGetter // writes release records, whose payload is too large to convert to unstructured content
+	Client client.Client
+	// writes release records, whose payload is too large to convert to unstructured content
+	Secrets  typedcorev1.SecretsGetter
 	Observer *Observer
 }
 
@@ -38,9 +39,10 @@ type Session struct {
 	owner  types.UID
 }
 
-// Apply writes an object with server-side apply: body is its JSON. Into identifies the object; afterwards it is as the API server
-// returned it, including managed fields, and may still be changed. Dry runs are not recorded.
-func (s *Session) Apply(ctx context.Context, into *unstructured.Unstructured, body []byte, options ...client.PatchOption) error {
+// Apply writes an object with server-side apply: body is its JSON. Into identifies the object; afterwards it is as the
+// API server returned it, including managed fields, and may still be changed. Dry runs are not recorded.
+func (s *Session) Apply(ctx context.Context, into *unstructured.Unstructured, body []byte,
+	options ...client.PatchOption) error {
 	if err := s.writer.Client.Patch(ctx, into, client.RawPatch(types.ApplyPatchType, body), options...); err != nil {
 		return err
 	}
@@ -51,7 +53,8 @@ func (s *Session) Apply(ctx context.Context, into *unstructured.Unstructured, bo
 }
 
 // Patch patches an object, which is updated to what the API server returned.
-func (s *Session) Patch(ctx context.Context, object client.Object, patch client.Patch, options ...client.PatchOption) error {
+func (s *Session) Patch(ctx context.Context, object client.Object, patch client.Patch,
+	options ...client.PatchOption) error {
 	if err := s.writer.Client.Patch(ctx, object, patch, options...); err != nil {
 		return err
 	}
@@ -59,14 +62,16 @@ func (s *Session) Patch(ctx context.Context, object client.Object, patch client.
 	return nil
 }
 
-// PatchForeign patches an object that is not the resource's: that is not recorded. The object is updated to what the API server
-// returned.
-func (s *Session) PatchForeign(ctx context.Context, object client.Object, patch client.Patch, options ...client.PatchOption) error {
+// PatchForeign patches an object that is not the resource's: that is not recorded. The object is updated to what the
+// API server returned.
+func (s *Session) PatchForeign(ctx context.Context, object client.Object, patch client.Patch,
+	options ...client.PatchOption) error {
 	return s.writer.Client.Patch(ctx, object, patch, options...)
 }
 
 // Try returns the result of a patch by a dry run. Nothing is written or recorded.
-func (s *Session) Try(ctx context.Context, object client.Object, patch client.Patch, options ...client.PatchOption) error {
+func (s *Session) Try(ctx context.Context, object client.Object, patch client.Patch,
+	options ...client.PatchOption) error {
 	return s.writer.Client.Patch(ctx, object, patch, append(options, client.DryRunAll)...)
 }
 
@@ -81,21 +86,24 @@ func (s *Session) Delete(ctx context.Context, object client.Object, options ...c
 
 // CreateRecord creates the Secret of a release record.
 func (s *Session) CreateRecord(ctx context.Context, secret *corev1.Secret) error {
-	written, err := s.writer.Secrets.Secrets(secret.Namespace).Create(ctx, secret, metav1.CreateOptions{FieldManager: kube.FieldManager})
+	written, err := s.writer.Secrets.Secrets(secret.Namespace).Create(ctx, secret,
+		metav1.CreateOptions{FieldManager: kube.FieldManager})
 	s.wroteRecord(written, err)
 	return err
 }
 
 // UpdateRecord replaces the Secret of a release record.
 func (s *Session) UpdateRecord(ctx context.Context, secret *corev1.Secret) error {
-	written, err := s.writer.Secrets.Secrets(secret.Namespace).Update(ctx, secret, metav1.UpdateOptions{FieldManager: kube.FieldManager})
+	written, err := s.writer.Secrets.Secrets(secret.Namespace).Update(ctx, secret,
+		metav1.UpdateOptions{FieldManager: kube.FieldManager})
 	s.wroteRecord(written, err)
 	return err
 }
 
 // DeleteRecord deletes the Secret of a release record.
 func (s *Session) DeleteRecord(ctx context.Context, namespace, name string, uid types.UID) error {
-	err := s.writer.Secrets.Secrets(namespace).Delete(ctx, name, metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(uid))})
+	err := s.writer.Secrets.Secrets(namespace).Delete(ctx, name,
+		metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(uid))})
 	if err == nil || apierrors.IsNotFound(err) {
 		gone := kube.Metadata(kube.SecretKind)
 		gone.Namespace, gone.Name, gone.UID = namespace, name, uid

@@ -11,7 +11,8 @@ import (
 	"github.com/google/cel-go/common/types"
 )
 
-// absentError reports that an expression reads a missing value, which is usual before a controller has written a status.
+// absentError reports that an expression reads a missing value, which is usual before a controller has written a
+// status.
 type absentError struct{ path string }
 
 func (e *absentError) Error() string { return e.path + " is not there" }

@@ -12,12 +12,14 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 )
 
-// allowed are the functions that expressions may use. Their results are no larger than their arguments, and their cost is
-// charged correctly. That is not true of others in the API server's libraries, which limit both by the schema of
-// a CRD: replace, join, format and flatten produce texts and lists of any size, and a quantity may have a billion digits.
+// allowed are the functions that expressions may use. Their results are no larger than their arguments, and their cost
+// is charged correctly. That is not true of others in the API server's libraries, which limit both by the schema of
+// a CRD: replace, join, format and flatten produce texts and lists of any size, and a quantity may have a billion
+// digits.
 var allowed = sets.New(strings.Fields(functions)...).Insert(
 	operators.Conditional, operators.LogicalAnd, operators.LogicalOr, operators.LogicalNot, operators.NotStrictlyFalse,
-	operators.Equals, operators.NotEquals, operators.Less, operators.LessEquals, operators.Greater, operators.GreaterEquals,
+	operators.Equals, operators.NotEquals, operators.Less, operators.LessEquals, operators.Greater,
+	operators.GreaterEquals,
 	operators.Add, operators.Subtract, operators.Multiply, operators.Divide, operators.Modulo, operators.Negate,
 	operators.In, operators.Index, operators.OptIndex, operators.OptSelect)
 

@@ -19,7 +19,8 @@ type CheckError struct {
 }
 
 func (e *CheckError) Error() string {
-	return fmt.Sprintf("%s %q: annotation %s, %s: %v; correct it in the template", e.Kind, e.Name, e.Annotation, quote(e.Expression), e.Err)
+	return fmt.Sprintf("%s %q: annotation %s, %s: %v; correct it in the template", e.Kind, e.Name, e.Annotation,
+		quote(e.Expression), e.Err)
 }
 
 // Unwrap returns the cause.

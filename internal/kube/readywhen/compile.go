@@ -51,7 +51,8 @@ func (c cache) of(expression string) (*compiled, error) {
 		return nil, &expressionError{words: "it is empty: leave the annotation out"}
 	}
 	if len(expression) > MaxExpression { // not kept, either: it may be of any size
-		return nil, &expressionError{words: fmt.Sprintf("it has %d bytes, at most %d are allowed", len(expression), MaxExpression)}
+		return nil, &expressionError{words: fmt.Sprintf("it has %d bytes, at most %d are allowed", len(expression),
+			MaxExpression)}
 	}
 	if known, found := c.entries.Get(expression); found {
 		return known.(*compiled), known.(*compiled).err
@@ -62,7 +63,8 @@ func (c cache) of(expression string) (*compiled, error) {
 	return fresh, fresh.err
 }
 
-// language is the environment of the API server's own rules, as of the version before its newest: an object is called self.
+// language is the environment of the API server's own rules, as of the version before its newest: an object is called
+// self.
 var language = sync.OnceValues(func() (*cel.Env, error) {
 	base := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion())
 	set, err := base.Extend(environment.VersionedOptions{

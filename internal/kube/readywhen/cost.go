@@ -9,12 +9,12 @@ import (
 	"k8s.io/apiserver/pkg/cel/library"
 )
 
-// costLimit is what one evaluation may cost: a fiftieth of what the API server allows, since it is paid each time that an object
-// changes. To look at one item of a list costs about 6.
+// costLimit is what one evaluation may cost: a fiftieth of what the API server allows, since it is paid each time that
+// an object changes. To look at one item of a list costs about 6.
 const costLimit = 20_000
 
-// estimator charges what the API server's libraries do, and for comparisons what they look at: two objects are more than one
-// step apart.
+// estimator charges what the API server's libraries do, and for comparisons what they look at: two objects are more
+// than one step apart.
 type estimator struct{ library.CostEstimator }
 
 // CallCost returns the cost of a call; nil if it is the usual one.

@@ -18,14 +18,15 @@ import (
 // State is the readiness of an object by its own annotation.
 type State struct {
 	Ready bool
-	// Fault says that the expression itself is wrong, or that the operator cannot read what it needs: waiting does not help.
+	// Fault says that the expression itself is wrong, or that the operator cannot read what it needs: waiting does not
+	// help.
 	Fault bool
 	// Message is one line that says what is waited for or what is wrong; empty if the object is ready.
 	Message string
 }
 
-// Of returns the state of a live object by its annotation; false if it has none. The object may be an outline, which is all that
-// the caches hold of Secrets and of large objects: the expression then sees only its metadata.
+// Of returns the state of a live object by its annotation; false if it has none. The object may be an outline, which is
+// all that the caches hold of Secrets and of large objects: the expression then sees only its metadata.
 func Of(object client.Object) (State, bool) {
 	annotations := object.GetAnnotations()
 	expression, found := annotations[v1.AnnotationReadyWhen]
@@ -52,7 +53,8 @@ func seen(object client.Object) (map[string]any, bool) {
 	if err != nil {
 		return nil, false
 	}
-	return map[string]any{"apiVersion": content["apiVersion"], "kind": content["kind"], "metadata": content["metadata"]}, false
+	return map[string]any{"apiVersion": content["apiVersion"], "kind": content["kind"],
+		"metadata": content["metadata"]}, false
 }
 
 // unanswered returns the state of an object whose expression returned an error.
@@ -60,12 +62,14 @@ func unanswered(expression string, annotations map[string]string, self map[strin
 	absent, waits := err.(*absentError) //nolint:errorlint // evaluate does not wrap it
 	switch {
 	case waits && whole:
-		return State{Message: message(annotations, self, fmt.Sprintf("%s is not there yet, which %s asks for", absent.path, quote(expression)))}
+		return State{Message: message(annotations, self,
+			fmt.Sprintf("%s is not there yet, which %s asks for", absent.path, quote(expression)))}
 	case waits:
 		return State{Fault: true, Message: fmt.Sprintf("%s asks for %s, but of Secrets and of large objects the operator knows nothing but metadata: change annotation %s",
 			quote(expression), absent.path, v1.AnnotationReadyWhen)}
 	}
-	return State{Fault: true, Message: oneLine(fmt.Sprintf("annotation %s, %s: %s", v1.AnnotationReadyWhen, quote(expression), err))}
+	return State{Fault: true, Message: oneLine(fmt.Sprintf("annotation %s, %s: %s", v1.AnnotationReadyWhen,
+		quote(expression), err))}
 }
 
 // message returns the object's own message about what is waited for, else the given one.
@@ -91,7 +95,8 @@ func evaluate[T bool | string](expression string, self map[string]any) (T, error
 	}
 	result, ok := value.Value().(T)
 	if !ok {
-		return none, fmt.Errorf("it returns %s: it must return %s", article(value.Type().TypeName()), article(typeOf(none).TypeName()))
+		return none, fmt.Errorf("it returns %s: it must return %s", article(value.Type().TypeName()),
+			article(typeOf(none).TypeName()))
 	}
 	return result, nil
 }

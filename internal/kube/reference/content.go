@@ -13,12 +13,13 @@ import (
 type Content struct {
 	// Digest of the content, unsalted: anyone who reads it can test guesses at a value, so it is stored in Secrets only.
 	Digest string
-	// Version changes whenever the digest changes, even to an earlier digest, and reveals nothing about the content: it is computed from
-	// the UIDs and versions of the objects. It is for pods, which more people may read than Secrets.
+	// Version changes whenever the digest changes, even to an earlier digest, and reveals nothing about the content: it is
+	// computed from the UIDs and versions of the objects. It is for pods, which more people may read than Secrets.
 	Version string
 }
 
-// ContentOf returns the identity of the content that pods take: 32 and 24 hexadecimal characters; zero if they take none.
+// ContentOf returns the identity of the content that pods take: 32 and 24 hexadecimal characters; zero if they take
+// none.
 func ContentOf(references []Reference, there map[Object]State) Content {
 	digest, version := sha256.New(), sha256.New()
 	some := false
@@ -47,8 +48,8 @@ func TakesContent(references []Reference) bool {
 	return slices.ContainsFunc(references, func(r Reference) bool { return r.Content })
 }
 
-// After returns the content with its earlier version if the digest is the same: other changes of an object, such as labels, roll no
-// pods.
+// After returns the content with its earlier version if the digest is the same: other changes of an object, such as
+// labels, roll no pods.
 func (c Content) After(earlier Content) Content {
 	if c.Digest == earlier.Digest {
 		return earlier

@@ -15,7 +15,8 @@ func ofPod(pod *corev1.PodSpec) []Reference {
 		list = append(list, Reference{Object: Object{Kind: ServiceAccount, Name: name}, By: "serviceAccountName"})
 	}
 	for _, secret := range pod.ImagePullSecrets {
-		list = append(list, Reference{Object: Object{Kind: Secret, Name: secret.Name}, Need: Advisory, By: "imagePullSecrets"})
+		list = append(list, Reference{Object: Object{Kind: Secret, Name: secret.Name}, Need: Advisory,
+			By: "imagePullSecrets"})
 	}
 	for i := range pod.InitContainers {
 		list = append(list, ofContainer(&pod.InitContainers[i])...)
@@ -63,7 +64,8 @@ func ofVolume(volume *corev1.Volume) []Reference {
 	case volume.Secret != nil:
 		return items(Secret, volume.Secret.SecretName, volume.Secret.Items, volume.Secret.Optional, by)
 	case volume.PersistentVolumeClaim != nil:
-		return []Reference{{Object: Object{Kind: PersistentVolumeClaim, Name: volume.PersistentVolumeClaim.ClaimName}, By: by}}
+		return []Reference{{Object: Object{Kind: PersistentVolumeClaim,
+			Name: volume.PersistentVolumeClaim.ClaimName}, By: by}}
 	case volume.Projected != nil:
 		var list []Reference
 		for _, source := range volume.Projected.Sources {

@@ -91,7 +91,8 @@ type State struct {
 	Gateway *gateway.Gateway
 }
 
-// ByTLS is what refers to a certificate. cert-manager creates it once it sees the Ingress, so that nothing may wait for it.
+// ByTLS is what refers to a certificate. cert-manager creates it once it sees the Ingress, so that nothing may wait for
+// it.
 const ByTLS = "TLS of the Ingress"
 
 // Of lists what rendered objects refer to, without the rendered objects themselves, each reference once, sorted.
@@ -120,7 +121,8 @@ func Of(objects []*unstructured.Unstructured) []Reference {
 		}
 	}
 	slices.SortStableFunc(list, func(a, b Reference) int {
-		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Key, b.Key), cmp.Compare(a.Need, b.Need))
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name),
+			cmp.Compare(a.Key, b.Key), cmp.Compare(a.Need, b.Need))
 	})
 	return slices.CompactFunc(list, func(a, b Reference) bool {
 		return a.Object == b.Object && a.Key == b.Key && a.Content == b.Content
@@ -146,7 +148,8 @@ func of(object *unstructured.Unstructured) []Reference {
 		}
 	case PersistentVolumeClaim:
 		if class, _, _ := unstructured.NestedString(object.Object, "spec", "storageClassName"); class != "" {
-			return []Reference{{Object: Object{Kind: StorageClass, Name: class}, Need: Advisory, By: "the claim " + object.GetName()}}
+			return []Reference{{Object: Object{Kind: StorageClass, Name: class}, Need: Advisory,
+				By: "the claim " + object.GetName()}}
 		}
 	}
 	return nil
@@ -183,7 +186,8 @@ func ofIngress(ingress *networkingv1.Ingress) []Reference {
 func ofRoute(route *gateway.Route) []Reference {
 	var list []Reference
 	for _, name := range route.Gateways() {
-		list = append(list, Reference{Object: Object{Kind: Gateway, Namespace: name.Namespace, Name: name.Name}, Need: Reported, By: "a route"})
+		list = append(list, Reference{Object: Object{Kind: Gateway, Namespace: name.Namespace, Name: name.Name},
+			Need: Reported, By: "a route"})
 	}
 	return list
 }

@@ -56,15 +56,17 @@ func Version(object client.Object) string {
 	return object.GetResourceVersion()
 }
 
-// Strip is the transform of caches that are used for versions and labels of namespaces only: it keeps name, UID, version and,
-// for namespaces, the labels: one sets the Pod Security level that they enforce, and the platform's policy may select by any.
+// Strip is the transform of caches that are used for versions and labels of namespaces only: it keeps name, UID,
+// version and, for namespaces, the labels: one sets the Pod Security level that they enforce, and the platform's policy
+// may select by any.
 func Strip(in any) (any, error) {
 	object, ok := in.(*metav1.PartialObjectMetadata)
 	if !ok {
 		return in, nil
 	}
 	kept := &metav1.PartialObjectMetadata{TypeMeta: object.TypeMeta}
-	kept.Name, kept.Namespace, kept.UID, kept.ResourceVersion = object.Name, object.Namespace, object.UID, object.ResourceVersion
+	kept.Name, kept.Namespace, kept.UID, kept.ResourceVersion = object.Name, object.Namespace, object.UID,
+		object.ResourceVersion
 	kept.Generation = object.Generation
 	if object.Kind == NamespaceKind.Kind {
 		kept.Labels = object.Labels
@@ -72,9 +74,9 @@ func Strip(in any) (any, error) {
 	return kept, nil
 }
 
-// Dependencies returns the state of objects that others own. It reads their metadata from informers and fetches the payload of
-// a ConfigMap, Secret or Gateway that is referred to when its version is new; it keeps only digests or listeners of it. It is
-// safe for concurrent use.
+// Dependencies returns the state of objects that others own. It reads their metadata from informers and fetches the
+// payload of a ConfigMap, Secret or Gateway that is referred to when its version is new; it keeps only digests or
+// listeners of it. It is safe for concurrent use.
 type Dependencies struct {
 	informers client.Reader
 	live      client.Reader
@@ -95,8 +97,8 @@ func NewDependencies(informers, live client.Reader) *Dependencies {
 	return &Dependencies{informers: informers, live: live, payloads: map[Object]payload{}}
 }
 
-// Look returns the state of one object that something in a namespace refers to. If the informers do not show it, confirm checks
-// with the API server as well.
+// Look returns the state of one object that something in a namespace refers to. If the informers do not show it,
+// confirm checks with the API server as well.
 func (d *Dependencies) Look(ctx context.Context, namespace string, object Object, confirm bool) (State, error) {
 	kind, _ := KindOf(object.Kind)
 	at := object.From(namespace)
@@ -122,7 +124,8 @@ func (d *Dependencies) Look(ctx context.Context, namespace string, object Object
 	d.mu.Lock()
 	known := d.payloads[at]
 	d.mu.Unlock()
-	if version := Version(metadata); known.uid == metadata.UID && (known.version == version || kube.Newer(known.version, version)) {
+	if version := Version(metadata); known.uid == metadata.UID &&
+		(known.version == version || kube.Newer(known.version, version)) {
 		return known.state, nil
 	}
 	return d.fetch(ctx, at, kind)
@@ -157,7 +160,8 @@ func (d *Dependencies) fetch(ctx context.Context, at Object, kind schema.GroupVe
 	read := payload{uid: object.GetUID(), version: Version(object), state: keeps[at.Kind](object)}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if known := d.payloads[at]; known.uid == read.uid && read.state.Data != nil && maps.Equal(known.state.Data, read.state.Data) {
+	if known := d.payloads[at]; known.uid == read.uid && read.state.Data != nil &&
+		maps.Equal(known.state.Data, read.state.Data) {
 		read.state.Version = known.state.Version
 	}
 	d.payloads[at] = read
@@ -179,7 +183,8 @@ var keeps = map[string]func(*unstructured.Unstructured) State{
 }
 
 func contentOf(object *unstructured.Unstructured) State {
-	return State{Found: true, Data: digests(object), Version: fmt.Sprintf("%s/%s", object.GetUID(), object.GetResourceVersion())}
+	return State{Found: true, Data: digests(object),
+		Version: fmt.Sprintf("%s/%s", object.GetUID(), object.GetResourceVersion())}
 }
 
 // digests returns a digest of each entry of a ConfigMap or Secret: 32 hexadecimal characters of its SHA-256.

@@ -20,8 +20,9 @@ type Layer struct {
 	Values map[string]any
 }
 
-// Under lays layers beneath a spec, the highest first, and returns the result and which fields came from where. The spec is not
-// changed. An object that a spec lacks comes from the layers if they set everything it requires; else they only add to it.
+// Under lays layers beneath a spec, the highest first, and returns the result and which fields came from where. The
+// spec is not changed. An object that a spec lacks comes from the layers if they set everything it requires; else they
+// only add to it.
 func Under(spec map[string]any, place fields.Place, layers ...Layer) (map[string]any, []v1.DefaultsStatus) {
 	together := map[string]any{}
 	for _, layer := range layers {

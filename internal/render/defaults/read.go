@@ -124,7 +124,8 @@ func (e *Error) Hint() string {
 	if e.Source == ByPlatform {
 		return "ask the platform team to correct defaultValues in watches.yaml; the spec is not at fault"
 	}
-	return fmt.Sprintf("correct %s of ConfigMap %s in this namespace; what runs is kept as it is until then", Key(e.Kind), Name)
+	return fmt.Sprintf("correct %s of ConfigMap %s in this namespace; what runs is kept as it is until then",
+		Key(e.Kind), Name)
 }
 
 // Strip is the transform of a cache of ConfigMaps: it keeps only the part of their data that can be read.
@@ -134,7 +135,8 @@ func Strip(in any) (any, error) {
 		return in, nil
 	}
 	kept := &corev1.ConfigMap{TypeMeta: config.TypeMeta}
-	kept.Name, kept.Namespace, kept.UID, kept.ResourceVersion = config.Name, config.Namespace, config.UID, config.ResourceVersion
+	kept.Name, kept.Namespace, kept.UID, kept.ResourceVersion = config.Name, config.Namespace, config.UID,
+		config.ResourceVersion
 	kept.Data = make(map[string]string, len(config.Data))
 	for key, text := range config.Data {
 		kept.Data[key] = strings.Clone(text[:min(len(text), most+1)])

@@ -12,8 +12,9 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// Claims marks the objects created from claim templates: the caches select a claim by its label, the owner's name identifies its resource, and
-// the stamp the version of its template. Controllers, not this operator, create the claims.
+// Claims marks the objects created from claim templates: the caches select a claim by its label, the owner's name
+// identifies its resource, and the stamp the version of its template. Controllers, not this operator, create the
+// claims.
 func Claims(_ context.Context, in *Input, objects []*unstructured.Unstructured) error {
 	for _, object := range objects {
 		path := kube.TraitsOf(object.GroupVersionKind().GroupKind()).Claims
@@ -29,12 +30,14 @@ func Claims(_ context.Context, in *Input, objects []*unstructured.Unstructured) 
 			}
 			template := &unstructured.Unstructured{Object: content}
 			template.SetLabels(labels.Merge(template.GetLabels(), map[string]string{v1.LabelManaged: "true"}))
-			template.SetAnnotations(labels.Merge(template.GetAnnotations(), map[string]string{v1.AnnotationRetainedFor: in.Owner.GetName()}))
+			template.SetAnnotations(labels.Merge(template.GetAnnotations(),
+				map[string]string{v1.AnnotationRetainedFor: in.Owner.GetName()}))
 			data, err := json.Marshal(content)
 			if err != nil {
 				return notValid(object, err)
 			}
-			template.SetAnnotations(labels.Merge(template.GetAnnotations(), map[string]string{AnnotationStamp: digest.Of(data)[:32]}))
+			template.SetAnnotations(labels.Merge(template.GetAnnotations(),
+				map[string]string{AnnotationStamp: digest.Of(data)[:32]}))
 		}
 	}
 	return nil

@@ -24,8 +24,8 @@ type Input struct {
 	Owner *unstructured.Unstructured
 	// ClusterScoped reports whether a kind is cluster-scoped; nil if none is.
 	ClusterScoped func(schema.GroupVersionKind) bool
-	// PodSecurity is the level of the Pod Security Standards that the chart requires of its pods; empty if it leaves that to the
-	// namespace.
+	// PodSecurity is the level of the Pod Security Standards that the chart requires of its pods; empty if it leaves that
+	// to the namespace.
 	PodSecurity Level
 	// References are the objects that the rendered ones refer to and do not contain.
 	References []reference.Reference
@@ -87,7 +87,8 @@ type Hook func(ctx context.Context, in *Input, objects []*unstructured.Unstructu
 
 // Default is the chain that the operator and its command line use, in order.
 func Default() []Hook {
-	return []Hook{Canonical, Reserved, PullPolicy, Restart, Reload, PodSecurity, Rerun, Selectors, Ownership, Labels, Claims, Policy}
+	return []Hook{Canonical, Reserved, PullPolicy, Restart, Reload, PodSecurity, Rerun, Selectors, Ownership, Labels,
+		Claims, Policy}
 }
 
 // Run passes the objects through the hooks in order and stops at the first that fails.
@@ -121,7 +122,8 @@ func notValid(object *unstructured.Unstructured, err error) error {
 // annotatePods adds an annotation to a pod template.
 func annotatePods(template map[string]any, key, value string) {
 	annotations, _, _ := unstructured.NestedStringMap(template, "metadata", "annotations")
-	_ = unstructured.SetNestedStringMap(template, labels.Merge(annotations, map[string]string{key: value}), "metadata", "annotations")
+	_ = unstructured.SetNestedStringMap(template, labels.Merge(annotations, map[string]string{key: value}), "metadata",
+		"annotations")
 }
 
 // eachContainer calls change for the containers of a pod template, with those that run first.

@@ -20,10 +20,11 @@ const (
 	helmResourcePolicy   = "helm.sh/resource-policy"
 )
 
-// Ownership sets the namespace of every object to its owner's, makes the owner its controller, so that the garbage collector
-// deletes it with the owner, and adds Helm's ownership metadata. An object that the chart wants retained
-// (helm.sh/resource-policy: keep) gets the owner's name as an annotation instead, by which a new owner of the name takes it
-// over, and a cluster-scoped object the owner's UID as a label: a finalizer of the owner ensures that it is deleted.
+// Ownership sets the namespace of every object to its owner's, makes the owner its controller, so that the garbage
+// collector deletes it with the owner, and adds Helm's ownership metadata. An object that the chart wants retained
+// (helm.sh/resource-policy: keep) gets the owner's name as an annotation instead, by which a new owner of the name
+// takes it over, and a cluster-scoped object the owner's UID as a label: a finalizer of the owner ensures that it is
+// deleted.
 func Ownership(_ context.Context, in *Input, objects []*unstructured.Unstructured) error {
 	namespace := in.Owner.GetNamespace()
 	controller := *metav1.NewControllerRef(in.Owner, in.Owner.GroupVersionKind())
@@ -45,10 +46,12 @@ func Ownership(_ context.Context, in *Input, objects []*unstructured.Unstructure
 		case in.ClusterScoped != nil && in.ClusterScoped(object.GroupVersionKind()):
 			object.SetNamespace("")
 			object.SetLabels(labels.Merge(object.GetLabels(), map[string]string{v1.LabelOwner: string(in.Owner.GetUID())}))
-			object.SetAnnotations(labels.Merge(object.GetAnnotations(), map[string]string{v1.AnnotationOwnerKind: in.Owner.GetKind()}))
+			object.SetAnnotations(labels.Merge(object.GetAnnotations(),
+				map[string]string{v1.AnnotationOwnerKind: in.Owner.GetKind()}))
 		case kept(object):
 			object.SetNamespace(namespace)
-			object.SetAnnotations(labels.Merge(object.GetAnnotations(), map[string]string{v1.AnnotationRetainedFor: in.Owner.GetName()}))
+			object.SetAnnotations(labels.Merge(object.GetAnnotations(),
+				map[string]string{v1.AnnotationRetainedFor: in.Owner.GetName()}))
 		default:
 			object.SetNamespace(namespace)
 			object.SetOwnerReferences([]metav1.OwnerReference{controller})

@@ -47,7 +47,8 @@ type PodSecurityError struct {
 }
 
 func (e *PodSecurityError) Error() string {
-	return fmt.Sprintf("the pods of %s %q are below the Pod Security Standard %q, which %s: %s", e.Kind, e.Name, e.Level, e.Source, strings.Join(e.Violations, "; "))
+	return fmt.Sprintf("the pods of %s %q are below the Pod Security Standard %q, which %s: %s", e.Kind, e.Name, e.Level,
+		e.Source, strings.Join(e.Violations, "; "))
 }
 
 // Reason returns the reason of Ready.
@@ -58,14 +59,17 @@ func (e *PodSecurityError) Hint() string {
 	if e.Source != ByDefault {
 		return ""
 	}
-	return "change the security context that the message names, or ask the administrator of the namespace for its label " + api.EnforceLevelLabel + ": privileged"
+	return "change the security context that the message names, or ask the administrator of the namespace for its label " +
+		api.EnforceLevelLabel + ": privileged"
 }
 
 // evaluator holds the checks of the newest version of the standards, as the API server's admission plugin does.
-var evaluator = sync.OnceValues(func() (policy.Evaluator, error) { return policy.NewEvaluator(policy.DefaultChecks(), nil) })
+var evaluator = sync.OnceValues(
+	func() (policy.Evaluator, error) { return policy.NewEvaluator(policy.DefaultChecks(), nil) })
 
-// PodSecurity hardens pods if Restricted is required, as far as they leave that open, and refuses pods that violate the level that the
-// namespace enforces, that the chart requires, or that the spec requests and then weakens field by field.
+// PodSecurity hardens pods if Restricted is required, as far as they leave that open, and refuses pods that violate the
+// level that the namespace enforces, that the chart requires, or that the spec requests and then weakens field by
+// field.
 func PodSecurity(_ context.Context, in *Input, objects []*unstructured.Unstructured) error {
 	checks, err := evaluator()
 	if err != nil {
@@ -78,7 +82,8 @@ func PodSecurity(_ context.Context, in *Input, objects []*unstructured.Unstructu
 		}
 		profile := Level(object.GetAnnotations()[v1.AnnotationPodSecurity])
 		if profile != "" && !profile.Valid() {
-			return &ObjectError{object, fmt.Errorf("has the annotation %s: %s, which must be privileged, baseline or restricted", v1.AnnotationPodSecurity, profile)}
+			return &ObjectError{object, fmt.Errorf("has the annotation %s: %s, which must be privileged, baseline or restricted",
+				v1.AnnotationPodSecurity, profile)}
 		}
 		if err := meets(checks, object, content, required(profile, in.PodSecurity, in.Facts.Enforced)); err != nil {
 			return err
@@ -106,9 +111,11 @@ func meets(checks policy.Evaluator, object *unstructured.Unstructured, content m
 		return notValid(object, err)
 	}
 	refused := &PodSecurityError{Kind: object.GetKind(), Name: object.GetName(), Level: asked.Level, Source: asked.Source}
-	for _, result := range checks.EvaluatePod(api.LevelVersion{Level: asked.Level, Version: api.LatestVersion()}, &template.ObjectMeta, &template.Spec) {
+	for _, result := range checks.EvaluatePod(api.LevelVersion{Level: asked.Level, Version: api.LatestVersion()},
+		&template.ObjectMeta, &template.Spec) {
 		if !result.Allowed {
-			refused.Violations = append(refused.Violations, fmt.Sprintf("%s (%s)", result.ForbiddenReason, result.ForbiddenDetail))
+			refused.Violations = append(refused.Violations,
+				fmt.Sprintf("%s (%s)", result.ForbiddenReason, result.ForbiddenDetail))
 		}
 	}
 	if len(refused.Violations) == 0 {
@@ -117,8 +124,8 @@ func meets(checks policy.Evaluator, object *unstructured.Unstructured, content m
 	return refused
 }
 
-// required returns the strictest of the levels that the namespace enforces, the chart requires and the spec requests. The label of a namespace
-// is the decision of its administrator, even Privileged; if nothing decides, it is Baseline.
+// required returns the strictest of the levels that the namespace enforces, the chart requires and the spec requests.
+// The label of a namespace is the decision of its administrator, even Privileged; if nothing decides, it is Baseline.
 func required(profile, asked, enforced Level) demand {
 	strictest := demand{}
 	for _, one := range []demand{{enforced, ByNamespace}, {asked, ByChart}, {profile, BySpec}} {

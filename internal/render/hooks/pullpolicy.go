@@ -10,8 +10,9 @@ import (
 	"github.com/example/appservice-operator/internal/kube/reference"
 )
 
-// PullPolicy sets the pull policy of each container's image as the API server would. A policy set by the API server for the first image
-// would stay when the image changes: no manager owns it then, and an old "latest" would continue to run.
+// PullPolicy sets the pull policy of each container's image as the API server would. A policy set by the API server for
+// the first image would stay when the image changes: no manager owns it then, and an old "latest" would continue to
+// run.
 func PullPolicy(_ context.Context, _ *Input, objects []*unstructured.Unstructured) error {
 	for _, object := range objects {
 		eachContainer(reference.PodTemplate(object), func(container map[string]any) {

@@ -9,7 +9,8 @@ import (
 	"github.com/example/appservice-operator/internal/kube/jobs"
 )
 
-// Rerun names each Job that runs once for each change of what it runs: after the Job that runs it already, or with a digest of it at the end.
+// Rerun names each Job that runs once for each change of what it runs: after the Job that runs it already, or with a
+// digest of it at the end.
 func Rerun(_ context.Context, in *Input, objects []*unstructured.Unstructured) error {
 	for _, object := range objects {
 		if !jobs.Asks(object) {

@@ -26,8 +26,9 @@ func (e *ReservedError) Error() string {
 	return fmt.Sprintf("%s must not have %s, which would be among the %s: %s", e.Field, e.Key, e.In, e.Why)
 }
 
-// Reserved refuses labels and annotations that are reserved and that the spec names, whatever field names them and into whatever object the
-// chart puts them. What the chart itself sets is left alone. It runs before the hooks that set such keys.
+// Reserved refuses labels and annotations that are reserved and that the spec names, whatever field names them and into
+// whatever object the chart puts them. What the chart itself sets is left alone. It runs before the hooks that set such
+// keys.
 func Reserved(_ context.Context, in *Input, objects []*unstructured.Unstructured) error {
 	spec, _, _ := unstructured.NestedFieldNoCopy(in.Owner.Object, "spec")
 	named := map[string]string{}
@@ -43,7 +44,8 @@ func Reserved(_ context.Context, in *Input, objects []*unstructured.Unstructured
 	return nil
 }
 
-// mentions collects the fields that name reserved keys, as the key of a map or as a text. Fields that select objects are left out.
+// mentions collects the fields that name reserved keys, as the key of a map or as a text. Fields that select objects
+// are left out.
 func mentions(into map[string]string, field string, value any) {
 	note := func(key string) {
 		if kube.ReservedLabel(key) != "" && into[key] == "" {
@@ -68,7 +70,8 @@ func mentions(into map[string]string, field string, value any) {
 
 // selects reports whether a field selects objects, in all kinds that have it.
 func selects(field string) bool {
-	return strings.HasSuffix(strings.ToLower(field), "selector") || slices.Contains([]string{"matchLabels", "matchExpressions", "matchLabelKeys", "nodeSelectorTerms"}, field)
+	return strings.HasSuffix(strings.ToLower(field), "selector") ||
+		slices.Contains([]string{"matchLabels", "matchExpressions", "matchLabelKeys", "nodeSelectorTerms"}, field)
 }
 
 // reservedIn looks for reserved keys among all labels and annotations in an object: its own, those of its pods and
@@ -87,7 +90,8 @@ func reservedIn(named map[string]string, object *unstructured.Unstructured, valu
 			entries, _ := value[field].(map[string]any)
 			for _, key := range slices.Sorted(maps.Keys(entries)) {
 				if why != nil && named[key] != "" && why(key) != "" {
-					return &ReservedError{Field: named[key], Key: key, In: fmt.Sprintf("%s of %s %q", field, object.GetKind(), object.GetName()), Why: why(key)}
+					return &ReservedError{Field: named[key], Key: key,
+						In: fmt.Sprintf("%s of %s %q", field, object.GetKind(), object.GetName()), Why: why(key)}
 				}
 			}
 			if err := reservedIn(named, object, value[field]); err != nil {

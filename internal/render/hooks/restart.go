@@ -27,7 +27,8 @@ func Restart(_ context.Context, in *Input, objects []*unstructured.Unstructured)
 
 // Restarts sets what restarts the pods of objects that have been through all hooks before. Those of a Job never change.
 func Restarts(ctx context.Context, in *Input, objects []*unstructured.Unstructured) error {
-	objects = slices.DeleteFunc(slices.Clone(objects), func(o *unstructured.Unstructured) bool { return o.GetKind() == "Job" })
+	objects = slices.DeleteFunc(slices.Clone(objects),
+		func(o *unstructured.Unstructured) bool { return o.GetKind() == "Job" })
 	for _, object := range objects {
 		if template := reference.PodTemplate(object); template != nil {
 			unstructured.RemoveNestedField(template, "metadata", "annotations", v1.AnnotationRestartedAt)

@@ -9,9 +9,9 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// Selectors keeps the selectors of live workloads that differ from the rendered ones, as those of adopted workloads do: a selector
-// can never change. Their pods get the labels of the live selector in place of the rendered one's, and so does everything rendered to select
-// these pods.
+// Selectors keeps the selectors of live workloads that differ from the rendered ones, as those of adopted workloads do:
+// a selector can never change. Their pods get the labels of the live selector in place of the rendered one's, and so
+// does everything rendered to select these pods.
 func Selectors(_ context.Context, in *Input, objects []*unstructured.Unstructured) error {
 	for _, workload := range objects {
 		kept := in.Facts.Selectors[kube.KeyOf(workload)]
@@ -39,7 +39,8 @@ func SelectorsOf(objects []*unstructured.Unstructured) map[kube.Key]map[string]s
 	return found
 }
 
-// SelectorOf returns the labels by which a workload selects its pods; nil if the object is not a workload, or selects them in another way.
+// SelectorOf returns the labels by which a workload selects its pods; nil if the object is not a workload, or selects
+// them in another way.
 func SelectorOf(object *unstructured.Unstructured) map[string]string {
 	if !kube.TraitsOf(object.GroupVersionKind().GroupKind()).Scales {
 		return nil

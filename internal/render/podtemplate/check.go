@@ -11,8 +11,8 @@ import (
 	"github.com/example/appservice-operator/internal/render/typecheck"
 )
 
-// directive is the only directive of strategic merge patches that is accepted, in entries of lists that are merged by a key. The others are
-// for programs that compute patches; in a map, null removes fields.
+// directive is the only directive of strategic merge patches that is accepted, in entries of lists that are merged by a
+// key. The others are for programs that compute patches; in a map, null removes fields.
 const directive = "$patch"
 
 // maxEntries is the maximum length of a list: merging compares each entry with all existing ones.
@@ -160,7 +160,8 @@ func (c *checker) list(items []any, schema strategicpatch.LookupPatchMeta, key s
 }
 
 // entry checks an entry of a list that is merged by a key, of which some are known.
-func (c *checker) entry(entry map[string]any, schema strategicpatch.LookupPatchMeta, key string, at place, known map[any]bool) {
+func (c *checker) entry(entry map[string]any, schema strategicpatch.LookupPatchMeta, key string, at place,
+	known map[any]bool) {
 	asked, directed := entry[directive]
 	switch {
 	case directed && at.whole:

@@ -1,5 +1,6 @@
-// Package podtemplate lays spec.podTemplate over the pod templates that a chart rendered: a strategic merge patch for fields that the spec
-// does not have. It owns what such a patch may contain, and refuses anything else, naming the field, before anything is rendered.
+// Package podtemplate lays spec.podTemplate over the pod templates that a chart rendered: a strategic merge patch for
+// fields that the spec does not have. It owns what such a patch may contain, and refuses anything else, naming the
+// field, before anything is rendered.
 package podtemplate
 
 import (
@@ -56,8 +57,8 @@ type Patch struct {
 	sets    []string
 }
 
-// Of returns the patch of a resource, whose values were made from the same spec; nil if there is none. For kinds other than AppService,
-// the field belongs to the chart. The error is an Error.
+// Of returns the patch of a resource, whose values were made from the same spec; nil if there is none. For kinds other
+// than AppService, the field belongs to the chart. The error is an Error.
 func Of(resource *unstructured.Unstructured, values map[string]any) (*Patch, error) {
 	value, there := values["podTemplate"]
 	if !there || resource.GroupVersionKind() != v1.GroupVersion.WithKind(v1.Kind) {
@@ -80,8 +81,8 @@ func Of(resource *unstructured.Unstructured, values map[string]any) (*Patch, err
 	return patch, nil
 }
 
-// Apply lays the patch over the pods of the objects that have the main container, and annotates them with the patched fields. The
-// error is an Error if there are none. Templates that are already invalid are left to other checks.
+// Apply lays the patch over the pods of the objects that have the main container, and annotates them with the patched
+// fields. The error is an Error if there are none. Templates that are already invalid are left to other checks.
 func (p *Patch) Apply(objects []*unstructured.Unstructured) error {
 	if p == nil {
 		return nil
@@ -89,15 +90,20 @@ func (p *Patch) Apply(objects []*unstructured.Unstructured) error {
 	applied := false
 	for _, object := range objects {
 		template := reference.PodTemplate(object)
-		if template == nil || len(typecheck.CheckAs(template, podTemplateType, nil)) > 0 || mainOf(containersOf(template)) < 0 {
+		if template == nil || len(typecheck.CheckAs(template, podTemplateType, nil)) > 0 ||
+			mainOf(containersOf(template)) < 0 {
 			continue
 		}
-		// It writes to both. It can fail only for a list entry without its name, and then the library's error contains values.
-		if _, err := strategicpatch.StrategicMergeMapPatch(template, runtime.DeepCopyJSON(p.content), corev1.PodTemplateSpec{}); err != nil {
-			return fmt.Errorf("the pod template of %s %q cannot be merged with spec.podTemplate: an entry of a list has no name", object.GetKind(), object.GetName())
+		// It writes to both. It can fail only for a list entry without its name, and then the library's error contains
+		// values.
+		if _, err := strategicpatch.StrategicMergeMapPatch(template, runtime.DeepCopyJSON(p.content),
+			corev1.PodTemplateSpec{}); err != nil {
+			return fmt.Errorf("the pod template of %s %q cannot be merged with spec.podTemplate: an entry of a list has no name",
+				object.GetKind(), object.GetName())
 		}
 		mainFirst(containersOf(template))
-		if err := unstructured.SetNestedField(object.Object, p.shown(), "metadata", "annotations", v1.AnnotationPatched); err != nil {
+		if err := unstructured.SetNestedField(object.Object, p.shown(), "metadata", "annotations",
+			v1.AnnotationPatched); err != nil {
 			return errors.New("metadata.annotations is not a map")
 		}
 		applied = true
@@ -122,8 +128,8 @@ func mainOf(containers []any) int {
 	})
 }
 
-// mainFirst moves the main container to the front, and leaves the others in their order: the first one is what kubectl logs shows and whose
-// image is in the status. Merging puts those of the patch before all others.
+// mainFirst moves the main container to the front, and leaves the others in their order: the first one is what kubectl
+// logs shows and whose image is in the status. Merging puts those of the patch before all others.
 func mainFirst(containers []any) {
 	at := mainOf(containers)
 	first := containers[at]

@@ -10,7 +10,8 @@ import (
 // selecting are the labels of the selector, which cannot change.
 var selecting = []string{"app.kubernetes.io/name", "app.kubernetes.io/instance"}
 
-// never are the fields of pods that the API server refuses in a workload, or does not store unchanged, with what to do instead.
+// never are the fields of pods that the API server refuses in a workload, or does not store unchanged, with what to do
+// instead.
 var never = map[string]string{
 	"activeDeadlineSeconds": "the pods of a service run until they are replaced: leave it out",
 	"ephemeralContainers":   "they are added to pods that run, by kubectl debug: leave it out",
@@ -64,13 +65,15 @@ func (c *checker) ofPod(spec map[string]any, at place) {
 		c.refuse(at.field("restartPolicy"), "the pods of a service always start again: leave it out")
 	}
 	if containers, there := spec["containers"]; there && containers == nil {
-		c.refuse(at.field("containers"), "it must not be null: that would remove the container %s, which is the application", mainContainer)
+		c.refuse(at.field("containers"), "it must not be null: that would remove the container %s, which is the application",
+			mainContainer)
 	}
 	c.keepsMain(spec["containers"], at.field("containers"))
 	first, _ := spec["initContainers"].([]any)
 	for i, item := range first {
 		if entry, _ := item.(map[string]any); entry["name"] == mainContainer && entry[directive] != deletes {
-			c.refuse(at.field("initContainers").entry(i, i).field("name"), "it must not be %s: that is the application", mainContainer)
+			c.refuse(at.field("initContainers").entry(i, i).field("name"), "it must not be %s: that is the application",
+				mainContainer)
 		}
 	}
 }
@@ -92,6 +95,7 @@ func (c *checker) keepsMain(value any, at place) {
 		}
 	}
 	if replaced >= 0 && !named {
-		c.refuse(at.entry(replaced, replaced).field(directive), "it would remove the container %s, which is the application: list it, too", mainContainer)
+		c.refuse(at.entry(replaced, replaced).field(directive),
+			"it would remove the container %s, which is the application: list it, too", mainContainer)
 	}
 }

@@ -1,5 +1,5 @@
-// Package typecheck finds the fields of an object that do not fit the Go type of its kind, and describes them for template authors:
-// decoding reports only that it fails.
+// Package typecheck finds the fields of an object that do not fit the Go type of its kind, and describes them for
+// template authors: decoding reports only that it fails.
 package typecheck
 
 import (
@@ -193,7 +193,8 @@ func (c *checker) scalar(value any, t reflect.Type, path []any) {
 		if _, is := value.(bool); !is {
 			c.add(path, "it must be true or false, not %s%s", kindOf(value), unquote(value))
 		}
-	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Uint8, reflect.Uint16,
+		reflect.Uint32, reflect.Uint64:
 		number, is := value.(int64)
 		if float, isFloat := value.(float64); isFloat && float == math.Trunc(float) {
 			number, is = int64(float), true

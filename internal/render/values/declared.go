@@ -11,12 +11,13 @@ import (
 	"github.com/example/appservice-operator/internal/chart/fields"
 )
 
-// walk takes from a spec the fields that a chart declares: known fields, quantities in canonical form, and the defaults that the chart's own
-// values cannot hold, since they belong to list entries. Values of a wrong type pass, so that the chart's schema refuses them by name.
+// walk takes from a spec the fields that a chart declares: known fields, quantities in canonical form, and the defaults
+// that the chart's own values cannot hold, since they belong to list entries. Values of a wrong type pass, so that the
+// chart's schema refuses them by name.
 type walk struct{ unknown []string }
 
-// value returns the chart value of a spec value; nil if there is none. Reached says that the chart's values have a default for what is left
-// out.
+// value returns the chart value of a spec value; nil if there is none. Reached says that the chart's values have a
+// default for what is left out.
 func (w *walk) value(s *apiextensionsv1.JSONSchemaProps, path string, value any, reached bool) (any, error) {
 	switch {
 	case value == nil:

@@ -18,8 +18,9 @@ import (
 	"github.com/example/appservice-operator/internal/render/typecheck"
 )
 
-// decoder decodes values with a Go type, and encodes them again, so that quantities are canonical and nothing that the type does not
-// know gets to the chart. It goes by way of JSON: the unstructured converter truncates numbers that do not fit.
+// decoder decodes values with a Go type, and encodes them again, so that quantities are canonical and nothing that the
+// type does not know gets to the chart. It goes by way of JSON: the unstructured converter truncates numbers that do
+// not fit.
 type decoder struct{ typ reflect.Type }
 
 // coreOf returns the decoder of a kind's spec, if the kind has a Go type.
@@ -28,7 +29,8 @@ func coreOf(kind schema.GroupVersionKind) (decoder, bool) {
 	return decoder{typ}, typed
 }
 
-// canonical returns a value as its type encodes it, and the paths of fields that the type does not know. The error names the field.
+// canonical returns a value as its type encodes it, and the paths of fields that the type does not know. The error
+// names the field.
 func (d decoder) canonical(path string, value any) (out any, unknown []string, err error) {
 	if found := typecheck.CheckVast(value, d.typ); len(found) > 0 {
 		return nil, nil, fmt.Errorf("%s: %s", join(path, found[0].Field()), found[0].Message)
@@ -75,7 +77,8 @@ func join(path, within string) string {
 	return path + "." + within
 }
 
-// locate returns the deepest part of a spec that cannot be decoded even by itself, and why. Within builds a spec from a part.
+// locate returns the deepest part of a spec that cannot be decoded even by itself, and why. Within builds a spec from a
+// part.
 func locate(part any, path string, err error, decode func(any) error, within func(part any) any) (string, error) {
 	try := func(child any, path string, within func(child any) any) (string, error) {
 		if err := decode(within(child)); err != nil {

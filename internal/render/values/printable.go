@@ -12,8 +12,8 @@ import (
 // noValue is the text that Helm's template engine removes from everything it prints, whatever its source.
 const noValue = "<no value>"
 
-// maxKey is the maximum length of a key in Kubernetes, that of labels and annotations: a prefix, a slash and a name. YAML does not accept
-// keys of more than 1,024 characters.
+// maxKey is the maximum length of a key in Kubernetes, that of labels and annotations: a prefix, a slash and a name.
+// YAML does not accept keys of more than 1,024 characters.
 const maxKey = 253 + 1 + 63
 
 // printable refuses texts that templates and YAML would not preserve, and names their field.

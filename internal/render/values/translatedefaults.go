@@ -20,8 +20,8 @@ func PlaceOf(t Translator) fields.Place {
 	return fields.Place{}
 }
 
-// OfDefaults translates defaults for all specs of a kind, as if a spec contained them, without overrides. The error names a field that
-// cannot be set there: it is unknown, it cannot be decoded, or every spec has it anyway.
+// OfDefaults translates defaults for all specs of a kind, as if a spec contained them, without overrides. The error
+// names a field that cannot be set there: it is unknown, it cannot be decoded, or every spec has it anyway.
 func OfDefaults(t Translator, given map[string]any) (chartutil.Values, error) {
 	place := PlaceOf(t)
 	if err := reachable(place, given, ""); err != nil {

@@ -1,6 +1,6 @@
-// Package values translates a custom resource into the values of its chart. It is a pure function of the resource: it reads no
-// cluster and knows no field by name, so a field that is declared in api/v1, or in the chart's fields.yaml, reaches the templates
-// without further code.
+// Package values translates a custom resource into the values of its chart. It is a pure function of the resource: it
+// reads no cluster and knows no field by name, so a field that is declared in api/v1, or in the chart's fields.yaml,
+// reaches the templates without further code.
 package values
 
 import (
@@ -24,9 +24,9 @@ import (
 // Translator translates a custom resource into chart values. It is the interface of helm-operator-plugins.
 type Translator = helmvalues.Translator
 
-// For returns the translator of a kind: by its Go type and the declarations of its chart, or the spec unchanged if there are neither. The
-// overrides of watches.yaml, in the syntax of helm --set, are laid over its result. It reads the chart now: another chart has another
-// translator.
+// For returns the translator of a kind: by its Go type and the declarations of its chart, or the spec unchanged if
+// there are neither. The overrides of watches.yaml, in the syntax of helm --set, are laid over its result. It reads the
+// chart now: another chart has another translator.
 func For(kind schema.GroupVersionKind, c *chart.Chart, overrides map[string]string) Translator {
 	t := &translator{overrides: overrides}
 	t.declared, t.err = fields.Of(c, kind)
@@ -37,9 +37,11 @@ func For(kind schema.GroupVersionKind, c *chart.Chart, overrides map[string]stri
 	return t
 }
 
-// Read translates, and lists the fields of the spec that neither Go type nor chart knows, for example spec.backup. They are not among
-// the values: a newer CRD than that of the operator accepted them. Translators of other packages list none.
-func Read(ctx context.Context, t Translator, resource *unstructured.Unstructured) (values chartutil.Values, unknown []string, err error) {
+// Read translates, and lists the fields of the spec that neither Go type nor chart knows, for example spec.backup. They
+// are not among the values: a newer CRD than that of the operator accepted them. Translators of other packages list
+// none.
+func Read(ctx context.Context, t Translator,
+	resource *unstructured.Unstructured) (values chartutil.Values, unknown []string, err error) {
 	if ours, is := t.(*translator); is {
 		return ours.read(resource)
 	}

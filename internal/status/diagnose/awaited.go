@@ -24,23 +24,26 @@ import (
 // certificates is the kind in which cert-manager reports the progress of a TLS Secret.
 var certificates = schema.GroupVersionKind{Group: "cert-manager.io", Version: "v1", Kind: "CertificateList"}
 
-// Awaited is an object that waits for a controller which reports problems elsewhere: a Service for its load balancer, or an Ingress for its
-// certificates.
+// Awaited is an object that waits for a controller which reports problems elsewhere: a Service for its load balancer,
+// or an Ingress for its certificates.
 type Awaited struct {
 	client.Object
 	// secrets are the TLS Secrets that an Ingress waits for.
 	secrets []string
 }
 
-// AwaitedOf returns the Awaited of an object; false if it waits for nothing. Missing are the references to missing objects.
+// AwaitedOf returns the Awaited of an object; false if it waits for nothing. Missing are the references to missing
+// objects.
 func AwaitedOf(object client.Object, missing []reference.Reference) (*Awaited, bool) {
 	switch typed := kube.Typed(object).(type) {
 	case *corev1.Service:
-		return &Awaited{Object: typed}, typed.Spec.Type == corev1.ServiceTypeLoadBalancer && len(typed.Status.LoadBalancer.Ingress) == 0
+		return &Awaited{Object: typed},
+			typed.Spec.Type == corev1.ServiceTypeLoadBalancer && len(typed.Status.LoadBalancer.Ingress) == 0
 	case *networkingv1.Ingress:
 		out := &Awaited{Object: typed}
 		for _, tls := range typed.Spec.TLS {
-			if slices.ContainsFunc(missing, func(r reference.Reference) bool { return r.Kind == reference.Secret && r.Name == tls.SecretName }) {
+			if slices.ContainsFunc(missing,
+				func(r reference.Reference) bool { return r.Kind == reference.Secret && r.Name == tls.SecretName }) {
 				out.secrets = append(out.secrets, tls.SecretName)
 			}
 		}
@@ -49,7 +52,8 @@ func AwaitedOf(object client.Object, missing []reference.Reference) (*Awaited, b
 	return nil, false
 }
 
-// Follow returns the schedule for reading what others report about the object: the known one if it is for the same object, else a new one.
+// Follow returns the schedule for reading what others report about the object: the known one if it is for the same
+// object, else a new one.
 func (a *Awaited) Follow(known *PodReads, now time.Time) *PodReads {
 	about := subject{uid: a.GetUID()}
 	if known == nil || known.subject != about {
@@ -58,13 +62,15 @@ func (a *Awaited) Follow(known *PodReads, now time.Time) *PodReads {
 	return known
 }
 
-// Ask reads with one request what others report about the object, and returns why it waits; nothing if that is not reported.
+// Ask reads with one request what others report about the object, and returns why it waits; nothing if that is not
+// reported.
 func (a *Awaited) Ask(ctx context.Context, live client.Reader) ([]Cause, error) {
 	if len(a.secrets) > 0 {
 		return a.certificates(ctx, live)
 	}
 	events := &corev1.EventList{}
-	if err := live.List(ctx, events, client.InNamespace(a.GetNamespace()), client.MatchingFields{"involvedObject.uid": string(a.GetUID())}); err != nil {
+	if err := live.List(ctx, events, client.InNamespace(a.GetNamespace()),
+		client.MatchingFields{"involvedObject.uid": string(a.GetUID())}); err != nil {
 		return nil, fmt.Errorf("cannot list events: %w", err)
 	}
 	var newest *corev1.Event
@@ -77,7 +83,8 @@ func (a *Awaited) Ask(ctx context.Context, live client.Reader) ([]Cause, error) 
 		return nil, nil
 	}
 	return []Cause{{
-		Reason: v1.ReasonLoadBalancerPending, Source: "Service " + a.GetName(), Effect: Lasting, Hint: reason.Of(v1.ReasonLoadBalancerPending).Hint,
+		Reason: v1.ReasonLoadBalancerPending, Source: "Service " + a.GetName(), Effect: Lasting,
+		Hint:    reason.Of(v1.ReasonLoadBalancerPending).Hint,
 		Message: "no load balancer has given it an address", Detail: Brief(newest.Message),
 	}}, nil
 }
@@ -88,7 +95,8 @@ func (a *Awaited) certificates(ctx context.Context, live client.Reader) ([]Cause
 	list.SetGroupVersionKind(certificates)
 	err := live.List(ctx, list, client.InNamespace(a.GetNamespace()))
 	switch {
-	case meta.IsNoMatchError(err), apierrors.IsNotFound(err), apierrors.IsForbidden(err): // no cert-manager, or the operator may not read its objects
+	// no cert-manager, or the operator may not read its objects
+	case meta.IsNoMatchError(err), apierrors.IsNotFound(err), apierrors.IsForbidden(err):
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("cannot list Certificates: %w", err)
@@ -96,7 +104,8 @@ func (a *Awaited) certificates(ctx context.Context, live client.Reader) ([]Cause
 	var causes []Cause
 	for i := range list.Items {
 		certificate := &list.Items[i]
-		if name, _, _ := unstructured.NestedString(certificate.Object, "spec", "secretName"); slices.Contains(a.secrets, name) {
+		if name, _, _ := unstructured.NestedString(certificate.Object, "spec",
+			"secretName"); slices.Contains(a.secrets, name) {
 			causes = append(causes, ofCertificate(certificate, name))
 		}
 	}
@@ -108,7 +117,8 @@ func (a *Awaited) certificates(ctx context.Context, live client.Reader) ([]Cause
 func ofCertificate(certificate *unstructured.Unstructured, secret string) Cause {
 	cause := Cause{
 		Reason: v1.ReasonCertificateMissing, Source: "Certificate " + certificate.GetName(), Effect: Passing,
-		Message: fmt.Sprintf("the certificate is missing: Secret %q does not exist", secret), Hint: "see kubectl describe certificate " + certificate.GetName(),
+		Message: fmt.Sprintf("the certificate is missing: Secret %q does not exist", secret),
+		Hint:    "see kubectl describe certificate " + certificate.GetName(),
 	}
 	conditions, _, _ := unstructured.NestedSlice(certificate.Object, "status", "conditions")
 	for _, condition := range conditions {
@@ -116,7 +126,8 @@ func ofCertificate(certificate *unstructured.Unstructured, secret string) Cause 
 		message, _ := condition["message"].(string)
 		switch {
 		case condition["type"] == "Issuing" && condition["status"] == "False" && condition["reason"] == "Failed":
-			cause.Effect, cause.Detail = Lasting, Brief(strings.TrimPrefix(message, "The certificate request has failed to complete and will be retried: "))
+			cause.Effect, cause.Detail = Lasting,
+				Brief(strings.TrimPrefix(message, "The certificate request has failed to complete and will be retried: "))
 			return cause
 		case condition["type"] == "Ready" && condition["status"] == "False":
 			cause.Detail = Brief(message)

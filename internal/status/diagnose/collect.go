@@ -11,8 +11,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Collect adds to findings the objects that are not watched: pods of the workload, the ReplicaSets of a Deployment, events of those in
-// trouble, and the claims that they wait for. It takes one or two requests, and up to four more for events and claims each.
+// Collect adds to findings the objects that are not watched: pods of the workload, the ReplicaSets of a Deployment,
+// events of those in trouble, and the claims that they wait for. It takes one or two requests, and up to four more for
+// events and claims each.
 func Collect(ctx context.Context, live client.Reader, findings *Findings) error {
 	workload := findings.Workload
 	selector, err := metav1.LabelSelectorAsSelector(workload.Selector)
@@ -21,7 +22,8 @@ func Collect(ctx context.Context, live client.Reader, findings *Findings) error 
 	}
 	namespace := workload.Namespace
 	// Reads from the API server's cache are sufficient.
-	cached := &client.ListOptions{Namespace: namespace, LabelSelector: selector, Raw: &metav1.ListOptions{ResourceVersion: "0"}}
+	cached := &client.ListOptions{Namespace: namespace, LabelSelector: selector,
+		Raw: &metav1.ListOptions{ResourceVersion: "0"}}
 	sets, pods := &appsv1.ReplicaSetList{}, &corev1.PodList{}
 	if workload.sets {
 		if err := live.List(ctx, sets, cached); err != nil {
@@ -45,7 +47,8 @@ func Collect(ctx context.Context, live client.Reader, findings *Findings) error 
 	}
 	for _, uid := range about {
 		events := &corev1.EventList{}
-		if err := live.List(ctx, events, client.InNamespace(namespace), client.MatchingFields{"involvedObject.uid": string(uid)}); err != nil {
+		if err := live.List(ctx, events, client.InNamespace(namespace),
+			client.MatchingFields{"involvedObject.uid": string(uid)}); err != nil {
 			return fmt.Errorf("cannot list events: %w", err)
 		}
 		findings.Events = append(findings.Events, events.Items...)

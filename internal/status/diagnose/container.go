@@ -31,7 +31,8 @@ func ofContainer(f Findings, pod *corev1.Pod, c container) []Cause {
 
 func waiting(f Findings, pod *corev1.Pod, c container, state *corev1.ContainerStateWaiting) []Cause {
 	switch state.Reason {
-	case "ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "ImageInspectError", "RegistryUnavailable", "SignatureValidationFailed":
+	case "ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "ImageInspectError",
+		"RegistryUnavailable", "SignatureValidationFailed":
 		return []Cause{pulling(f, pod, c, state)}
 	case "CreateContainerConfigError":
 		return []Cause{configuring(c, state.Message)}
@@ -41,7 +42,8 @@ func waiting(f Findings, pod *corev1.Pod, c container, state *corev1.ContainerSt
 		if ended := c.status.LastTerminationState.Terminated; ended != nil {
 			return []Cause{crashed(f, pod, c, ended)}
 		}
-		return []Cause{{Reason: v1.ReasonContainerCrashed, Source: c.source(), Message: c.source() + " ends again and again", Effect: Lasting}}
+		return []Cause{{Reason: v1.ReasonContainerCrashed, Source: c.source(), Message: c.source() + " ends again and again",
+			Effect: Lasting}}
 	}
 	return nil
 }
@@ -61,7 +63,8 @@ func missing(message, source string) (Cause, bool) {
 		return cause, true
 	}
 	if found := missingKey.FindStringSubmatch(message); found != nil {
-		cause.Message = fmt.Sprintf("%s %q has no key %q, %s needs it", kinds[strings.ToLower(found[2])], found[3], found[1], source)
+		cause.Message = fmt.Sprintf("%s %q has no key %q, %s needs it", kinds[strings.ToLower(found[2])], found[3],
+			found[1], source)
 		return cause, true
 	}
 	return cause, false
@@ -72,7 +75,8 @@ func configuring(c container, message string) Cause {
 	if cause, found := missing(message, c.source()); found {
 		return cause
 	}
-	cause := Cause{Reason: v1.ReasonContainerConfigInvalid, Source: c.source(), Message: c.source() + " cannot be configured", Effect: Lasting}
+	cause := Cause{Reason: v1.ReasonContainerConfigInvalid, Source: c.source(),
+		Message: c.source() + " cannot be configured", Effect: Lasting}
 	switch {
 	case strings.Contains(message, "runAsUser breaks non-root policy"):
 		cause.Message = c.source() + " must not run as root, and runAsUser says that it does"
@@ -95,7 +99,8 @@ var notInPath = regexp.MustCompile(`exec: \\?"([^"\\]+)\\?": (executable file no
 
 // unstartable returns why the first process of a container cannot be started.
 func unstartable(c container, message string, effect Effect) Cause {
-	cause := Cause{Reason: v1.ReasonContainerStartFailed, Source: c.source(), Message: c.source() + " cannot be started", Effect: effect}
+	cause := Cause{Reason: v1.ReasonContainerStartFailed, Source: c.source(), Message: c.source() + " cannot be started",
+		Effect: effect}
 	cause.restarts = c.status.RestartCount
 	switch found := notInPath.FindStringSubmatch(message); {
 	case found != nil && found[2] == "permission denied":

@@ -24,8 +24,8 @@ func recent(f Findings, ended *corev1.ContainerStateTerminated, running *corev1.
 	return f.Now.Sub(running.StartedAt.Time) < min(mostTrust, max(leastTrust, 2*lasted))
 }
 
-// crashed returns why a container ended that should run, or that should have ended differently. If it is not meant to run forever, a
-// Job decides how often it is retried: a failure that is retried may pass.
+// crashed returns why a container ended that should run, or that should have ended differently. If it is not meant to
+// run forever, a Job decides how often it is retried: a failure that is retried may pass.
 func crashed(f Findings, pod *corev1.Pod, c container, ended *corev1.ContainerStateTerminated) Cause {
 	cause := ending(f, pod, c, ended)
 	if toEnd(pod) {
@@ -43,7 +43,8 @@ func toEnd(pod *corev1.Pod) bool {
 func ending(f Findings, pod *corev1.Pod, c container, ended *corev1.ContainerStateTerminated) Cause {
 	state, restarts := c.status.State, c.status.RestartCount
 	effect := Passing
-	if waiting := state.Waiting; waiting != nil && waiting.Reason == "CrashLoopBackOff" || restarts > 1 || heldBack(f, pod, c) {
+	if waiting := state.Waiting; waiting != nil && waiting.Reason == "CrashLoopBackOff" || restarts > 1 ||
+		heldBack(f, pod, c) {
 		effect = Lasting
 	}
 	cause := Cause{Reason: v1.ReasonContainerCrashed, Source: c.source(), Effect: effect, restarts: restarts}
@@ -76,16 +77,19 @@ func ending(f Findings, pod *corev1.Pod, c container, ended *corev1.ContainerSta
 	return cause
 }
 
-// heldBack reports whether the kubelet delays the restart of a container. For long, its status may show only that it ended.
+// heldBack reports whether the kubelet delays the restart of a container. For long, its status may show only that it
+// ended.
 func heldBack(f Findings, pod *corev1.Pod, c container) bool {
 	return slices.ContainsFunc(f.eventsOf(pod.UID, "BackOff"), func(event *corev1.Event) bool {
-		return event.InvolvedObject.FieldPath == fieldPath(c) && strings.Contains(event.Message, "restarting failed container")
+		return event.InvolvedObject.FieldPath == fieldPath(c) &&
+			strings.Contains(event.Message, "restarting failed container")
 	})
 }
 
 // signal returns the name of the signal that an exit code stands for.
 func signal(code int32) string {
-	names := map[int32]string{132: "illegal instruction", 134: "aborted", 135: "bus error", 137: "killed", 139: "segmentation fault", 143: "terminated"}
+	names := map[int32]string{132: "illegal instruction", 134: "aborted", 135: "bus error", 137: "killed",
+		139: "segmentation fault", 143: "terminated"}
 	if name := names[code]; name != "" {
 		return " (" + name + ")"
 	}

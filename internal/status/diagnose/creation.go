@@ -43,7 +43,8 @@ func usage(requested, used, limited string) string {
 	var parts []string
 	for item := range strings.SplitSeq(requested, ",") {
 		resource, amount, _ := strings.Cut(item, "=")
-		parts = append(parts, fmt.Sprintf("%s of %s %s are used, a pod asks for %s", of(used, resource), of(limited, resource), resource, amount))
+		parts = append(parts, fmt.Sprintf("%s of %s %s are used, a pod asks for %s", of(used, resource),
+			of(limited, resource), resource, amount))
 	}
 	return strings.Join(parts, "; ")
 }
@@ -59,53 +60,60 @@ var refusals = []struct {
 	reason string
 	tell   func(cause *Cause, found []string)
 }{
-	{regexp.MustCompile(`exceeded quota: ([^,]+), requested: (.+), used: (.+), limited: (.+)$`), v1.ReasonQuotaExceeded, func(c *Cause, found []string) {
-		c.Source = "ResourceQuota " + found[1]
-		c.Message = fmt.Sprintf("no more pods: ResourceQuota %q is used up", found[1])
-		c.Detail = Brief(usage(found[2], found[3], found[4]))
-	}},
-	{regexp.MustCompile(`failed quota: ([^:]+): must specify (.+)$`), v1.ReasonQuotaExceeded, func(c *Cause, found []string) {
-		c.Source = "ResourceQuota " + found[1]
-		c.Message = fmt.Sprintf("no pods: ResourceQuota %q wants every container to say what it needs", found[1])
-		c.Detail = Brief("missing are " + found[2])
-		c.Hint = "set these in spec.resources, and in sidecars and initContainers"
-	}},
-	{regexp.MustCompile(`violates PodSecurity "([^"]+)": (.+)$`), v1.ReasonPodSecurityViolation, func(c *Cause, found []string) {
-		level, _, _ := strings.Cut(found[1], ":")
-		c.Source = "Pod Security"
-		c.Message = fmt.Sprintf("no pods: the namespace enforces Pod Security level %q", level)
-		c.Detail = Brief(found[2])
-	}},
-	{regexp.MustCompile(`admission webhook "([^"]+)" denied the request(?: without explanation)?:? ?(.*)$`), v1.ReasonAdmissionDenied, func(c *Cause, found []string) {
-		c.Source = "admission webhook " + found[1]
-		c.Message = fmt.Sprintf("no pods: admission webhook %q refuses them", found[1])
-		c.Detail = Brief(found[2])
-	}},
-	{regexp.MustCompile(`ValidatingAdmissionPolicy '([^']+)' with binding '[^']*' denied request: (.*)$`), v1.ReasonAdmissionDenied, func(c *Cause, found []string) {
-		c.Source = "ValidatingAdmissionPolicy " + found[1]
-		c.Message = fmt.Sprintf("no pods: ValidatingAdmissionPolicy %q refuses them", found[1])
-		c.Detail = Brief(found[2])
-	}},
+	{regexp.MustCompile(`exceeded quota: ([^,]+), requested: (.+), used: (.+), limited: (.+)$`), v1.ReasonQuotaExceeded,
+		func(c *Cause, found []string) {
+			c.Source = "ResourceQuota " + found[1]
+			c.Message = fmt.Sprintf("no more pods: ResourceQuota %q is used up", found[1])
+			c.Detail = Brief(usage(found[2], found[3], found[4]))
+		}},
+	{regexp.MustCompile(`failed quota: ([^:]+): must specify (.+)$`), v1.ReasonQuotaExceeded,
+		func(c *Cause, found []string) {
+			c.Source = "ResourceQuota " + found[1]
+			c.Message = fmt.Sprintf("no pods: ResourceQuota %q wants every container to say what it needs", found[1])
+			c.Detail = Brief("missing are " + found[2])
+			c.Hint = "set these in spec.resources, and in sidecars and initContainers"
+		}},
+	{regexp.MustCompile(`violates PodSecurity "([^"]+)": (.+)$`), v1.ReasonPodSecurityViolation,
+		func(c *Cause, found []string) {
+			level, _, _ := strings.Cut(found[1], ":")
+			c.Source = "Pod Security"
+			c.Message = fmt.Sprintf("no pods: the namespace enforces Pod Security level %q", level)
+			c.Detail = Brief(found[2])
+		}},
+	{regexp.MustCompile(`admission webhook "([^"]+)" denied the request(?: without explanation)?:? ?(.*)$`),
+		v1.ReasonAdmissionDenied, func(c *Cause, found []string) {
+			c.Source = "admission webhook " + found[1]
+			c.Message = fmt.Sprintf("no pods: admission webhook %q refuses them", found[1])
+			c.Detail = Brief(found[2])
+		}},
+	{regexp.MustCompile(`ValidatingAdmissionPolicy '([^']+)' with binding '[^']*' denied request: (.*)$`),
+		v1.ReasonAdmissionDenied, func(c *Cause, found []string) {
+			c.Source = "ValidatingAdmissionPolicy " + found[1]
+			c.Message = fmt.Sprintf("no pods: ValidatingAdmissionPolicy %q refuses them", found[1])
+			c.Detail = Brief(found[2])
+		}},
 	{regexp.MustCompile(`failed calling webhook "([^"]+)"`), v1.ReasonAdmissionDenied, func(c *Cause, found []string) {
 		c.Source = "admission webhook " + found[1]
 		c.Message = fmt.Sprintf("no pods: admission webhook %q does not answer", found[1])
 		c.Hint = "ask the team that runs that webhook, or the platform team: without its answer no pod is created"
 	}},
-	{regexp.MustCompile(`((?:maximum|minimum) \S+ usage per \w+ is .+|\S+ max limit to request ratio per .+)$`), v1.ReasonAdmissionDenied, func(c *Cause, found []string) {
-		c.Source = "LimitRange"
-		c.Message = "no pods: a LimitRange of the namespace refuses them"
-		c.Detail = Brief(found[1])
-		c.Hint = "change spec.resources to what the LimitRange allows (kubectl describe limitrange)"
-	}},
+	{regexp.MustCompile(`((?:maximum|minimum) \S+ usage per \w+ is .+|\S+ max limit to request ratio per .+)$`),
+		v1.ReasonAdmissionDenied, func(c *Cause, found []string) {
+			c.Source = "LimitRange"
+			c.Message = "no pods: a LimitRange of the namespace refuses them"
+			c.Detail = Brief(found[1])
+			c.Hint = "change spec.resources to what the LimitRange allows (kubectl describe limitrange)"
+		}},
 	{regexp.MustCompile(`serviceaccount "([^"]+)" not found`), v1.ReasonDependencyMissing, func(c *Cause, found []string) {
 		c.Source = "ServiceAccount " + found[1]
 		c.Message = fmt.Sprintf("ServiceAccount %q does not exist, pods need it", found[1])
 	}},
-	{regexp.MustCompile(`no PriorityClass with name (\S+) was found`), v1.ReasonDependencyMissing, func(c *Cause, found []string) {
-		c.Source = "PriorityClass " + found[1]
-		c.Message = fmt.Sprintf("PriorityClass %q does not exist, pods need it", found[1])
-		c.Hint = "take a PriorityClass of the cluster (kubectl get priorityclass), or leave spec.priorityClassName out"
-	}},
+	{regexp.MustCompile(`no PriorityClass with name (\S+) was found`), v1.ReasonDependencyMissing,
+		func(c *Cause, found []string) {
+			c.Source = "PriorityClass " + found[1]
+			c.Message = fmt.Sprintf("PriorityClass %q does not exist, pods need it", found[1])
+			c.Hint = "take a PriorityClass of the cluster (kubectl get priorityclass), or leave spec.priorityClassName out"
+		}},
 	{regexp.MustCompile(`is forbidden: (.+)$`), v1.ReasonAdmissionDenied, func(c *Cause, found []string) {
 		c.Message, c.Detail = "no pods: the API server refuses them", Brief(found[1])
 	}},

@@ -114,8 +114,8 @@ func (f *Findings) current() []*corev1.Pod {
 // maxSuspects limits the requests that one look takes.
 const maxSuspects = 3
 
-// Suspects returns the objects whose events may say more than they do themselves: the workload if it has too few pods and does not say
-// why, and one pod for each kind of trouble.
+// Suspects returns the objects whose events may say more than they do themselves: the workload if it has too few pods
+// and does not say why, and one pod for each kind of trouble.
 func (f *Findings) Suspects() []types.UID {
 	var list []types.UID
 	if f.Workload != nil && f.Workload.short {

@@ -36,8 +36,8 @@ func (f *Findings) Sights() []Sight {
 	return list
 }
 
-// LastWords returns the last lines of output of a pod's container when it ended, shortened by Brief; nothing if none ended, or
-// wrote nothing. Source is that of the cause.
+// LastWords returns the last lines of output of a pod's container when it ended, shortened by Brief; nothing if none
+// ended, or wrote nothing. Source is that of the cause.
 func LastWords(pod *corev1.Pod, source string, lines int) []string {
 	c, ended := endedOf(pod, source)
 	if c == nil {

@@ -45,7 +45,8 @@ func AfterLast(message, separator string) string {
 }
 
 // telling are the beginnings of lines that are more informative than the last one.
-var telling = []string{"panic: ", "fatal error: ", "Error: ", "ERROR", "FATAL", "Fatal", "Caused by: ", "Exception in thread "}
+var telling = []string{"panic: ", "fatal error: ", "Error: ", "ERROR", "FATAL", "Fatal", "Caused by: ",
+	"Exception in thread "}
 
 // lastWords returns the most informative line of a termination message: by default that message is the end of the log.
 func lastWords(message string) string {
@@ -59,7 +60,8 @@ func lastWords(message string) string {
 		if slices.ContainsFunc(telling, func(prefix string) bool { return strings.HasPrefix(trimmed, prefix) }) {
 			return Brief(trimmed)
 		}
-		trace := strings.TrimLeft(line, " \t") != line || strings.HasPrefix(trimmed, "at ") || strings.HasPrefix(trimmed, "goroutine ") || strings.HasPrefix(trimmed, "exit status ")
+		trace := strings.TrimLeft(line, " \t") != line || strings.HasPrefix(trimmed, "at ") ||
+			strings.HasPrefix(trimmed, "goroutine ") || strings.HasPrefix(trimmed, "exit status ")
 		if last == "" && !trace {
 			last = trimmed
 		}

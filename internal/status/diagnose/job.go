@@ -14,7 +14,8 @@ import (
 	"github.com/example/appservice-operator/internal/status/reason"
 )
 
-// job returns a workload whose pods are meant to end. The Job itself decides how often they are retried; once it has failed, nothing is.
+// job returns a workload whose pods are meant to end. The Job itself decides how often they are retried; once it has
+// failed, nothing is.
 func job(j *batchv1.Job) *Workload {
 	w, have := workload(batchv1.GroupName, "Job", j, j.Spec.Selector, &j.Spec.Template), j.Status
 	suspended, started := ptr.Deref(j.Spec.Suspend, false), have.StartTime != nil
@@ -70,17 +71,20 @@ func failureWords(j *batchv1.Job, failed *batchv1.JobCondition) string {
 	return fmt.Sprintf("%s (%s)", plain, failed.Reason)
 }
 
-// cronJob returns a workload with the pods of the Job that its schedule created last. Only the name of that is needed, which follows from
-// the time of the schedule: reading Jobs would take another right. A Job that was created from it by hand does not count.
+// cronJob returns a workload with the pods of the Job that its schedule created last. Only the name of that is needed,
+// which follows from the time of the schedule: reading Jobs would take another right. A Job that was created from it by
+// hand does not count.
 func cronJob(c *batchv1.CronJob) *Workload {
 	w, have := workload(batchv1.GroupName, "CronJob", c, nil, &c.Spec.JobTemplate.Spec.Template), c.Status
 	last := lastJob(c)
 	w.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{batchv1.JobNameLabel: last}}
 	active, suspended := len(have.Active) > 0, ptr.Deref(c.Spec.Suspend, false)
-	failed := last != "" && !active && !suspended && (have.LastSuccessfulTime == nil || have.LastSuccessfulTime.Before(have.LastScheduleTime))
+	failed := last != "" && !active && !suspended &&
+		(have.LastSuccessfulTime == nil || have.LastSuccessfulTime.Before(have.LastScheduleTime))
 	w.Settled, w.Over = !active && !failed, failed
 	if last != "" {
-		w.Counts = Counts{All: int32(len(have.Active)), Updated: int32(have.LastScheduleTime.Unix() / 60)} //nolint:gosec // enough for 4,000 years
+		minute := int32(have.LastScheduleTime.Unix() / 60)               //nolint:gosec // enough for 4,000 years
+		w.Counts = Counts{All: int32(len(have.Active)), Updated: minute} //nolint:gosec // there are few
 	}
 	run := func(f *Findings) []*corev1.Pod {
 		return f.podsThat(func(pod *corev1.Pod) bool {
@@ -153,8 +157,8 @@ func lastTry(f Findings, pods []*corev1.Pod) string {
 	return ""
 }
 
-// known returns what the previous look found about a failure, or else about what led to it; empty if nothing. When a Job fails whose
-// containers are restarted in their pods, these are deleted.
+// known returns what the previous look found about a failure, or else about what led to it; empty if nothing. When a
+// Job fails whose containers are restarted in their pods, these are deleted.
 func (f *Findings) known(failure Cause) string {
 	for _, cause := range f.Known {
 		switch {
@@ -170,7 +174,8 @@ func (f *Findings) known(failure Cause) string {
 // final returns why a pod failed, or why its containers did before.
 func final(f Findings, pod *corev1.Pod) (Cause, bool) {
 	if pod.Status.Phase == corev1.PodFailed && pod.Status.Reason != "" { // evicted, or its own deadline is over
-		return Cause{Reason: v1.ReasonContainerCrashed, Source: "pod", Message: "the pod was ended, " + pod.Status.Reason, Detail: Brief(pod.Status.Message)}, true
+		return Cause{Reason: v1.ReasonContainerCrashed, Source: "pod", Message: "the pod was ended, " + pod.Status.Reason,
+			Detail: Brief(pod.Status.Message)}, true
 	}
 	for _, container := range containers(pod) {
 		for _, state := range []corev1.ContainerState{container.status.State, container.status.LastTerminationState} {

@@ -45,8 +45,8 @@ type subject struct {
 	template uint64
 }
 
-// Follow returns the schedule for a workload that is not as desired: the known one if the subject is the same, else a new one. Known
-// is nil if there is none; atOnce requests the first look of a new one now.
+// Follow returns the schedule for a workload that is not as desired: the known one if the subject is the same, else a
+// new one. Known is nil if there is none; atOnce requests the first look of a new one now.
 func Follow(known *PodReads, workload *Workload, now time.Time, atOnce bool) *PodReads {
 	about := subjectOf(workload)
 	if known == nil || known.subject != about {
@@ -74,7 +74,8 @@ func (l *PodReads) Wait(now time.Time) time.Duration {
 	return max(time.Millisecond, l.next.Sub(now))
 }
 
-// saw records the progress of the workload. Before the first look, progress delays it; later, it brings the next one forward.
+// saw records the progress of the workload. Before the first look, progress delays it; later, it brings the next one
+// forward.
 func (l *PodReads) saw(now time.Time, at Counts) {
 	if at == l.progress {
 		return

@@ -16,8 +16,8 @@ type PortName struct {
 	Protocol corev1.Protocol
 }
 
-// PortsOf returns the ports of a pod. If several containers have a port of one name, the one that Kubernetes uses counts:
-// the first, sidecars last.
+// PortsOf returns the ports of a pod. If several containers have a port of one name, the one that Kubernetes uses
+// counts: the first, sidecars last.
 func PortsOf(pod *corev1.PodSpec) Ports {
 	out := Ports{}
 	for _, container := range pod.Containers {
@@ -40,8 +40,8 @@ func (p Ports) add(ports []corev1.ContainerPort) {
 	}
 }
 
-// Target returns the number that a port of a Service leads to, and whether it reaches pods with these ports. A number is
-// assumed to be right: what listens is not known.
+// Target returns the number that a port of a Service leads to, and whether it reaches pods with these ports. A number
+// is assumed to be right: what listens is not known.
 func (p Ports) Target(port corev1.ServicePort) (number int32, reached bool) {
 	switch {
 	case port.TargetPort.Type == intstr.String:

@@ -144,7 +144,8 @@ func answer(message string) string {
 		return "the answer is HTTP status " + found[1]
 	case strings.Contains(message, "connection refused"):
 		return "nothing listens on the port"
-	case strings.Contains(message, "context deadline exceeded"), strings.Contains(message, "Client.Timeout"), strings.Contains(message, "i/o timeout"),
+	case strings.Contains(message, "context deadline exceeded"), strings.Contains(message, "Client.Timeout"),
+		strings.Contains(message, "i/o timeout"),
 		strings.Contains(message, "timed out"), strings.Contains(message, "timeout: failed to connect"):
 		return "there is no answer in time"
 	case strings.Contains(message, "server gave HTTP response to HTTPS client"):

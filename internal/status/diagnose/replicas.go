@@ -19,7 +19,8 @@ func revision(set *appsv1.ReplicaSet) int64 {
 
 // deployment returns a workload whose pods belong to ReplicaSets, of which the newest has the present version.
 func deployment(d *appsv1.Deployment) *Workload {
-	w, have, want := workload(appsv1.GroupName, "Deployment", d, d.Spec.Selector, &d.Spec.Template), d.Status, ptr.Deref(d.Spec.Replicas, 1)
+	w, have, want := workload(appsv1.GroupName, "Deployment", d, d.Spec.Selector, &d.Spec.Template), d.Status,
+		ptr.Deref(d.Spec.Replicas, 1)
 	repeated, failed := "", false // the message of a ReplicaSet
 	for _, condition := range have.Conditions {
 		if condition.Type == appsv1.DeploymentReplicaFailure && condition.Status == corev1.ConditionTrue {
@@ -27,7 +28,8 @@ func deployment(d *appsv1.Deployment) *Workload {
 		}
 	}
 	w.Noticed = have.ObservedGeneration >= d.Generation
-	w.Settled = w.Noticed && !failed && have.UpdatedReplicas == want && have.Replicas == want && have.AvailableReplicas == want
+	w.Settled = w.Noticed && !failed && have.UpdatedReplicas == want && have.Replicas == want &&
+		have.AvailableReplicas == want
 	w.Counts = Counts{have.Replicas, have.UpdatedReplicas, have.ReadyReplicas, have.AvailableReplicas}
 	w.Want, w.Unavailable = want, have.UnavailableReplicas
 	w.sets = true
@@ -80,7 +82,8 @@ func refusalOf(set *appsv1.ReplicaSet) (string, bool) {
 
 // replicaSet returns a workload without versions: a new template applies only to new pods.
 func replicaSet(set *appsv1.ReplicaSet) *Workload {
-	w, have, want := workload(appsv1.GroupName, "ReplicaSet", set, set.Spec.Selector, &set.Spec.Template), set.Status, ptr.Deref(set.Spec.Replicas, 1)
+	w, have, want := workload(appsv1.GroupName, "ReplicaSet", set, set.Spec.Selector, &set.Spec.Template), set.Status,
+		ptr.Deref(set.Spec.Replicas, 1)
 	message, failed := refusalOf(set)
 	w.Noticed = have.ObservedGeneration >= set.Generation
 	w.Settled = w.Noticed && !failed && have.Replicas == want && have.ReadyReplicas == want

@@ -11,7 +11,8 @@ import (
 
 // statefulSet returns a workload whose pods are labeled with their revision, and whose status names the new one.
 func statefulSet(s *appsv1.StatefulSet) *Workload {
-	w, have, want := workload(appsv1.GroupName, "StatefulSet", s, s.Spec.Selector, &s.Spec.Template), s.Status, ptr.Deref(s.Spec.Replicas, 1)
+	w, have, want := workload(appsv1.GroupName, "StatefulSet", s, s.Spec.Selector, &s.Spec.Template), s.Status,
+		ptr.Deref(s.Spec.Replicas, 1)
 	w.ByHand = s.Spec.UpdateStrategy.Type == appsv1.OnDeleteStatefulSetStrategyType
 	below := int32(0) // the partition
 	if rolling := s.Spec.UpdateStrategy.RollingUpdate; rolling != nil {
@@ -61,8 +62,9 @@ func ordinal(pod *corev1.Pod) int32 {
 // labelGeneration is the label by which the DaemonSet controller recognizes pods of the present template.
 const labelGeneration = "pod-template-generation"
 
-// daemonSet returns a workload whose pods are labeled with the hash of their template and its generation. Only ControllerRevisions
-// have the hash of the present one, and reading them would take another right; its generation is an annotation of the DaemonSet.
+// daemonSet returns a workload whose pods are labeled with the hash of their template and its generation. Only
+// ControllerRevisions have the hash of the present one, and reading them would take another right; its generation is an
+// annotation of the DaemonSet.
 func daemonSet(s *appsv1.DaemonSet) *Workload {
 	w, have := workload(appsv1.GroupName, "DaemonSet", s, s.Spec.Selector, &s.Spec.Template), s.Status
 	want := have.DesiredNumberScheduled
@@ -72,7 +74,8 @@ func daemonSet(s *appsv1.DaemonSet) *Workload {
 		w.Kept = want
 	}
 	w.Noticed = have.ObservedGeneration >= s.Generation
-	w.Settled = w.Noticed && have.CurrentNumberScheduled == want && have.NumberReady == want && (w.ByHand || have.UpdatedNumberScheduled == want)
+	w.Settled = w.Noticed && have.CurrentNumberScheduled == want && have.NumberReady == want &&
+		(w.ByHand || have.UpdatedNumberScheduled == want)
 	w.Counts = Counts{have.CurrentNumberScheduled, have.UpdatedNumberScheduled, have.NumberReady, have.NumberAvailable}
 	w.short = have.CurrentNumberScheduled < want
 	w.cast = func(f *Findings) *cast {
@@ -85,8 +88,8 @@ func daemonSet(s *appsv1.DaemonSet) *Workload {
 	return w
 }
 
-// byGeneration returns the pods of a DaemonSet by the generation of their template. After a return to an earlier template, pods that
-// were never replaced have an earlier generation and the hash of those that have the present one.
+// byGeneration returns the pods of a DaemonSet by the generation of their template. After a return to an earlier
+// template, pods that were never replaced have an earlier generation and the hash of those that have the present one.
 func byGeneration(f *Findings, s *appsv1.DaemonSet) *cast {
 	list, hashes := f.controlled(s.UID), map[string]bool{}
 	for _, pod := range list {

@@ -12,8 +12,8 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 )
 
-// schedulingPatience is how long a pod may wait for a node before that is reported as lasting: nodes that are about to be
-// added, or pods that are about to end, may solve it.
+// schedulingPatience is how long a pod may wait for a node before that is reported as lasting: nodes that are about to
+// be added, or pods that are about to end, may solve it.
 const schedulingPatience = 10 * time.Second
 
 // scheduling returns why a pod has no node.
@@ -46,11 +46,15 @@ type obstacle struct {
 var obstacles = []obstacle{
 	{regexp.MustCompile(`^Insufficient (\S+)$`), "too little ${1} left"},
 	{regexp.MustCompile(`^Too many pods$`), "as many pods as it may"},
-	{regexp.MustCompile(`had untolerated taint\(?s?\)?(?: \{([^:}]+)[^}]*\})`), "the taint ${1}, which spec.tolerations does not name"},
+	{regexp.MustCompile(`had untolerated taint\(?s?\)?(?: \{([^:}]+)[^}]*\})`),
+		"the taint ${1}, which spec.tolerations does not name"},
 	{regexp.MustCompile(`had untolerated taint`), "a taint that spec.tolerations does not name"},
-	{regexp.MustCompile(`didn't match Pod's node affinity/selector`), "other labels than spec.nodeSelector or spec.affinity asks for"},
-	{regexp.MustCompile(`didn't match pod (?:anti-affinity|affinity)|existing pods anti-affinity`), "neighbors that spec.affinity does not allow"},
-	{regexp.MustCompile(`didn't match pod topology spread constraints`), "more such pods than spec.topologySpreadConstraints allows"},
+	{regexp.MustCompile(`didn't match Pod's node affinity/selector`),
+		"other labels than spec.nodeSelector or spec.affinity asks for"},
+	{regexp.MustCompile(`didn't match pod (?:anti-affinity|affinity)|existing pods anti-affinity`),
+		"neighbors that spec.affinity does not allow"},
+	{regexp.MustCompile(`didn't match pod topology spread constraints`),
+		"more such pods than spec.topologySpreadConstraints allows"},
 	{regexp.MustCompile(`were unschedulable`), "been closed for new pods (cordoned)"},
 	{regexp.MustCompile(`didn't have free ports`), "no such host port free"},
 	{regexp.MustCompile(`volume node affinity conflict`), "no access to the volume, which is elsewhere"},

@@ -33,6 +33,7 @@ func Steady(before, now []Cause) []Cause {
 // order sorts causes by severity, then by how many pods have them.
 func order(list []Cause) {
 	slices.SortStableFunc(list, func(a, b Cause) int {
-		return cmp.Or(cmp.Compare(b.Effect, a.Effect), cmp.Compare(b.pods, a.pods), cmp.Compare(a.Source, b.Source), cmp.Compare(a.Reason, b.Reason))
+		return cmp.Or(cmp.Compare(b.Effect, a.Effect), cmp.Compare(b.pods, a.pods), cmp.Compare(a.Source, b.Source),
+			cmp.Compare(a.Reason, b.Reason))
 	})
 }

@@ -110,7 +110,8 @@ func mounting(f Findings, pod *corev1.Pod) []Cause {
 			}}
 		}
 		cause := Cause{
-			Reason: v1.ReasonVolumeNotMounted, Source: volume, Message: volume + " cannot be mounted", Effect: Passing, Until: until,
+			Reason: v1.ReasonVolumeNotMounted, Source: volume, Message: volume + " cannot be mounted", Effect: Passing,
+			Until:  until,
 			Detail: Brief(mountPrefix.ReplaceAllString(event.Message, "")),
 		}
 		if strings.Contains(event.Message, "Multi-Attach error") {

@@ -15,7 +15,8 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// Workload is an object that creates pods, of any kind. All differences between kinds are in the functions that return it.
+// Workload is an object that creates pods, of any kind. All differences between kinds are in the functions that return
+// it.
 type Workload struct {
 	kube.Key
 	Namespace string
@@ -49,7 +50,8 @@ type Workload struct {
 	failure func(f *Findings) []Cause
 }
 
-// Counts are the numbers of pods in a status. They change when a workload makes progress; those of Jobs count other states.
+// Counts are the numbers of pods in a status. They change when a workload makes progress; those of Jobs count other
+// states.
 type Counts struct{ All, Updated, Ready, Available int32 }
 
 // cast holds the pods of a workload that are not being deleted.
@@ -64,7 +66,8 @@ type cast struct {
 	ended *corev1.Pod
 }
 
-// WorkloadOf returns the workload of an object; false for objects that create no pods, or of which only the outline is known.
+// WorkloadOf returns the workload of an object; false for objects that create no pods, or of which only the outline is
+// known.
 func WorkloadOf(object client.Object) (*Workload, bool) {
 	switch object := kube.Typed(object).(type) {
 	case *appsv1.Deployment:
@@ -84,7 +87,8 @@ func WorkloadOf(object client.Object) (*Workload, bool) {
 }
 
 // workload returns a Workload with the fields that all kinds have.
-func workload(group, kind string, object client.Object, selector *metav1.LabelSelector, template *corev1.PodTemplateSpec) *Workload {
+func workload(group, kind string, object client.Object, selector *metav1.LabelSelector,
+	template *corev1.PodTemplateSpec) *Workload {
 	return &Workload{
 		Key:       kube.Key{GroupKind: schema.GroupKind{Group: group, Kind: kind}, Name: object.GetName()},
 		Namespace: object.GetNamespace(),
@@ -145,8 +149,8 @@ func (f *Findings) podsThat(is func(*corev1.Pod) bool) []*corev1.Pod {
 	return list
 }
 
-// refusedByEvent returns the API server's message when it refused a pod of a workload, as its controller repeats it in an event. A pod
-// that was created since shows that it is over.
+// refusedByEvent returns the API server's message when it refused a pod of a workload, as its controller repeats it in
+// an event. A pod that was created since shows that it is over.
 func (w *Workload) refusedByEvent(f *Findings) (string, bool) {
 	if !w.short {
 		return "", false

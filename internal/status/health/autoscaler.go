@@ -18,8 +18,8 @@ const metricsPatience = 90 * time.Second
 
 var missingRequest = regexp.MustCompile(`missing request for (\S+) in container (\S+)`)
 
-// autoscaler is ready unless it may not or cannot scale, or its targets need requests that the pods do not have. Metrics are for the
-// cluster to provide: without them the number of replicas stays, and the pods serve.
+// autoscaler is ready unless it may not or cannot scale, or its targets need requests that the pods do not have.
+// Metrics are for the cluster to provide: without them the number of replicas stays, and the pods serve.
 func autoscaler(a *autoscalingv2.HorizontalPodAutoscaler, facts Facts) State {
 	var active *autoscalingv2.HorizontalPodAutoscalerCondition
 	for i := range a.Status.Conditions {
@@ -27,14 +27,17 @@ func autoscaler(a *autoscalingv2.HorizontalPodAutoscaler, facts Facts) State {
 		switch {
 		case condition.Type == autoscalingv2.ScalingActive:
 			active = condition
-		case condition.Type == autoscalingv2.AbleToScale && condition.Status == corev1.ConditionFalse && condition.Reason != "BackoffDownscale" && condition.Reason != "BackoffBoth":
-			return State{Verdict: Stuck, Reason: v1.ReasonAutoscalingFailed, Message: "autoscaling does nothing: " + condition.Message}
+		case condition.Type == autoscalingv2.AbleToScale && condition.Status == corev1.ConditionFalse &&
+			condition.Reason != "BackoffDownscale" && condition.Reason != "BackoffBoth":
+			return State{Verdict: Stuck, Reason: v1.ReasonAutoscalingFailed,
+				Message: "autoscaling does nothing: " + condition.Message}
 		}
 	}
 	shares := sharesOfNothing(a, facts)
 	switch {
 	case active == nil && len(shares) > 0: // a LimitRange may help
-		return State{Verdict: Waiting, Reason: v1.ReasonAutoscalingRequestMissing, Message: "the autoscaler has not looked at the pods yet; " + shares[0].String()}
+		return State{Verdict: Waiting, Reason: v1.ReasonAutoscalingRequestMissing,
+			Message: "the autoscaler has not looked at the pods yet; " + shares[0].String()}
 	case active == nil:
 		return unmeasured("the autoscaler has not looked at the pods yet", a.CreationTimestamp.Time, facts)
 	case active.Status == corev1.ConditionFalse && active.Reason != "ScalingDisabled":
@@ -42,11 +45,13 @@ func autoscaler(a *autoscalingv2.HorizontalPodAutoscaler, facts Facts) State {
 	}
 	for _, share := range shares { // the autoscaler uses the other targets, and does not report this one
 		if active.Status == corev1.ConditionTrue && !share.measured {
-			return State{Verdict: Warned, Reason: v1.ReasonAutoscalingRequestMissing, Message: "one target of several does nothing: " + share.String()}
+			return State{Verdict: Warned, Reason: v1.ReasonAutoscalingRequestMissing,
+				Message: "one target of several does nothing: " + share.String()}
 		}
 	}
 	for _, condition := range a.Status.Conditions {
-		if condition.Type == autoscalingv2.ScalingLimited && condition.Status == corev1.ConditionTrue && condition.Reason == "TooManyReplicas" {
+		if condition.Type == autoscalingv2.ScalingLimited && condition.Status == corev1.ConditionTrue &&
+			condition.Reason == "TooManyReplicas" {
 			return State{
 				Verdict: Warned,
 				Reason:  v1.ReasonAutoscalingLimited,
@@ -60,19 +65,22 @@ func autoscaler(a *autoscalingv2.HorizontalPodAutoscaler, facts Facts) State {
 // inactive returns the state of an autoscaler that cannot compute a number of replicas.
 func inactive(condition *autoscalingv2.HorizontalPodAutoscalerCondition, shares []shareOfNothing, facts Facts) State {
 	if found := missingRequest.FindStringSubmatch(condition.Message); found != nil {
-		missing := shareOfNothing{resource: corev1.ResourceName(found[1]), containers: found[2:]} // the autoscaler names the first of them
+		// the autoscaler names the first of them
+		missing := shareOfNothing{resource: corev1.ResourceName(found[1]), containers: found[2:]}
 		for _, share := range shares {
 			if share.resource == missing.resource {
 				missing = share
 			}
 		}
-		return State{Verdict: Stuck, Reason: v1.ReasonAutoscalingRequestMissing, Message: "autoscaling does nothing: " + missing.String()}
+		return State{Verdict: Stuck, Reason: v1.ReasonAutoscalingRequestMissing,
+			Message: "autoscaling does nothing: " + missing.String()}
 	}
 	const nothing = "autoscaling does nothing: it has no metrics: "
 	if strings.Contains(condition.Message, "could not find the requested resource") {
 		return unmeasured(nothing+"the cluster has no metrics API, which metrics-server brings", time.Time{}, facts)
 	}
-	return unmeasured(nothing+diagnose.Brief(diagnose.AfterLast(condition.Message, "failed to get ")), condition.LastTransitionTime.Time, facts)
+	return unmeasured(nothing+diagnose.Brief(diagnose.AfterLast(condition.Message, "failed to get ")),
+		condition.LastTransitionTime.Time, facts)
 }
 
 // unmeasured returns the state of an autoscaler without metrics since some time: those of new pods take a while.

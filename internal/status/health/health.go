@@ -1,6 +1,6 @@
-// Package health returns the state of a live object of any kind: whether it does what it is for. It is pure: it reads no cluster, and the
-// same object with the same facts is always in the same state. Built-in kinds have rules of their own; all others are read as kstatus reads
-// them.
+// Package health returns the state of a live object of any kind: whether it does what it is for. It is pure: it reads
+// no cluster, and the same object with the same facts is always in the same state. Built-in kinds have rules of their
+// own; all others are read as kstatus reads them.
 package health
 
 import (
@@ -93,7 +93,8 @@ func Of(object client.Object, facts Facts) State {
 		return autoscaler(object, facts)
 	case *policyv1.PodDisruptionBudget:
 		return budget(object)
-	case *corev1.ConfigMap, *corev1.ServiceAccount, *networkingv1.NetworkPolicy, *rbacv1.Role, *rbacv1.RoleBinding: // they have no status
+	// they have no status
+	case *corev1.ConfigMap, *corev1.ServiceAccount, *networkingv1.NetworkPolicy, *rbacv1.Role, *rbacv1.RoleBinding:
 		return State{}
 	}
 	if route := gateway.RouteOf(object); route != nil {
@@ -108,8 +109,8 @@ func Of(object client.Object, facts Facts) State {
 // Holds reports whether an object keeps its resource from being ready.
 func (s State) Holds() bool { return s.Verdict >= Waiting }
 
-// overdue makes a state stuck that should have passed by itself after some time. The time begins when the object was last created or
-// released.
+// overdue makes a state stuck that should have passed by itself after some time. The time begins when the object was
+// last created or released.
 func (s State) overdue(object client.Object, facts Facts, patience time.Duration) State {
 	since := object.GetCreationTimestamp().Time
 	if facts.Since.After(since) {
@@ -132,7 +133,8 @@ func annotated(object client.Object) (State, bool) {
 	case found.Ready:
 		return State{}, true
 	case found.Fault:
-		return State{Verdict: Stuck, Message: found.Message, Hint: "ask the chart's maintainers: the annotation is part of the chart"}, true
+		return State{Verdict: Stuck, Message: found.Message,
+			Hint: "ask the chart's maintainers: the annotation is part of the chart"}, true
 	}
 	return State{Verdict: Waiting, Message: found.Message}, true
 }

@@ -14,7 +14,8 @@ import (
 )
 
 const (
-	// balancerPatience is the time in which clouds should assign an address, and certificatePatience that of certificate issuers.
+	// balancerPatience is the time in which clouds should assign an address, and certificatePatience that of certificate
+	// issuers.
 	balancerPatience, certificatePatience = 5 * time.Minute, 2 * time.Minute
 )
 
@@ -32,8 +33,8 @@ func service(s *corev1.Service, facts Facts) State {
 // annotationIngressClass names the class of an Ingress where the newer field is not used.
 const annotationIngressClass = "kubernetes.io/ingress.class"
 
-// ingress needs its class, which determines its controller, and the certificates that it names. Admission sets the default class if none
-// is named.
+// ingress needs its class, which determines its controller, and the certificates that it names. Admission sets the
+// default class if none is named.
 func ingress(i *networkingv1.Ingress, facts Facts) State {
 	if class := i.Spec.IngressClassName; class != nil {
 		if others, missing := facts.Missing[reference.Object{Kind: reference.IngressClass, Name: *class}]; missing {
@@ -42,7 +43,8 @@ func ingress(i *networkingv1.Ingress, facts Facts) State {
 	}
 	var names []string
 	for _, tls := range i.Spec.TLS {
-		if _, missing := facts.Missing[reference.Object{Kind: reference.Secret, Name: tls.SecretName}]; missing && tls.SecretName != "" && !slices.Contains(names, tls.SecretName) {
+		if _, missing := facts.Missing[reference.Object{Kind: reference.Secret, Name: tls.SecretName}]; missing &&
+			tls.SecretName != "" && !slices.Contains(names, tls.SecretName) {
 			names = append(names, tls.SecretName)
 		}
 	}
@@ -69,7 +71,8 @@ func missingClass(class string, others []string) State {
 		Hint:    "install an ingress controller, or leave the class out where the cluster has a default one",
 	}
 	if len(others) > 0 {
-		state.Message = fmt.Sprintf("IngressClass %q does not exist, so no controller serves it; the cluster has %s", class, quoted(others))
+		state.Message = fmt.Sprintf("IngressClass %q does not exist, so no controller serves it; the cluster has %s", class,
+			quoted(others))
 		state.Hint = "take one of the classes that there are, or ask the platform team to install that one"
 	}
 	return state

@@ -19,7 +19,8 @@ import (
 	"github.com/example/appservice-operator/internal/status/diagnose"
 )
 
-// claim needs a volume as soon as a pod is to mount it: a storage class that waits for the first pod provides none before.
+// claim needs a volume as soon as a pod is to mount it: a storage class that waits for the first pod provides none
+// before.
 func claim(c *corev1.PersistentVolumeClaim, facts Facts) State {
 	switch c.Status.Phase {
 	case corev1.ClaimBound:
@@ -29,7 +30,8 @@ func claim(c *corev1.PersistentVolumeClaim, facts Facts) State {
 	}
 	if class := c.Spec.StorageClassName; class != nil {
 		if others, missing := facts.Missing[reference.Object{Kind: reference.StorageClass, Name: *class}]; missing {
-			state := State{Verdict: Stuck, Reason: v1.ReasonDependencyMissing, Message: fmt.Sprintf("no volume is bound to it: StorageClass %q does not exist", *class)}
+			state := State{Verdict: Stuck, Reason: v1.ReasonDependencyMissing,
+				Message: fmt.Sprintf("no volume is bound to it: StorageClass %q does not exist", *class)}
 			if len(others) > 0 {
 				state.Message += "; the cluster has " + quoted(others)
 			}
@@ -46,9 +48,10 @@ func claim(c *corev1.PersistentVolumeClaim, facts Facts) State {
 func wanted(claim string, facts Facts) bool {
 	for _, object := range facts.Live {
 		workload, found := diagnose.WorkloadOf(object)
-		if found && runs(kube.Typed(object)) && slices.ContainsFunc(workload.Template.Spec.Volumes, func(v corev1.Volume) bool {
-			return v.PersistentVolumeClaim != nil && v.PersistentVolumeClaim.ClaimName == claim
-		}) {
+		if found && runs(kube.Typed(object)) &&
+			slices.ContainsFunc(workload.Template.Spec.Volumes, func(v corev1.Volume) bool {
+				return v.PersistentVolumeClaim != nil && v.PersistentVolumeClaim.ClaimName == claim
+			}) {
 			return true
 		}
 	}
@@ -70,8 +73,8 @@ func runs(workload client.Object) bool {
 	return true
 }
 
-// computed returns the state that kstatus computes from the fields that most kinds have in common: observedGeneration and
-// conditions.
+// computed returns the state that kstatus computes from the fields that most kinds have in common: observedGeneration
+// and conditions.
 func computed(object client.Object) State {
 	content, whole := kube.Content(object)
 	if !whole {
@@ -89,11 +92,12 @@ func computed(object client.Object) State {
 	return State{Verdict: Waiting, Message: result.Message}
 }
 
-// budget is ready, with a warning if it allows no disruption although all pods that it counts are healthy: nodes cannot be
-// drained then.
+// budget is ready, with a warning if it allows no disruption although all pods that it counts are healthy: nodes cannot
+// be drained then.
 func budget(b *policyv1.PodDisruptionBudget) State {
 	have := b.Status
-	if have.ObservedGeneration < b.Generation || have.ExpectedPods == 0 || have.DisruptionsAllowed > 0 || have.CurrentHealthy < have.ExpectedPods {
+	if have.ObservedGeneration < b.Generation || have.ExpectedPods == 0 || have.DisruptionsAllowed > 0 ||
+		have.CurrentHealthy < have.ExpectedPods {
 		return State{}
 	}
 	return State{

@@ -12,9 +12,9 @@ import (
 	"github.com/example/appservice-operator/internal/status/diagnose"
 )
 
-// shareOfNothing is a target of an autoscaler that is a percentage of the containers' requests, while some request nothing. The target has
-// no effect then, unless a LimitRange of the namespace makes the pods request more than their template does, which only the autoscaler can
-// know.
+// shareOfNothing is a target of an autoscaler that is a percentage of the containers' requests, while some request
+// nothing. The target has no effect then, unless a LimitRange of the namespace makes the pods request more than their
+// template does, which only the autoscaler can know.
 type shareOfNothing struct {
 	resource   corev1.ResourceName
 	containers []string
@@ -56,26 +56,29 @@ func templateOf(target autoscalingv2.CrossVersionObjectReference, facts Facts) *
 	if err != nil {
 		return nil
 	}
-	workload, found := diagnose.WorkloadOf(facts.Live[kube.Key{GroupKind: group.WithKind(target.Kind).GroupKind(), Name: target.Name}])
+	workload, found := diagnose.WorkloadOf(facts.Live[kube.Key{GroupKind: group.WithKind(target.Kind).GroupKind(),
+		Name: target.Name}])
 	if !found {
 		return nil
 	}
 	return workload.Template
 }
 
-// shareOf returns the resource of a metric that is a percentage of its request, and the container if the metric covers only one.
+// shareOf returns the resource of a metric that is a percentage of its request, and the container if the metric covers
+// only one.
 func shareOf(metric autoscalingv2.MetricSpec) (resource corev1.ResourceName, container string, isShare bool) {
 	switch {
 	case metric.Resource != nil:
 		return metric.Resource.Name, "", metric.Resource.Target.Type == autoscalingv2.UtilizationMetricType
 	case metric.ContainerResource != nil:
-		return metric.ContainerResource.Name, metric.ContainerResource.Container, metric.ContainerResource.Target.Type == autoscalingv2.UtilizationMetricType
+		return metric.ContainerResource.Name, metric.ContainerResource.Container,
+			metric.ContainerResource.Target.Type == autoscalingv2.UtilizationMetricType
 	}
 	return "", "", false
 }
 
-// unrequested returns the containers of pods, including sidecars, that request nothing of a resource. A limit counts as a request: the
-// API server defaults one to the other. Requests of a whole pod replace those of its containers.
+// unrequested returns the containers of pods, including sidecars, that request nothing of a resource. A limit counts as
+// a request: the API server defaults one to the other. Requests of a whole pod replace those of its containers.
 func unrequested(pod *corev1.PodSpec, resource corev1.ResourceName, only string) []string {
 	if only == "" && pod.Resources != nil && asks(*pod.Resources, resource) {
 		return nil

@@ -17,10 +17,11 @@ import (
 // noticeTime is how long a controller may take to report on a new route.
 const noticeTime = 30 * time.Second
 
-// routeState returns the state of a Gateway API route of any kind: ready when each of its parents accepts it and has resolved all that it
-// refers to. The messages are those of the gateways. A route that no controller reports on is stuck some time after its creation: it does not
-// show how long a parent has been in the spec, so if a parent is added to an old route, that is stuck as soon as the reports on
-// the other parents are up to date. A route without parents attaches to nothing, and is ready.
+// routeState returns the state of a Gateway API route of any kind: ready when each of its parents accepts it and has
+// resolved all that it refers to. The messages are those of the gateways. A route that no controller reports on is
+// stuck some time after its creation: it does not show how long a parent has been in the spec, so if a parent is added
+// to an old route, that is stuck as soon as the reports on the other parents are up to date. A route without parents
+// attaches to nothing, and is ready.
 func routeState(route *gateway.Route, facts Facts) State {
 	var worst State
 	var words []string
@@ -41,11 +42,12 @@ func routeState(route *gateway.Route, facts Facts) State {
 	return worst
 }
 
-// parentState returns the state of one parent. Several controllers may report on it, including a former one: a controller that
-// serves the route takes precedence, then one that refuses it, then one that has not evaluated it yet.
+// parentState returns the state of one parent. Several controllers may report on it, including a former one: a
+// controller that serves the route takes precedence, then one that refuses it, then one that has not evaluated it yet.
 func parentState(route *gateway.Route, parent gateway.Parent, facts Facts) State {
 	name := parent.In(route.Metadata.Namespace)
-	if len(parent.Entries) == 0 || facts.Gateways.Missing(parent.Ref) { // reports on a Gateway that is gone no longer count
+	// reports on a Gateway that is gone no longer count
+	if len(parent.Entries) == 0 || facts.Gateways.Missing(parent.Ref) {
 		return unseen(route, parent, facts)
 	}
 	states := make([]State, 0, len(parent.Entries))
@@ -63,10 +65,12 @@ func unseen(route *gateway.Route, parent gateway.Parent, facts Facts) State {
 	name := parent.In(route.Metadata.Namespace)
 	until := route.Metadata.CreationTimestamp.Add(noticeTime)
 	_, known := facts.Gateways[parent.NamespacedName]
-	why, hint := name+" does not exist, or is not one that a controller serves", "see kubectl describe gateway; name one in spec.route.parentRefs that has an address"
+	why, hint := name+" does not exist, or is not one that a controller serves",
+		"see kubectl describe gateway; name one in spec.route.parentRefs that has an address"
 	switch {
 	case facts.Gateways.Missing(parent.Ref):
-		why, hint = name+" does not exist", "name a Gateway in spec.route.parentRefs that there is (kubectl get gateways --all-namespaces), or create it"
+		why, hint = name+" does not exist",
+			"name a Gateway in spec.route.parentRefs that there is (kubectl get gateways --all-namespaces), or create it"
 	case parent.IsGateway() && known:
 		why = name + " exists, but no controller serves its class"
 	}
@@ -76,27 +80,33 @@ func unseen(route *gateway.Route, parent gateway.Parent, facts Facts) State {
 	case route.Behind():
 		return State{Verdict: Waiting, Message: "waiting for a controller to look at it: " + name}
 	}
-	return State{Verdict: Stuck, Reason: v1.ReasonRouteNotAccepted, Message: "no controller has looked at it: " + why, Hint: hint}
+	return State{Verdict: Stuck, Reason: v1.ReasonRouteNotAccepted, Message: "no controller has looked at it: " + why,
+		Hint: hint}
 }
 
 // entryState returns the state of a parent according to one controller.
 func entryState(name string, entry gateway.Entry) State {
 	if entry.Behind() {
-		return State{Verdict: Waiting, Message: fmt.Sprintf("%s: waiting for %s to look at the newest version of it", name, entry.Controller)}
+		return State{Verdict: Waiting,
+			Message: fmt.Sprintf("%s: waiting for %s to look at the newest version of it", name, entry.Controller)}
 	}
 	for _, bad := range []struct {
 		kind   string
 		status metav1.ConditionStatus
-	}{{gateway.Accepted, metav1.ConditionFalse}, {gateway.ResolvedRefs, metav1.ConditionFalse}, {gateway.PartiallyInvalid, metav1.ConditionTrue}} {
-		if condition := meta.FindStatusCondition(entry.Conditions, bad.kind); condition != nil && condition.Status == bad.status {
+	}{{gateway.Accepted, metav1.ConditionFalse}, {gateway.ResolvedRefs, metav1.ConditionFalse},
+		{gateway.PartiallyInvalid, metav1.ConditionTrue}} {
+		if condition := meta.FindStatusCondition(entry.Conditions, bad.kind); condition != nil &&
+			condition.Status == bad.status {
 			return State{
 				Verdict: Stuck, Reason: v1.ReasonRouteNotAccepted, Hint: refusals[condition.Reason],
-				Message: fmt.Sprintf("%s: %s (%s of %s)", name, cmp.Or(condition.Message, bad.kind+" is "+string(bad.status)), condition.Reason, entry.Controller),
+				Message: fmt.Sprintf("%s: %s (%s of %s)", name, cmp.Or(condition.Message, bad.kind+" is "+string(bad.status)),
+					condition.Reason, entry.Controller),
 			}
 		}
 	}
 	if !meta.IsStatusConditionTrue(entry.Conditions, gateway.Accepted) {
-		return State{Verdict: Waiting, Message: fmt.Sprintf("%s: %s has not said whether it accepts it", name, entry.Controller)}
+		return State{Verdict: Waiting,
+			Message: fmt.Sprintf("%s: %s has not said whether it accepts it", name, entry.Controller)}
 	}
 	return State{}
 }

@@ -12,15 +12,17 @@ import (
 // ScaledObject is KEDA's kind for autoscaling.
 var ScaledObject = schema.GroupKind{Group: "keda.sh", Kind: "ScaledObject"}
 
-// scaledObject is ready when KEDA reports that it scales. KEDA's conditions have neither times nor generations. It first checks before
-// the workload exists, and reports that it cannot scale then, so its report gets some time to change.
+// scaledObject is ready when KEDA reports that it scales. KEDA's conditions have neither times nor generations. It
+// first checks before the workload exists, and reports that it cannot scale then, so its report gets some time to
+// change.
 func scaledObject(object client.Object, facts Facts) State {
 	content, whole := kube.Content(object)
 	if !whole {
 		return State{}
 	}
 	conditions, _, _ := unstructured.NestedSlice(content, "status", "conditions")
-	ready := State{Reason: v1.ReasonAutoscalingFailed, Message: "KEDA has not looked at it"}.overdue(object, facts, metricsPatience)
+	ready := State{Reason: v1.ReasonAutoscalingFailed, Message: "KEDA has not looked at it"}.overdue(object, facts,
+		metricsPatience)
 	for _, item := range conditions {
 		condition, _ := item.(map[string]any)
 		if condition["type"] != "Ready" {
@@ -31,7 +33,8 @@ func scaledObject(object client.Object, facts Facts) State {
 		case condition["status"] == "True":
 			ready = State{}
 		case condition["status"] == "False":
-			ready = State{Reason: v1.ReasonAutoscalingFailed, Message: "autoscaling does nothing: KEDA says: " + message}.overdue(object, facts, metricsPatience)
+			ready = State{Reason: v1.ReasonAutoscalingFailed,
+				Message: "autoscaling does nothing: KEDA says: " + message}.overdue(object, facts, metricsPatience)
 		case condition["reason"] == "PartialTriggerError":
 			ready = State{Verdict: Warned, Reason: v1.ReasonAutoscalingFailed, Message: "KEDA says: " + message}
 		}

@@ -45,7 +45,8 @@ func rollout(object client.Object, facts Facts) State {
 // deployment returns the state of a Deployment whose replicas are in a state.
 func deployment(d *appsv1.Deployment, state State) State {
 	have := d.Status
-	if failure := DeploymentCondition(d, appsv1.DeploymentReplicaFailure); failure != nil && failure.Status == corev1.ConditionTrue {
+	if failure := DeploymentCondition(d, appsv1.DeploymentReplicaFailure); failure != nil &&
+		failure.Status == corev1.ConditionTrue {
 		return State{Verdict: Stuck, Reason: v1.ReasonReplicaFailure, Message: "pods cannot be created: " + failure.Message}
 	}
 	progressing := DeploymentCondition(d, appsv1.DeploymentProgressing)
@@ -67,13 +68,15 @@ func deployment(d *appsv1.Deployment, state State) State {
 func statefulSet(s *appsv1.StatefulSet, state State, want int32, facts Facts) State {
 	have := s.Status
 	deadline, err := strconv.ParseInt(s.Annotations[v1.AnnotationProgressDeadline], 10, 32)
-	if state.Verdict != Waiting || err != nil || have.CurrentRevision == have.UpdateRevision { // the revisions differ until a rollout is complete
+	// the revisions differ until a rollout is complete
+	if state.Verdict != Waiting || err != nil || have.CurrentRevision == have.UpdateRevision {
 		return state
 	}
 	late := state.overdue(s, facts, time.Duration(deadline)*time.Second*time.Duration(max(1, want)))
 	if late.Verdict == Stuck {
 		late.Reason = v1.ReasonRolloutStalled
-		late.Message = fmt.Sprintf("%d of %d replicas are up to date after the progress deadline of %d s for each", have.UpdatedReplicas, want, deadline)
+		late.Message = fmt.Sprintf("%d of %d replicas are up to date after the progress deadline of %d s for each",
+			have.UpdatedReplicas, want, deadline)
 	}
 	return late
 }
@@ -88,7 +91,8 @@ func replicas(want int32, have diagnose.Counts) State {
 	case have.All == want && have.Updated == want && have.Available == want && want == 0:
 		return State{Reason: v1.ReasonScaledToZero, Message: "scaled to zero as desired"}
 	case have.All == want && have.Updated == want && have.Available == want:
-		return State{Reason: v1.ReasonRunning, Message: fmt.Sprintf("%d of %d replicas are up to date and available", have.Available, want)}
+		return State{Reason: v1.ReasonRunning,
+			Message: fmt.Sprintf("%d of %d replicas are up to date and available", have.Available, want)}
 	case have.Updated < want:
 		state.Message = fmt.Sprintf("%d of %d replicas are up to date", have.Updated, want)
 	case have.All > have.Updated:
@@ -111,14 +115,16 @@ func job(j *batchv1.Job) State {
 		case batchv1.JobComplete:
 			return State{Reason: v1.ReasonComplete, Message: "it is complete"}
 		case batchv1.JobFailed:
-			return State{Verdict: Stuck, Reason: v1.ReasonJobFailed, Message: fmt.Sprintf("it failed: %s: %s", condition.Reason, condition.Message)}
+			return State{Verdict: Stuck, Reason: v1.ReasonJobFailed,
+				Message: fmt.Sprintf("it failed: %s: %s", condition.Reason, condition.Message)}
 		}
 	}
 	if ptr.Deref(j.Spec.Suspend, false) { // the condition may stay after it has run
 		return State{Verdict: Waiting, Reason: v1.ReasonRollingOut, Message: "it is suspended"}
 	}
-	return State{Verdict: Waiting, Reason: v1.ReasonRollingOut, Message: fmt.Sprintf("%d pods run, %d of %d have succeeded",
-		j.Status.Active, j.Status.Succeeded, ptr.Deref(j.Spec.Completions, 1))}
+	return State{Verdict: Waiting, Reason: v1.ReasonRollingOut,
+		Message: fmt.Sprintf("%d pods run, %d of %d have succeeded",
+			j.Status.Active, j.Status.Succeeded, ptr.Deref(j.Spec.Completions, 1))}
 }
 
 // Ended returns the state of a Job that is gone, by the result of its run.
@@ -129,7 +135,8 @@ func Ended(run *v1.RunStatus) State {
 	case v1.RunFailed:
 		return State{Verdict: Stuck, Reason: v1.ReasonJobFailed, Message: "Job " + run.Job + " failed"}
 	}
-	return State{Verdict: Stuck, Reason: v1.ReasonRunUnknown, Message: "Job " + run.Job + " is gone, and how it ended is not known: it does not run again unasked"}
+	return State{Verdict: Stuck, Reason: v1.ReasonRunUnknown,
+		Message: "Job " + run.Job + " is gone, and how it ended is not known: it does not run again unasked"}
 }
 
 // cronJob returns whether the last finished run succeeded; there may have been none.

@@ -1,5 +1,5 @@
-// Package reason has the table of the reasons of Ready and of problems: what to do about each, and how it shows. A new reason is a constant in
-// api/v1 and a row here.
+// Package reason has the table of the reasons of Ready and of problems: what to do about each, and how it shows. A new
+// reason is a constant in api/v1 and a row here.
 package reason
 
 import v1 "github.com/example/appservice-operator/api/v1"
@@ -26,23 +26,29 @@ const RunAgain = "it runs again when the spec changes what it runs, or with kube
 const refused = "change what the API server refuses; the operator retries by itself"
 
 var reasons = map[string]Reason{
-	v1.ReasonImageNotFound:             {Hint: "correct name and tag in spec.image, or push the image", InPods: true},
-	v1.ReasonImagePullUnauthorized:     {Hint: "check the name of the image, and name a Secret with the registry's credentials in spec.imagePullSecrets", InPods: true},
-	v1.ReasonImageNameInvalid:          {Hint: "correct spec.image: REGISTRY/REPOSITORY:TAG, with a repository in lower case", InPods: true},
-	v1.ReasonImagePullFailed:           {Hint: "check the registry in spec.image, and whether nodes can reach it", InPods: true},
-	v1.ReasonContainerCrashed:          {Hint: "see kubectl logs --previous of the pod", InPods: true, Recurs: true},
-	v1.ReasonJobFailed:                 {Hint: "see kubectl logs of the Job's pods; " + RunAgain, InPods: true},
-	v1.ReasonRunUnknown:                {Hint: "check what it has done; " + RunAgain},
-	v1.ReasonOutOfMemory:               {Hint: "raise spec.resources.limits.memory, or have the program use less", InPods: true, Recurs: true},
-	v1.ReasonContainerStartFailed:      {Hint: "correct spec.command and spec.args, or the entry point of the image", InPods: true},
-	v1.ReasonContainerConfigInvalid:    {Hint: "correct what the message names in the spec", InPods: true},
-	v1.ReasonStartupProbeFailing:       {Hint: "correct spec.probes.startup, or give it more time: failureThreshold times periodSeconds, or startupSeconds", InPods: true, Recurs: true},
-	v1.ReasonLivenessProbeFailing:      {Hint: "correct spec.probes.liveness; a slow start needs spec.probes.startupSeconds", InPods: true, Recurs: true},
-	v1.ReasonReadinessProbeFailing:     {Hint: "correct spec.probes.readiness, or the endpoint that it checks; a slow start needs spec.probes.startupSeconds", InPods: true},
-	v1.ReasonUnschedulable:             {Hint: "lower spec.resources.requests, loosen spec.nodeSelector, affinity or tolerations, or ask for more nodes", InPods: true},
-	v1.ReasonDependencyMissing:         {Hint: "create it or change the reference", InPods: true},
-	v1.ReasonVolumeNotBound:            {Hint: "check spec.persistence.storageClassName and the cluster's provisioner (kubectl describe pvc)", InPods: true},
-	v1.ReasonVolumeNotMounted:          {Hint: "see kubectl describe pod, and the log of the node's storage driver", InPods: true},
+	v1.ReasonImageNotFound:         {Hint: "correct name and tag in spec.image, or push the image", InPods: true},
+	v1.ReasonImagePullUnauthorized: {Hint: "check the name of the image, and name a Secret with the registry's credentials in spec.imagePullSecrets", InPods: true},
+	v1.ReasonImageNameInvalid: {Hint: "correct spec.image: REGISTRY/REPOSITORY:TAG, with a repository in lower case",
+		InPods: true},
+	v1.ReasonImagePullFailed: {Hint: "check the registry in spec.image, and whether nodes can reach it",
+		InPods: true},
+	v1.ReasonContainerCrashed: {Hint: "see kubectl logs --previous of the pod", InPods: true, Recurs: true},
+	v1.ReasonJobFailed:        {Hint: "see kubectl logs of the Job's pods; " + RunAgain, InPods: true},
+	v1.ReasonRunUnknown:       {Hint: "check what it has done; " + RunAgain},
+	v1.ReasonOutOfMemory: {Hint: "raise spec.resources.limits.memory, or have the program use less",
+		InPods: true, Recurs: true},
+	v1.ReasonContainerStartFailed: {Hint: "correct spec.command and spec.args, or the entry point of the image",
+		InPods: true},
+	v1.ReasonContainerConfigInvalid: {Hint: "correct what the message names in the spec", InPods: true},
+	v1.ReasonStartupProbeFailing:    {Hint: "correct spec.probes.startup, or give it more time: failureThreshold times periodSeconds, or startupSeconds", InPods: true, Recurs: true},
+	v1.ReasonLivenessProbeFailing: {Hint: "correct spec.probes.liveness; a slow start needs spec.probes.startupSeconds",
+		InPods: true, Recurs: true},
+	v1.ReasonReadinessProbeFailing: {Hint: "correct spec.probes.readiness, or the endpoint that it checks; a slow start needs spec.probes.startupSeconds", InPods: true},
+	v1.ReasonUnschedulable:         {Hint: "lower spec.resources.requests, loosen spec.nodeSelector, affinity or tolerations, or ask for more nodes", InPods: true},
+	v1.ReasonDependencyMissing:     {Hint: "create it or change the reference", InPods: true},
+	v1.ReasonVolumeNotBound:        {Hint: "check spec.persistence.storageClassName and the cluster's provisioner (kubectl describe pvc)", InPods: true},
+	v1.ReasonVolumeNotMounted: {Hint: "see kubectl describe pod, and the log of the node's storage driver",
+		InPods: true},
 	v1.ReasonNodeTrouble:               {Hint: "ask the platform team: network or container runtime of the node are in trouble", InPods: true},
 	v1.ReasonDefaultsInvalid:           {Hint: "correct the defaults that the message names; the spec is not at fault"},
 	v1.ReasonQuotaExceeded:             {Hint: "lower spec.size or spec.resources, or ask for a larger quota"},
