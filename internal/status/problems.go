@@ -45,7 +45,8 @@ func problems(in Input, objects []objectState, main client.Object, v verdict, ex
 	list = append(list, unknown(in.Unknown)...)
 	if in.Namesake != "" && v.reason != v1.ReasonResourceExists {
 		list = append(list, v1.Problem{
-			Type: v1.ProblemWarning, Source: in.Namesake, Reason: v1.ReasonResourceExists, Hint: "create this one again under another name",
+			Type: v1.ProblemWarning, Source: in.Namesake, Reason: v1.ReasonResourceExists,
+			Hint:    "create this one again under another name",
 			Message: fmt.Sprintf("%s %q has the same name, and release records are named after both: a release of one may be refused for the other's", in.Namesake, in.Resource.GetName()),
 		})
 	}
@@ -71,22 +72,6 @@ func problems(in Input, objects []objectState, main client.Object, v verdict, ex
 	list = append(list, shutOut(in)...)
 	list = append(list, expiring...)
 	return append(list, ignoredSize(main)...)
-}
-
-// mostUnknown is how many fields that the operator does not know are listed.
-const mostUnknown = 5
-
-// unknown returns the problem of fields that the operator does not know.
-func unknown(paths []string) []v1.Problem {
-	var list []v1.Problem
-	for i, path := range paths[:min(len(paths), mostUnknown)] {
-		message := path + " has no effect: this operator does not know the field, which a newer CRD lets in"
-		if more := len(paths) - mostUnknown; more > 0 && i == mostUnknown-1 {
-			message += fmt.Sprintf(" (and %d more)", more)
-		}
-		list = append(list, warning(path, v1.ReasonFieldUnknown, OneLine(message)))
-	}
-	return list
 }
 
 // wrong lists the problems of objects, errors first: the causes if they are known, else what the object itself shows.

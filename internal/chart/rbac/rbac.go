@@ -1,22 +1,16 @@
-// Package rbac owns the rights that the operator needs for what it serves and for what it does; config/rbac is generated from it. It
-// detects missing rights, and names them: the right, what needs it and where it is granted. It calls no cluster: it reads the API server's
-// answers.
+// Package rbac owns the rights that the operator needs for what it serves and for what it does; config/rbac is
+// generated from it. It detects missing rights, and names them: the right, what needs it and where it is granted. It
+// calls no cluster: it reads the API server's answers.
 package rbac
 
 import (
-	"errors"
-	"fmt"
 	"regexp"
-	"strings"
 
 	"helm.sh/helm/v3/pkg/chart"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	v1 "github.com/example/appservice-operator/api/v1"
 	appchart "github.com/example/appservice-operator/internal/chart"
-	"github.com/example/appservice-operator/internal/kube"
 )
 
 // The files of rights: for namespaced and for cluster-scoped resources, and a folder for each option.
@@ -49,102 +43,9 @@ type Need struct {
 	Option string
 }
 
-// Remedy returns how the operator gets the right.
-func (n Need) Remedy() string {
-	verbs := strings.Join(n.Verbs, ", ")
-	switch {
-	case n.Option != "":
-		return fmt.Sprintf("install it with the right %s (%s/%s)", n.Option, OptionFolder, n.Option)
-	case n.ClusterScoped:
-		return fmt.Sprintf("add %s for it to %s", verbs, ClusterRoleFile)
-	}
-	return fmt.Sprintf("add %s for it to %s", verbs, RoleFile)
-}
-
-// MissingError reports a right that the operator lacks.
-type MissingError struct {
-	Need
-	// Verbs that are missing.
-	Verbs []string
-	// Err is the API server's answer; nil if it was not asked.
-	Err error
-}
-
-func (e *MissingError) Error() string {
-	by := ""
-	if e.By != "" {
-		by = ", " + e.By
-	}
-	return fmt.Sprintf("the operator may not %s %s of API group %q%s: %s", listed(e.Verbs), e.Resource, e.Group, by, e.Remedy())
-}
-
-// Unwrap returns the API server's answer.
-func (e *MissingError) Unwrap() error { return e.Err }
-
-// Reason returns the reason of Ready.
-func (e *MissingError) Reason() string { return v1.ReasonMissingRights }
-
-// listed formats a list for people.
-func listed(words []string) string {
-	last := len(words) - 1
-	if last < 1 {
-		return strings.Join(words, "")
-	}
-	return strings.Join(words[:last], ", ") + " and " + words[last]
-}
-
-// Explain adds to an error about a missing right what a chart says of it; any other error is returned unchanged.
-func Explain(err error, c *chart.Chart, clusterScoped func(schema.GroupVersionKind) bool) error {
-	var known *MissingError
-	verbs, resource, found := refused(err)
-	if !found || errors.As(err, &known) {
-		return err
-	}
-	for _, need := range OfChart(c, clusterScoped) {
-		if need.GroupResource == resource {
-			return &MissingError{Need: need, Verbs: verbs, Err: err}
-		}
-	}
-	return &MissingError{Need: Need{GroupResource: resource, Verbs: ToRender}, Verbs: verbs, Err: err}
-}
-
-// Reference returns the error for a referenced kind that may not be read.
-func Reference(err *kube.ForbiddenError, by string, clusterScoped bool) error {
-	return &MissingError{
-		Need: Need{GroupResource: err.GroupResource, Verbs: ToRefer, By: by, ClusterScoped: clusterScoped}, Verbs: listing, Err: err,
-	}
-}
-
-// Unlabeled returns the error for a policy that selects namespaces by labels, which may not be read. Assuming that no entry matches would
-// allow what the policy forbids.
-func Unlabeled() error {
-	return &MissingError{
-		Need: Need{
-			GroupResource: schema.GroupResource{Resource: "namespaces"}, Verbs: ToRefer, ClusterScoped: true,
-			By: "by whose labels the platform's policy selects (names need no right)",
-		},
-		Verbs: listing,
-	}
-}
-
-// denied matches the messages of the API server's own authorizers. Admission answers with the same code, but other messages.
+// denied matches the messages of the API server's own authorizers. Admission answers with the same code, but other
+// messages.
 var denied = regexp.MustCompile(`cannot (\S+) resource "([^"]+)" in API group "([^"]*)"`)
-
-// refused returns what the operator may not do according to the API server.
-func refused(err error) (verbs []string, resource schema.GroupResource, found bool) {
-	if unseen, found := errors.AsType[*kube.ForbiddenError](err); found {
-		return listing, unseen.GroupResource, true
-	}
-	var answer apierrors.APIStatus
-	if !apierrors.IsForbidden(err) || !errors.As(err, &answer) {
-		return nil, resource, false
-	}
-	words := denied.FindStringSubmatch(answer.Status().Message)
-	if words == nil {
-		return nil, resource, false
-	}
-	return []string{words[1]}, schema.GroupResource{Group: words[3], Resource: words[2]}, true
-}
 
 // OfChart lists the rights for the kinds that are written literally in the templates of a chart.
 func OfChart(c *chart.Chart, clusterScoped func(schema.GroupVersionKind) bool) []Need {
@@ -163,7 +64,8 @@ func OfRendered(c *chart.Chart, kind schema.GroupVersionKind, template string) N
 	return toRender(kind, template, foreign, nil)
 }
 
-func toRender(kind schema.GroupVersionKind, template string, foreign map[schema.GroupKind]appchart.Foreign, clusterScoped func(schema.GroupVersionKind) bool) Need {
+func toRender(kind schema.GroupVersionKind, template string, foreign map[schema.GroupKind]appchart.Foreign,
+	clusterScoped func(schema.GroupVersionKind) bool) Need {
 	need := Need{
 		GroupResource: resourceOf(kind), Verbs: ToRender, By: "which " + template + " renders", Why: whyRendered,
 		ClusterScoped: clusterScoped != nil && clusterScoped(kind),
@@ -175,12 +77,13 @@ func toRender(kind schema.GroupVersionKind, template string, foreign map[schema.
 	return need
 }
 
-// OfKind lists the rights for the resources of a kind in watches.yaml. Those whose chart renders cluster-scoped objects have a finalizer,
-// and those with a spec.ttl are deleted by the operator.
+// OfKind lists the rights for the resources of a kind in watches.yaml. Those whose chart renders cluster-scoped objects
+// have a finalizer, and those with a spec.ttl are deleted by the operator.
 func OfKind(kind schema.GroupVersionKind, finalizer, expires bool) []Need {
 	resource, by := resourceOf(kind), "of the kind "+kind.Kind+" of watches.yaml"
 	of := func(part, why string, verbs ...string) Need {
-		return Need{GroupResource: schema.GroupResource{Group: resource.Group, Resource: resource.Resource + part}, Verbs: verbs, By: by, Why: why}
+		return Need{GroupResource: schema.GroupResource{Group: resource.Group, Resource: resource.Resource + part},
+			Verbs: verbs, By: by, Why: why}
 	}
 	list := []Need{
 		of("", whyServed, ToRefer...),

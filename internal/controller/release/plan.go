@@ -1,8 +1,6 @@
 package release
 
 import (
-	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -11,11 +9,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/kube/jobs"
 	"github.com/example/appservice-operator/internal/render/hooks"
-	"github.com/example/appservice-operator/internal/text"
 )
 
 // Plan is the set of writes after which the objects of a resource are as rendered. Every action carries out a plan;
@@ -27,8 +23,8 @@ type Plan struct {
 	Apply []Change
 	// Delete are objects of the resource that are no longer rendered.
 	Delete []client.Object
-	// Terminating are rendered objects that were deleted and still exist, held by finalizers. They are left alone until they are gone;
-	// then they are missing.
+	// Terminating are rendered objects that were deleted and still exist, held by finalizers. They are left alone until
+	// they are gone; then they are missing.
 	Terminating []client.Object
 	// Adopted are rendered objects that others created and that were taken over.
 	Adopted []kube.Key
@@ -37,71 +33,10 @@ type Plan struct {
 // Adopting returns the plan with objects marked as taken over that it would have created.
 func (p *Plan) Adopting(keys []kube.Key) *Plan {
 	out := *p
-	out.Create = slices.DeleteFunc(slices.Clone(p.Create), func(o *unstructured.Unstructured) bool { return slices.Contains(keys, kube.KeyOf(o)) })
+	out.Create = slices.DeleteFunc(slices.Clone(p.Create),
+		func(o *unstructured.Unstructured) bool { return slices.Contains(keys, kube.KeyOf(o)) })
 	out.Adopted = keys
 	return &out
-}
-
-// Change is a rendered object, the identity of the live one, and the difference.
-type Change struct {
-	Desired *unstructured.Unstructured
-	Live    client.Object
-	// Field is the path of the first difference, for example spec.replicas; empty if a field is no longer rendered.
-	Field string
-	// Old and New are the values of that field; empty if they must not be printed.
-	Old, New string
-	// More is how many more fields differ.
-	More int
-
-	rolling rolling
-}
-
-// rolling says whether a change of an object restarts the existing pods.
-type rolling int
-
-const (
-	stays   rolling = iota // they go on running
-	mayRoll                // unknown: only the metadata of large objects is
-	rolls                  // they restart
-)
-
-// rollingOf compares the pod template of an object with the live one. Pods of a CronJob end by themselves.
-func rollingOf(desired *unstructured.Unstructured, have map[string]any, full bool) rolling {
-	template := templateOfRunning(desired)
-	if template == nil {
-		return stays
-	}
-	if !full {
-		return mayRoll
-	}
-	wanted, _, _ := unstructured.NestedFieldNoCopy(desired.Object, template...)
-	live, _, _ := unstructured.NestedFieldNoCopy(have, template...)
-	if first, _ := lacking("."+strings.Join(template, "."), wanted, live); first == nil {
-		return stays
-	}
-	return rolls
-}
-
-// String returns the object and what differs, for example "Deployment web: spec.replicas 1 → 2 (and 1 more; restarts pods)".
-func (c Change) String() string {
-	text := kube.KeyOf(c.Desired).String()
-	switch {
-	case c.Old != "" || c.New != "":
-		text += fmt.Sprintf(": %s %s → %s", c.Field, c.Old, c.New)
-	case c.Field != "":
-		text += ": " + c.Field
-	}
-	var notes []string
-	if c.More > 0 {
-		notes = append(notes, fmt.Sprintf("and %d more", c.More))
-	}
-	if c.Field != "" && c.rolling == rolls {
-		notes = append(notes, "restarts pods")
-	}
-	if len(notes) > 0 {
-		text += " (" + strings.Join(notes, "; ") + ")"
-	}
-	return text
 }
 
 // Empty reports whether nothing has to be written.
@@ -116,30 +51,11 @@ func (p *Plan) RollsPods() bool {
 		slices.ContainsFunc(p.Delete, func(o client.Object) bool { return templateOfRunning(o) != nil })
 }
 
-// OnlyRestarts reports whether the plan does nothing but restart pods: someone asked for it, or content that they take has changed.
+// OnlyRestarts reports whether the plan does nothing but restart pods: someone asked for it, or content that they take
+// has changed.
 func (p *Plan) OnlyRestarts() bool {
-	return len(p.Create)+len(p.Delete) == 0 && !slices.ContainsFunc(p.Apply, func(c Change) bool { return !c.onlyRestarts() })
-}
-
-func (c Change) onlyRestarts() bool {
-	have, full := kube.Content(c.Live)
-	if !full {
-		return false
-	}
-	want := c.Desired.DeepCopy()
-	for _, name := range []string{v1.AnnotationRestartedAt, hooks.AnnotationReferences} {
-		for _, template := range [][]string{{"spec", "template"}, {"spec", "jobTemplate", "spec", "template"}} {
-			path := append(slices.Clone(template), "metadata", "annotations", name)
-			if value, found, _ := unstructured.NestedString(have, path...); found {
-				_ = unstructured.SetNestedField(want.Object, value, path...)
-			} else {
-				unstructured.RemoveNestedField(want.Object, path...)
-			}
-		}
-	}
-	want.Object["metadata"] = unstamped(want.Object["metadata"])
-	first, _ := lacking("", want.Object, have)
-	return first == nil
+	return len(p.Create)+len(p.Delete) == 0 &&
+		!slices.ContainsFunc(p.Apply, func(c Change) bool { return !c.onlyRestarts() })
 }
 
 // Awaits names the objects that have to be gone before they can be created again; empty if there are none.
@@ -176,8 +92,8 @@ func (p *Plan) String() string {
 	return strings.Join(parts, "; ")
 }
 
-// Repairs returns what a plan that repairs a release puts back, by object, for example "Deployment web: spec.replicas"; the object alone stands
-// for one that is created.
+// Repairs returns what a plan that repairs a release puts back, by object, for example "Deployment web: spec.replicas";
+// the object alone stands for one that is created.
 func (p *Plan) Repairs() map[kube.Key]string {
 	repairs := make(map[kube.Key]string, len(p.Create)+len(p.Apply))
 	for _, object := range p.Create {
@@ -192,20 +108,23 @@ func (p *Plan) Repairs() map[kube.Key]string {
 
 // HoldBack removes objects from the plan.
 func (p *Plan) HoldBack(keys ...kube.Key) {
-	p.Create = slices.DeleteFunc(p.Create, func(o *unstructured.Unstructured) bool { return slices.Contains(keys, kube.KeyOf(o)) })
+	p.Create = slices.DeleteFunc(p.Create,
+		func(o *unstructured.Unstructured) bool { return slices.Contains(keys, kube.KeyOf(o)) })
 	p.Apply = slices.DeleteFunc(p.Apply, func(c Change) bool { return slices.Contains(keys, kube.KeyOf(c.Desired)) })
 	p.Delete = slices.DeleteFunc(p.Delete, func(o client.Object) bool { return slices.Contains(keys, kube.KeyOf(o)) })
 }
 
-// CompareLastGood makes the plan that keeps the objects of a recorded release as they are while another release is refused or waits, and reports
-// whether it is complete. Objects that have its stamp and were edited are restored. Missing ones are created, unless another release was applied
-// since. Objects with another stamp were written by that one, and objects that are not part of the recorded one may belong to it. No Job is
-// created: it would run again.
-func CompareLastGood(recorded []*unstructured.Unstructured, there map[kube.Key]client.Object) (plan *Plan, complete bool) {
+// CompareLastGood makes the plan that keeps the objects of a recorded release as they are while another release is
+// refused or waits, and reports whether it is complete. Objects that have its stamp and were edited are restored.
+// Missing ones are created, unless another release was applied since. Objects with another stamp were written by that
+// one, and objects that are not part of the recorded one may belong to it. No Job is created: it would run again.
+func CompareLastGood(recorded []*unstructured.Unstructured,
+	there map[kube.Key]client.Object) (plan *Plan, complete bool) {
 	plan = Compare(recorded, there)
 	all := len(plan.Create) + len(plan.Apply) + len(plan.Delete)
 	newer := superseded(recorded, there)
-	plan.Create = slices.DeleteFunc(plan.Create, func(o *unstructured.Unstructured) bool { return newer || kube.KeyOf(o).GroupKind == job })
+	plan.Create = slices.DeleteFunc(plan.Create,
+		func(o *unstructured.Unstructured) bool { return newer || kube.KeyOf(o).GroupKind == job })
 	plan.Apply = slices.DeleteFunc(plan.Apply, func(c Change) bool {
 		return stampOf(c.Live) != stampOf(c.Desired) || c.Field == "" // replicas that the other release hands over
 	})
@@ -216,8 +135,8 @@ func CompareLastGood(recorded []*unstructured.Unstructured, there map[kube.Key]c
 // job is the kind of objects that run once.
 var job = schema.GroupKind{Group: batchv1.GroupName, Kind: "Job"}
 
-// superseded reports whether any object has another stamp than the recorded release gave it: then another release was applied since, even if only
-// in part.
+// superseded reports whether any object has another stamp than the recorded release gave it: then another release was
+// applied since, even if only in part.
 func superseded(recorded []*unstructured.Unstructured, there map[kube.Key]client.Object) bool {
 	stamps := make(map[kube.Key]string, len(recorded))
 	for _, object := range recorded {
@@ -233,8 +152,8 @@ func superseded(recorded []*unstructured.Unstructured, there map[kube.Key]client
 	return false
 }
 
-// CompareRestarted makes the plan that leads from the objects of a recorded release to those of the same release with other annotations of
-// pods. Objects with another stamp were written by another release.
+// CompareRestarted makes the plan that leads from the objects of a recorded release to those of the same release with
+// other annotations of pods. Objects with another stamp were written by another release.
 func CompareRestarted(recorded, restarted []*unstructured.Unstructured, there map[kube.Key]client.Object) *Plan {
 	plan := &Plan{}
 	stamps := map[kube.Key]string{}
@@ -251,13 +170,14 @@ func CompareRestarted(recorded, restarted []*unstructured.Unstructured, there ma
 
 func stampOf(object client.Object) string { return object.GetAnnotations()[hooks.AnnotationStamp] }
 
-// Compare makes the plan that leads from the live objects to the rendered ones. What others added to an object stays, except in
-// pod templates: only rendered fields are compared.
+// Compare makes the plan that leads from the live objects to the rendered ones. What others added to an object stays,
+// except in pod templates: only rendered fields are compared.
 func Compare(rendered []*unstructured.Unstructured, there map[kube.Key]client.Object) *Plan {
 	return Verified{}.Compare(rendered, there)
 }
 
-// Compare makes the same plan as the function Compare, but skips objects that were verified and are rendered as they were then.
+// Compare makes the same plan as the function Compare, but skips objects that were verified and are rendered as they
+// were then.
 func (v Verified) Compare(rendered []*unstructured.Unstructured, there map[kube.Key]client.Object) *Plan {
 	plan := &Plan{}
 	wanted := make(map[kube.Key]bool, len(rendered))
@@ -300,90 +220,4 @@ func turn(object *unstructured.Unstructured) int {
 		return 0
 	}
 	return 1
-}
-
-func compareObject(desired *unstructured.Unstructured, live client.Object) *Change {
-	want := desired.Object
-	have, full := kube.Content(live)
-	if !full { // an outline is of a version that was verified, unless the stamp differs
-		want = nil
-	}
-	renderedAgain := stampOf(live) != stampOf(desired)
-	var first *lack
-	var more int
-	if renderedAgain && want != nil { // differences of metadata come last, and the stamp means nothing to people
-		metadata, moreMetadata := lacking(".metadata", unstamped(want["metadata"]), have["metadata"])
-		if first, more = lacking("", withoutMetadata(want), have); first == nil {
-			first, more = metadata, moreMetadata
-		} else if metadata != nil {
-			more += 1 + moreMetadata
-		}
-	} else {
-		first, more = lacking("", want, have)
-	}
-	intruders := kube.FirstField(kube.Intruders(live))
-	if first == nil && !renderedAgain && intruders == "" && !unsettledReplicas(desired, live) {
-		return nil
-	}
-	change := &Change{Desired: desired, Live: live, Field: intruders, rolling: rollingOf(desired, have, full)}
-	if first == nil {
-		return change
-	}
-	change.Field, change.More = strings.TrimPrefix(first.path, "."), more
-	if !secretive(desired, change.Field) || !scalar(first.old) && !scalar(first.want) {
-		change.Old, change.New = brief(first.old), brief(first.want)
-	}
-	return change
-}
-
-func withoutMetadata(content map[string]any) map[string]any {
-	rest := maps.Clone(content)
-	delete(rest, "metadata")
-	return rest
-}
-
-// unstamped returns metadata without the stamp.
-func unstamped(metadata any) map[string]any {
-	content, _ := metadata.(map[string]any)
-	rest := maps.Clone(content)
-	if annotations, ok := rest["annotations"].(map[string]any); ok {
-		annotations = maps.Clone(annotations)
-		delete(annotations, hooks.AnnotationStamp)
-		rest["annotations"] = annotations
-	}
-	return rest
-}
-
-// brief formats a value for an event: scalars as they are, anything larger as its kind.
-func brief(value any) string {
-	switch value := value.(type) {
-	case nil:
-		return "(none)"
-	case map[string]any:
-		return "(object)"
-	case []any:
-		return fmt.Sprintf("(%d items)", len(value))
-	}
-	line := text.Line(fmt.Sprint(value))
-	if runes := []rune(line); len(runes) > 40 {
-		line = string(runes[:40]) + "…"
-	}
-	return line
-}
-
-func scalar(value any) bool {
-	switch value.(type) {
-	case nil, map[string]any, []any:
-		return false
-	}
-	return true
-}
-
-// secretive reports whether a field may hold data that must not appear in events and logs.
-func secretive(object client.Object, field string) bool {
-	kind := object.GetObjectKind().GroupVersionKind().GroupKind()
-	if kind == kube.SecretKind.GroupKind() || kube.TraitsOf(kind).Payload && !strings.HasPrefix(field, "metadata.") {
-		return true
-	}
-	return slices.ContainsFunc([]string{".env[", ".args", ".command", ".httpHeaders"}, func(part string) bool { return strings.Contains(field, part) })
 }

@@ -2,30 +2,27 @@ package rollout
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/example/appservice-operator/internal/digest"
 	"github.com/example/appservice-operator/internal/kube/livestate"
 	"github.com/example/appservice-operator/internal/render"
 )
 
-// Chart identifies what the resources of a kind are rendered with: a chart, and an operator, whose hooks affect the result,
-// too.
+// Chart identifies what the resources of a kind are rendered with: a chart, and an operator, whose hooks affect the
+// result, too.
 type Chart struct {
 	render.Identity
 	// Operator is the version of the operator.
 	Operator string
 }
 
-// shortest is how many characters of a digest are enough to name a chart.
-const shortest = 8
-
 // String names the chart for people, with the settings of watches.yaml if there are any.
 func (c Chart) String() string {
 	return fmt.Sprintf("chart %s %s (%s)", c.Name, c.Version, c.Short())
 }
 
-// Short names the chart in a request to go on with it. The same files with other values in watches.yaml are another chart.
+// Short names the chart in a request to go on with it. The same files with other values in watches.yaml are another
+// chart.
 func (c Chart) Short() string {
 	if c.Values == "" {
 		return livestate.ShortDigest(c.Digest)
@@ -40,15 +37,4 @@ func (c Chart) id() string {
 		text += "\n" + c.Values
 	}
 	return digest.Of([]byte(text))[:16]
-}
-
-// named reports whether a request names the chart: by its digest, or the beginning of one, and likewise that of its values.
-func (c Chart) named(request string) bool {
-	digest, values, _ := strings.Cut(request, "+")
-	return begins(c.Digest, digest) && (values == "" && c.Values == "" || begins(c.Values, values))
-}
-
-// begins reports whether a digest begins with a text that is long enough to name it.
-func begins(digest, text string) bool {
-	return len(text) >= shortest && strings.HasPrefix(digest, text)
 }

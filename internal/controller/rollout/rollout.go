@@ -10,10 +10,11 @@ import (
 	"github.com/example/appservice-operator/internal/status/health"
 )
 
-// Rollout is the change of one resource that its user did not ask for, from before its first object is written until it is over. It is stored
-// as the value of the label v1.LabelRollout of the newest release record.
+// Rollout is the change of one resource that its user did not ask for, from before its first object is written until it
+// is over. It is stored as the value of the label v1.LabelRollout of the newest release record.
 type Rollout struct {
-	// of identifies what the resource is rendered with, generation its spec: with others, it is another rollout, or its user's.
+	// of identifies what the resource is rendered with, generation its spec: with others, it is another rollout, or its
+	// user's.
 	of         string
 	generation int64
 	// Since is when it began, or when it was last found to go on.
@@ -38,7 +39,8 @@ func (r Rollout) String() string {
 	return fmt.Sprintf("%s.%d.%s.%d.%d", r.of, r.generation, r.Since.UTC().Format(timeFormat), r.before, r.fresh)
 }
 
-// Begun returns the rollout that has begun for a resource of a generation, according to its newest record; false if there is none.
+// Begun returns the rollout that has begun for a resource of a generation, according to its newest record; false if
+// there is none.
 func (a Asked) Begun(record *livestate.Record, generation int64) (Rollout, bool) {
 	if record == nil {
 		return Rollout{}, false
@@ -50,7 +52,8 @@ func (a Asked) Begun(record *livestate.Record, generation int64) (Rollout, bool)
 	since, err := time.Parse(timeFormat, parts[2])
 	before, _ := strconv.ParseInt(parts[3], 10, 32)
 	fresh, _ := strconv.ParseInt(parts[4], 10, 32)
-	return Rollout{of: parts[0], generation: generation, Since: since, before: int32(before), fresh: int32(fresh)}, err == nil
+	return Rollout{of: parts[0], generation: generation, Since: since, before: int32(before), fresh: int32(fresh)},
+		err == nil
 }
 
 // State is how a rollout fares.
@@ -65,8 +68,8 @@ const (
 	Failed
 )
 
-// Judge returns how a rollout fares whose release is recorded or not, and the rollout itself, which begins again if a further replica became
-// available until its deadline, or after it.
+// Judge returns how a rollout fares whose release is recorded or not, and the rollout itself, which begins again if a
+// further replica became available until its deadline, or after it.
 func (r Rollout) Judge(recorded bool, there health.Replicas, now time.Time, deadline time.Duration) (Rollout, State) {
 	fresh := min(there.New, mostCounted)
 	late := !now.Before(r.Since.Add(deadline)) || now.Add(deadline).Before(r.Since) // nobody begins in the future

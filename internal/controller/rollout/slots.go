@@ -19,8 +19,9 @@ import (
 	"github.com/example/appservice-operator/internal/text"
 )
 
-// Rollouts is the line of the resources of one kind whose pods would restart although their users changed nothing. It bounds how many of
-// them do so at a time, and halts if too many fail. It is safe for concurrent use; no call takes longer if more of them wait.
+// Rollouts is the line of the resources of one kind whose pods would restart although their users changed nothing. It
+// bounds how many of them do so at a time, and halts if too many fail. It is safe for concurrent use; no call takes
+// longer if more of them wait.
 //
 // What it holds follows from the labels of the release records: nobody begins before each resource was looked at once.
 type Rollouts struct {
@@ -72,7 +73,8 @@ type Progress struct {
 	Failed int
 }
 
-// Begin reports whether a resource may begin, and then has a place. Otherwise it waits in line, and is reconciled when it may.
+// Begin reports whether a resource may begin, and then has a place. Otherwise it waits in line, and is reconciled when
+// it may.
 func (r *Rollouts) Begin(name types.NamespacedName) bool {
 	defer r.change(name)()
 	r.well(name)
@@ -123,7 +125,8 @@ func (r *Rollouts) fail(name types.NamespacedName) {
 	r.giveBack(name)
 }
 
-// Looked records that a resource was looked at: if it has begun, that is known. It fails at its deadline, whatever kept it from being judged.
+// Looked records that a resource was looked at: if it has begun, that is known. It fails at its deadline, whatever kept
+// it from being judged.
 func (r *Rollouts) Looked(name types.NamespacedName) {
 	defer r.change(name)()
 	delete(r.unseen, name)
@@ -136,25 +139,6 @@ func (r *Rollouts) Looked(name types.NamespacedName) {
 func (r *Rollouts) Forget(name types.NamespacedName) {
 	r.End(name)
 	r.Looked(name)
-}
-
-// Halted returns why nobody in a namespace may begin; empty if that is not so.
-func (r *Rollouts) Halted(namespace string) string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if of := r.lines[namespace]; of != nil {
-		return cmp.Or(of.halted, r.halted)
-	}
-	return r.halted
-}
-
-// Allow requests to go on, whatever fails, with the chart named by a digest, or the beginning of one; "" requests nothing.
-func (r *Rollouts) Allow(digest string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.requested, r.allowed = digest, r.Chart().named(digest)
-	r.judgeAll()
-	r.advance(types.NamespacedName{})
 }
 
 // Wake returns the source of requests for resources that may begin, or of which it is news why they may not.
@@ -232,7 +216,8 @@ func (r *Rollouts) line(namespace string) {
 	}
 }
 
-// advance gives free places to those whose turn it is, and has them reconciled, except for one that is being reconciled.
+// advance gives free places to those whose turn it is, and has them reconciled, except for one that is being
+// reconciled.
 func (r *Rollouts) advance(current types.NamespacedName) {
 	for len(r.places) < r.Limit && r.unseen != nil && len(r.unseen) == 0 && r.halted == "" {
 		of := r.next()
@@ -249,8 +234,8 @@ func (r *Rollouts) advance(current types.NamespacedName) {
 	}
 }
 
-// next returns the line whose turn it is; nil if there is none. While several namespaces wait, each may have a quarter of the places: few of them
-// have as many.
+// next returns the line whose turn it is; nil if there is none. While several namespaces wait, each may have a quarter
+// of the places: few of them have as many.
 func (r *Rollouts) next() *line {
 	share := r.Limit
 	if r.turns.Len() > 1 {
@@ -303,8 +288,8 @@ func (r *Rollouts) judgeAll() {
 	}
 }
 
-// judge halts a namespace, and all of them, if too many have failed there, until all of those are well again. The failures of one namespace
-// halt no other one.
+// judge halts a namespace, and all of them, if too many have failed there, until all of those are well again. The
+// failures of one namespace halt no other one.
 func (r *Rollouts) judge(namespace string) {
 	failures := r.failures[namespace]
 	all := !r.allowed && len(r.failures) > 1 && (len(r.failed) > r.MaxFailed || r.halted != "")
@@ -329,7 +314,8 @@ func (r *Rollouts) judge(namespace string) {
 // noteHalt logs that a namespace, or all of them, are halted or go on, and returns why they are halted.
 func (r *Rollouts) noteHalt(halt bool, namespace string) (why string) {
 	chart := r.Chart()
-	log := r.Log.WithValues("chart", chart.Name, "version", chart.Version, "digest", chart.Digest, "namespace", cmp.Or(namespace, "all"))
+	log := r.Log.WithValues("chart", chart.Name, "version", chart.Version, "digest", chart.Digest, "namespace",
+		cmp.Or(namespace, "all"))
 	if !halt {
 		log.Info("chart goes on")
 		return ""

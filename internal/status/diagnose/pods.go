@@ -7,7 +7,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// pods returns the causes found in pods of the present version, or in earlier ones that it waits for; equal ones are merged.
+// pods returns the causes found in pods of the present version, or in earlier ones that it waits for; equal ones are
+// merged.
 func pods(f Findings) []Cause {
 	cast := f.cast()
 	if cast == nil {
@@ -66,16 +67,6 @@ func merge(list []Cause, cause Cause) []Cause {
 	}
 	cause.pods = 1
 	return append(list, cause)
-}
-
-// restarted describes restarts in steps, so that the message does not change with each.
-func restarted(count int32) string {
-	for _, step := range []int32{100, 20, 5} {
-		if count > step {
-			return fmt.Sprintf("restarted more than %d times", step)
-		}
-	}
-	return ""
 }
 
 // ofPod returns the causes found in one pod.
@@ -144,7 +135,8 @@ func creating(pod *corev1.Pod) bool {
 	return true
 }
 
-// appearance returns one word for what is wrong with a pod, the same for pods with the same problem; empty if it is healthy.
+// appearance returns one word for what is wrong with a pod, the same for pods with the same problem; empty if it is
+// healthy.
 func appearance(pod *corev1.Pod) string {
 	if isReady(pod) {
 		for _, container := range containers(pod) {

@@ -1,0 +1,187 @@
+package release
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/render/hooks"
+	"github.com/example/appservice-operator/internal/text"
+)
+
+// Change is a rendered object, the identity of the live one, and the difference.
+type Change struct {
+	Desired *unstructured.Unstructured
+	Live    client.Object
+	// Field is the path of the first difference, for example spec.replicas; empty if a field is no longer rendered.
+	Field string
+	// Old and New are the values of that field; empty if they must not be printed.
+	Old, New string
+	// More is how many more fields differ.
+	More int
+
+	rolling rolling
+}
+
+// rolling says whether a change of an object restarts the existing pods.
+type rolling int
+
+const (
+	stays   rolling = iota // they go on running
+	mayRoll                // unknown: only the metadata of large objects is
+	rolls                  // they restart
+)
+
+// rollingOf compares the pod template of an object with the live one. Pods of a CronJob end by themselves.
+func rollingOf(desired *unstructured.Unstructured, have map[string]any, full bool) rolling {
+	template := templateOfRunning(desired)
+	if template == nil {
+		return stays
+	}
+	if !full {
+		return mayRoll
+	}
+	wanted, _, _ := unstructured.NestedFieldNoCopy(desired.Object, template...)
+	live, _, _ := unstructured.NestedFieldNoCopy(have, template...)
+	if first, _ := lacking("."+strings.Join(template, "."), wanted, live); first == nil {
+		return stays
+	}
+	return rolls
+}
+
+// String returns the object and what differs, for example "Deployment web: spec.replicas 1 → 2 (and 1 more; restarts
+// pods)".
+func (c Change) String() string {
+	text := kube.KeyOf(c.Desired).String()
+	switch {
+	case c.Old != "" || c.New != "":
+		text += fmt.Sprintf(": %s %s → %s", c.Field, c.Old, c.New)
+	case c.Field != "":
+		text += ": " + c.Field
+	}
+	var notes []string
+	if c.More > 0 {
+		notes = append(notes, fmt.Sprintf("and %d more", c.More))
+	}
+	if c.Field != "" && c.rolling == rolls {
+		notes = append(notes, "restarts pods")
+	}
+	if len(notes) > 0 {
+		text += " (" + strings.Join(notes, "; ") + ")"
+	}
+	return text
+}
+
+func (c Change) onlyRestarts() bool {
+	have, full := kube.Content(c.Live)
+	if !full {
+		return false
+	}
+	want := c.Desired.DeepCopy()
+	for _, name := range []string{v1.AnnotationRestartedAt, hooks.AnnotationReferences} {
+		for _, template := range [][]string{{"spec", "template"}, {"spec", "jobTemplate", "spec", "template"}} {
+			path := append(slices.Clone(template), "metadata", "annotations", name)
+			if value, found, _ := unstructured.NestedString(have, path...); found {
+				_ = unstructured.SetNestedField(want.Object, value, path...)
+			} else {
+				unstructured.RemoveNestedField(want.Object, path...)
+			}
+		}
+	}
+	want.Object["metadata"] = unstamped(want.Object["metadata"])
+	first, _ := lacking("", want.Object, have)
+	return first == nil
+}
+
+func compareObject(desired *unstructured.Unstructured, live client.Object) *Change {
+	want := desired.Object
+	have, full := kube.Content(live)
+	if !full { // an outline is of a version that was verified, unless the stamp differs
+		want = nil
+	}
+	renderedAgain := stampOf(live) != stampOf(desired)
+	var first *lack
+	var more int
+	if renderedAgain && want != nil { // differences of metadata come last, and the stamp means nothing to people
+		metadata, moreMetadata := lacking(".metadata", unstamped(want["metadata"]), have["metadata"])
+		if first, more = lacking("", withoutMetadata(want), have); first == nil {
+			first, more = metadata, moreMetadata
+		} else if metadata != nil {
+			more += 1 + moreMetadata
+		}
+	} else {
+		first, more = lacking("", want, have)
+	}
+	intruders := kube.FirstField(kube.Intruders(live))
+	if first == nil && !renderedAgain && intruders == "" && !unsettledReplicas(desired, live) {
+		return nil
+	}
+	change := &Change{Desired: desired, Live: live, Field: intruders, rolling: rollingOf(desired, have, full)}
+	if first == nil {
+		return change
+	}
+	change.Field, change.More = strings.TrimPrefix(first.path, "."), more
+	if !secretive(desired, change.Field) || !scalar(first.old) && !scalar(first.want) {
+		change.Old, change.New = brief(first.old), brief(first.want)
+	}
+	return change
+}
+
+func withoutMetadata(content map[string]any) map[string]any {
+	rest := maps.Clone(content)
+	delete(rest, "metadata")
+	return rest
+}
+
+// unstamped returns metadata without the stamp.
+func unstamped(metadata any) map[string]any {
+	content, _ := metadata.(map[string]any)
+	rest := maps.Clone(content)
+	if annotations, ok := rest["annotations"].(map[string]any); ok {
+		annotations = maps.Clone(annotations)
+		delete(annotations, hooks.AnnotationStamp)
+		rest["annotations"] = annotations
+	}
+	return rest
+}
+
+// brief formats a value for an event: scalars as they are, anything larger as its kind.
+func brief(value any) string {
+	switch value := value.(type) {
+	case nil:
+		return "(none)"
+	case map[string]any:
+		return "(object)"
+	case []any:
+		return fmt.Sprintf("(%d items)", len(value))
+	}
+	line := text.Line(fmt.Sprint(value))
+	if runes := []rune(line); len(runes) > 40 {
+		line = string(runes[:40]) + "…"
+	}
+	return line
+}
+
+func scalar(value any) bool {
+	switch value.(type) {
+	case nil, map[string]any, []any:
+		return false
+	}
+	return true
+}
+
+// secretive reports whether a field may hold data that must not appear in events and logs.
+func secretive(object client.Object, field string) bool {
+	kind := object.GetObjectKind().GroupVersionKind().GroupKind()
+	if kind == kube.SecretKind.GroupKind() || kube.TraitsOf(kind).Payload && !strings.HasPrefix(field, "metadata.") {
+		return true
+	}
+	return slices.ContainsFunc([]string{".env[", ".args", ".command", ".httpHeaders"},
+		func(part string) bool { return strings.Contains(field, part) })
+}
