@@ -1,5 +1,5 @@
-// Package config holds what the command line knows of an installation without a cluster: the custom resource definitions,
-// and the rights of the operator. The manager does not use it.
+// Package config holds what the command line knows of an installation without a cluster: the custom resource
+// definitions, and the rights of the operator. The manager does not use it.
 package config
 
 import "embed"
