@@ -34,9 +34,9 @@ var _ = register(vectors{
 	"the name of another's Secret": takesOver(
 		&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "app-config"}, Data: map[string][]byte{"DATABASE_URL": []byte("trusted")}}, `config: {databaseUrl: mine}`,
 		`Secret "app-config" exists`, is("app-config", func(s *corev1.Secret) bool { return string(s.Data["DATABASE_URL"]) == "mine" })),
-	"the name of another's ServiceAccount": takesOver(
+	"the name of another's ServiceAccount": with(takesOver(
 		&corev1.ServiceAccount{}, `serviceAccount: {create: true, automountToken: true}`, `ServiceAccount "app" exists`,
-		is("app", func(a *corev1.ServiceAccount) bool { return a.Labels["app.kubernetes.io/instance"] == "app" })),
+		is("app", func(a *corev1.ServiceAccount) bool { return a.Labels["app.kubernetes.io/instance"] == "app" })), makesAccounts),
 
 	"the name of a headless Service of another AppService": {
 		prepare: func(s *scene) {

@@ -101,7 +101,7 @@ func allocates(key, value string) vector {
 // identifies is one about an annotation of an account of the tenant's own.
 func identifies(key, value string) vector {
 	spec := fmt.Sprintf(`serviceAccount: {create: true, annotations: {%s: %q}}`, key, value)
-	return policed(spec, key, is("app", func(a *corev1.ServiceAccount) bool { return a.Annotations[key] != "" }))
+	return with(policed(spec, key, is("app", func(a *corev1.ServiceAccount) bool { return a.Annotations[key] != "" })), makesAccounts)
 }
 
 // joins is one about an annotation of pods.
