@@ -24,13 +24,15 @@ import (
 var asked = []string{reference.Secret, reference.ConfigMap, reference.ServiceAccount, reference.PersistentVolumeClaim}
 
 // unguarded returns an error if a rendered object refers to something by a name about which no policy asks a user without rights who writes the
-// spec. Names that begin with that of the resource are the operator's own choice.
+// spec. What is rendered as well is the resource's own, or a conflict; so is the Secret that cert-manager fills for its Ingress.
 func unguarded(policies []*admission.Policy, kind, name string, spec map[string]any, objects []*unstructured.Unstructured) error {
 	written := try.Get(json.Marshal(spec))
 	said := strings.Join(admission.Refusals(policies, admission.Write{Kind: kind, Now: string(written)}), "\n")
 	for _, ref := range reference.Of(objects) {
-		if !slices.Contains(asked, ref.Kind) || strings.HasPrefix(ref.Name, name) ||
-			strings.Contains(said, fmt.Sprintf("refers to %s %q", ref.Kind, ref.Name)) {
+		own := slices.ContainsFunc(objects, func(o *unstructured.Unstructured) bool { return o.GetKind() == ref.Kind && o.GetName() == ref.Name })
+		issued := ref.By == reference.ByTLS && strings.HasPrefix(ref.Name, name+"-tls")
+		everybodys := ref.Kind == reference.ServiceAccount && ref.Name == "default"
+		if !slices.Contains(asked, ref.Kind) || own || issued || everybodys || strings.Contains(said, fmt.Sprintf("refers to %s %q", ref.Kind, ref.Name)) {
 			continue
 		}
 		return fmt.Errorf("%s becomes %s, and no policy asks whether its writer may use that: add the field to names in config/admission/references.yaml",

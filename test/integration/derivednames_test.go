@@ -62,7 +62,7 @@ func TestALeftClaimIsNotGivenToAnAppServiceThatRuns(t *testing.T) {
 		app.Spec.Persistence = &v1.Persistence{Size: resource.MustParse("1Gi"), MountPath: "/data", StorageClassName: ptr.To("none")}
 	})
 	refused := cluster.Condition(t, app, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonResourceExists)
-	assert.Contains(t, refused.Message, `PersistentVolumeClaim "web" exists and is not made for it (annotation app.example.com/adopt: "true" takes it over, with its data)`)
+	assert.Contains(t, refused.Message, `PersistentVolumeClaim "web" exists and is not its own (annotation app.example.com/adopt: "true" takes it over, with its data)`)
 	get(t, app, left)
 	assert.Empty(t, left.Labels[v1.LabelOwner])
 }

@@ -87,7 +87,7 @@ func TestARetainedClaimOutlivesItsAppServiceAndIsTakenAgain(t *testing.T) {
 	again := withClaim(ptr.To(false)) // the claim is adopted, and deleted with the AppService
 	cluster.Create(t, again)
 	refused := cluster.Condition(t, again, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonResourceExists)
-	assert.Contains(t, refused.Message, `PersistentVolumeClaim "web" exists and is not made for it (annotation app.example.com/adopt: "true" takes it over, with its data)`)
+	assert.Contains(t, refused.Message, `PersistentVolumeClaim "web" exists and is not its own (annotation app.example.com/adopt: "true" takes it over, with its data)`)
 	get(t, app, claim)
 	if claim.UID != uid || claim.Labels[v1.LabelOwner] != string(app.UID) {
 		t.Errorf("the claim of another AppService was changed: %s %v", claim.UID, claim.Labels)

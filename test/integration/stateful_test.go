@@ -336,7 +336,7 @@ func TestClaimsOfReplicasStayOrGo(t *testing.T) {
 			again := stateful(namespace, harness.StaticVolumes)
 			cluster.Create(t, again)
 			refused := cluster.Condition(t, again, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonResourceExists)
-			assert.Contains(t, refused.Message, `PersistentVolumeClaim "data-web-0" exists and is not made for it (annotation`)
+			assert.Contains(t, refused.Message, `PersistentVolumeClaim "data-web-0" exists and is not its own (annotation`)
 			adopts(t, again)
 			cluster.Ready(t, app)
 			if again := claims(t, namespace, "data-web-0 1Gi", "data-web-1 1Gi"); again[0] != uids[0] {

@@ -43,22 +43,22 @@ var _ = register(vectors{
 
 	"the data of a database that was uninstalled": takesOver(claim("data-app-0", nil, nil),
 		`persistence: {perReplica: true, size: 1Mi, mountPath: /data, retain: false}`,
-		`PersistentVolumeClaim "data-app-0" exists and is not made for it`, is("app", anything[*appsv1.StatefulSet])),
+		`PersistentVolumeClaim "data-app-0" exists and is not its own`, is("app", anything[*appsv1.StatefulSet])),
 	"the data of a replica that may come later": takesOver(claim("data-app-7", nil, nil),
 		`persistence: {perReplica: true, size: 1Mi, mountPath: /data}`,
-		`PersistentVolumeClaim "data-app-7" exists and is not made for it`, is("app", anything[*appsv1.StatefulSet])),
+		`PersistentVolumeClaim "data-app-7" exists and is not its own`, is("app", anything[*appsv1.StatefulSet])),
 	"the data of an AppService that was deleted": takesOver(
 		claim("app", map[string]string{v1.LabelManaged: "true", v1.LabelOwner: "an-earlier-one"}, map[string]string{v1.AnnotationRetainedFor: "app"}),
 		`persistence: {size: 1Mi, mountPath: /data, retain: false}`,
-		`PersistentVolumeClaim "app" exists and is not made for it`, pods(mountsData)),
+		`PersistentVolumeClaim "app" exists and is not its own`, pods(mountsData)),
 	"the data of an AppService that was deleted before claims were marked by UID": takesOver(
 		claim("app", map[string]string{v1.LabelManaged: "true"}, map[string]string{v1.AnnotationRetainedFor: "app"}),
 		`persistence: {size: 1Mi, mountPath: /data, retain: false}`,
-		`PersistentVolumeClaim "app" exists and is not made for it`, pods(mountsData)),
+		`PersistentVolumeClaim "app" exists and is not its own`, pods(mountsData)),
 	"the data of each replica of an AppService that was deleted": takesOver(
 		claim("data-app-0", map[string]string{v1.LabelManaged: "true"}, map[string]string{v1.AnnotationRetainedFor: "app"}),
 		`persistence: {perReplica: true, size: 1Mi, mountPath: /data, retain: false}`,
-		`PersistentVolumeClaim "data-app-0" exists and is not made for it`, is("app", anything[*appsv1.StatefulSet])),
+		`PersistentVolumeClaim "data-app-0" exists and is not its own`, is("app", anything[*appsv1.StatefulSet])),
 	"the certificate of another, by its name": {
 		prepare: func(s *scene) {
 			s.make(s.namespace, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "app-tls"}})

@@ -39,7 +39,7 @@ func inTheWay(owner client.Object, key kube.Key, object client.Object) error {
 	case controller != nil:
 		return &NotOursError{Key: key, Owner: fmt.Sprintf("controlled by %s %q", controller.Kind, controller.Name)}
 	case key.Kind == kube.RetainedKind:
-		return &NotOursError{Key: key, Owner: "not made for it" + takenOver + ", with its data)"}
+		return &NotOursError{Key: key, Owner: "not its own" + takenOver + ", with its data)"}
 	case isLeft(owner, object):
 		return &NotOursError{Key: key, Owner: "left by an earlier resource of this name" + takenOver + ")"}
 	case object.GetAnnotations()[helmReleaseName] != "":
