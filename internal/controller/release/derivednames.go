@@ -2,7 +2,9 @@ package release
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strconv"
@@ -14,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
@@ -38,16 +41,48 @@ func (a *Actor) usesOfOthers(ctx context.Context, session *livestate.Session, ta
 		return nil
 	}
 	if task.Snapshot.Record != nil {
-		recorded, err := a.records(session, task.Owner).recorded(ctx, task.Snapshot.Record)
+		recorded, err := a.records(session, task.Owner).manifest(ctx, task.Snapshot.Record)
 		if err != nil {
 			return err
 		}
-		unproven = unproven.without(derivedBy(recorded.Objects))
+		unproven = unproven.without(derivedBy(recorded))
 	}
 	if err := a.claimsOfOthers(ctx, session, task.Owner, unproven); err != nil || AdoptionOf(task.Owner) != nil {
 		return err
 	}
 	return a.secretsOfOthers(ctx, task.Owner, unproven.secrets)
+}
+
+// manifest returns the objects of a record of any operator: those before this one were written by Helm, in YAML.
+func (r *records) manifest(ctx context.Context, record *livestate.Record) ([]*unstructured.Unstructured, error) {
+	secret, err := r.read(ctx, record.Name, record.UID)
+	if err != nil {
+		return nil, err
+	}
+	manifest, err := Manifest(secret.Data[keyRelease])
+	if err != nil {
+		return nil, &DamagedError{Revision: record.Revision, Secret: record.Name, Err: err}
+	}
+	objects, err := objectsOf(manifest)
+	if err != nil {
+		return nil, &DamagedError{Revision: record.Revision, Secret: record.Name, Err: err}
+	}
+	return objects, nil
+}
+
+// objectsOf returns the objects of a manifest, whoever wrote it.
+func objectsOf(manifest string) (list []*unstructured.Unstructured, err error) {
+	for documents := yaml.NewYAMLOrJSONDecoder(strings.NewReader(manifest), 4096); ; {
+		object := &unstructured.Unstructured{}
+		switch err := documents.Decode(&object.Object); {
+		case errors.Is(err, io.EOF):
+			return list, nil
+		case err != nil:
+			return nil, errors.New("its manifest is not YAML")
+		case len(object.Object) > 0: // else it is a document of comments
+			list = append(list, object)
+		}
+	}
 }
 
 // unproven returns the names that a plan would use and that no live object of the owner uses yet.

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 )
@@ -35,4 +36,15 @@ func TestASpecSaysANameAnywhere(t *testing.T) {
 	assert.True(t, says(spec, "web-tls"))
 	assert.False(t, says(spec, "secretName"), "a key is no value")
 	assert.False(t, says(nil, "web-tls"))
+}
+
+// The operator before this one had Helm write its records.
+func TestARecordThatHelmWroteNamesItsClaims(t *testing.T) {
+	manifest := "---\n# Source: appservice/templates/persistentvolumeclaim.yaml\napiVersion: v1\nkind: PersistentVolumeClaim\nmetadata:\n  name: web\n" +
+		"---\n# Source: appservice/templates/empty.yaml\n---\n# Source: x\n{\"apiVersion\":\"apps/v1\",\"kind\":\"StatefulSet\",\"metadata\":{\"name\":\"db\"},\"spec\":{\"volumeClaimTemplates\":[{\"metadata\":{\"name\":\"data\"}}]}}\n"
+	objects, err := objectsOf(manifest)
+	require.NoError(t, err)
+	assert.Equal(t, derived{claims: []string{"web"}, prefixes: []string{"data-db-"}}, derivedBy(objects))
+	_, err = objectsOf("a: [")
+	assert.ErrorContains(t, err, "its manifest is not YAML")
 }
