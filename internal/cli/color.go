@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-
-	"golang.org/x/term"
 )
 
 // Values of --color.
@@ -48,6 +46,5 @@ func (s *shell) colored(out io.Writer) bool {
 	if s.color != colorAuto {
 		return s.color == colorAlways
 	}
-	file, ok := out.(*os.File)
-	return os.Getenv("NO_COLOR") == "" && ok && term.IsTerminal(int(file.Fd()))
+	return os.Getenv("NO_COLOR") == "" && isTerminal(out)
 }
