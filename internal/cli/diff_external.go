@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/yaml"
 
 	"github.com/example/appservice-operator/internal/cli/preview"
 )
@@ -45,7 +44,7 @@ func (s *shell) runExternalDiff(ctx context.Context, program string, diffs []*pr
 	words := strings.Fields(program)
 	//nolint:gosec // the user names the program
 	command := exec.CommandContext(ctx, words[0], append(words[1:], before, after)...)
-	command.Stdout, command.Stderr = s.Out, s.ErrOut
+	command.Stdout, command.Stderr = raw(s.Out), raw(s.ErrOut)
 	var ended *exec.ExitError
 	if err := command.Run(); err != nil && (!errors.As(err, &ended) || ended.ExitCode() > 1) {
 		return fmt.Errorf("%s=%q: %w", externalDiff, program, err)
@@ -58,7 +57,7 @@ func writeObject(dir string, object *unstructured.Unstructured) error {
 	if object == nil {
 		return nil
 	}
-	text, err := yaml.Marshal(hideContent(object).Object)
+	text, err := asYAMLText(hideContent(object).Object)
 	if err != nil {
 		return err
 	}

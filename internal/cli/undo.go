@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 
 	"github.com/example/appservice-operator/internal/cli/history"
 )
@@ -87,7 +86,7 @@ func (s *shell) undo(ctx context.Context, writer client.Client, plan *history.Un
 
 // printSource prints the manifest to commit to the source that a GitOps tool applies.
 func (s *shell) printSource(name, owner string, source *unstructured.Unstructured) error {
-	text, err := yaml.Marshal(source.Object)
+	text, err := asYAMLText(source.Object)
 	if err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ func TestWhatASpecNamesNewly(t *testing.T) {
 		`{envFrom: [{secretRef: {name: new}}, {configMapRef: {name: new}}]}`:                                      {`ConfigMap "new"`, `Secret "new"`},
 		`{imagePullSecrets: [{name: old}, {name: new}]}`:                                                          {`Secret "new"`},
 		`{envs: [{name: A, valueFrom: {secretKeyRef: {name: new, key: secret}}}, {name: SECRET, value: hidden}]}`: {`Secret "new"`},
-		`{config: {databaseUrlFrom: {secretKeyRef: {name: new, key: a}}}, ingress: {tls: [{secretName: new}]}}`:                                                  {`Secret "new"`},
+		`{config: {databaseUrlFrom: {secretKeyRef: {name: new, key: a}}}, ingress: {tls: [{secretName: new}]}}`:   {`Secret "new"`},
 		`{serviceAccount: {name: deployer, create: false}}`:                                                       {`ServiceAccount "deployer"`},
 		`{podTemplate: {spec: {serviceAccountName: deployer, volumes: [{name: v, persistentVolumeClaim: {claimName: data}}]}}}`: {
 			`PersistentVolumeClaim "data"`, `ServiceAccount "deployer"`,
