@@ -45,7 +45,7 @@ kubectl appservice undo web --to-revision 1 --dry-run`,
 	}
 	cmd.Flags().IntVar(&to, "to-revision", 0, "the revision to go back to; 0 for the newest one with a different spec")
 	dryFlag(cmd, &dry)
-	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "write without asking")
+	cmd.Flags().BoolVar(&yes, "yes", false, "write without asking")
 	return cmd
 }
 
