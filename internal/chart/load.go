@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path"
 	"slices"
 	"strings"
@@ -139,6 +140,9 @@ func walk(fsys fs.FS, dir string, visit fs.WalkDirFunc) error {
 	return fs.WalkDir(fsys, dir, func(p string, entry fs.DirEntry, err error) error {
 		if err == nil && entry.Type()&fs.ModeSymlink != 0 {
 			if info, err := fs.Stat(fsys, p); err == nil && info.IsDir() {
+				if loops(fsys, p, info) {
+					return fmt.Errorf("%s is a link to a folder that it is in, which has no end: remove the link", p)
+				}
 				if err := visit(p, entry, nil); errors.Is(err, fs.SkipDir) {
 					return nil
 				}
@@ -156,6 +160,17 @@ func walk(fsys fs.FS, dir string, visit fs.WalkDirFunc) error {
 		}
 		return visit(p, entry, err)
 	})
+}
+
+// loops reports whether one of the folders on the way to a link is the one that it leads to.
+func loops(fsys fs.FS, link string, target fs.FileInfo) bool {
+	for dir := link; dir != "."; {
+		dir = path.Dir(dir)
+		if above, err := fs.Stat(fsys, dir); err == nil && os.SameFile(above, target) {
+			return true
+		}
+	}
+	return false
 }
 
 // Digest identifies the content of a chart, subcharts included: 32 hexadecimal characters of its SHA-256.

@@ -25,7 +25,9 @@ const (
 func chartsIn(dir string) (charts *preview.Charts, err error) {
 	var files fs.FS = appservice.Files
 	if dir != "" {
-		files = os.DirFS(dir)
+		if files, err = folder(dir); err != nil {
+			return nil, err
+		}
 	}
 	if _, statErr := fs.Stat(files, chartFile); statErr == nil {
 		charts, err = oneChart(dir, files)
@@ -36,6 +38,16 @@ func chartsIn(dir string) (charts *preview.Charts, err error) {
 		return nil, explained("charts of "+cmp.Or(dir, "this program"), err)
 	}
 	return charts, nil
+}
+
+// folder returns the files of a folder. Charts may be those of somebody else, and templates print files: no link leads
+// out of it.
+func folder(dir string) (fs.FS, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	return root.FS(), nil
 }
 
 // oneChart returns the built-in charts with the chart of a folder in place of the one of the same name.

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-
-	"golang.org/x/term"
 )
 
 // Values of --color.
@@ -15,17 +13,17 @@ const (
 	colorNever  = "never"
 )
 
-// style is an ANSI escape sequence for terminals.
+// style is an ANSI escape sequence for terminals, without its first character.
 type style string
 
 const (
-	red    style = "\x1b[31m"
-	green  style = "\x1b[32m"
-	yellow style = "\x1b[33m"
-	bold   style = "\x1b[1m"
-	dim    style = "\x1b[2m"
+	red    style = "[31m"
+	green  style = "[32m"
+	yellow style = "[33m"
+	bold   style = "[1m"
+	dim    style = "[2m"
 
-	plain = "\x1b[0m"
+	plain = "[0m"
 )
 
 func (s *shell) checkColor() error {
@@ -41,13 +39,12 @@ func (s *shell) paint(out io.Writer, look style, text string) string {
 	if text == "" || !s.colored(out) {
 		return text
 	}
-	return string(look) + text + plain
+	return mark + string(look) + text + mark + plain
 }
 
 func (s *shell) colored(out io.Writer) bool {
 	if s.color != colorAuto {
 		return s.color == colorAlways
 	}
-	file, ok := out.(*os.File)
-	return os.Getenv("NO_COLOR") == "" && ok && term.IsTerminal(int(file.Fd()))
+	return os.Getenv("NO_COLOR") == "" && isTerminal(raw(out))
 }

@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/example/appservice-operator/internal/cli/preview"
 )
@@ -178,7 +177,7 @@ func (s *shell) diffFleet(ctx context.Context, d *diffing, w *preview.Cluster, b
 	if d.output != asText {
 		return fmt.Errorf("--output=%s: with --all-namespaces it can only be %s", d.output, asText)
 	}
-	var releases map[types.UID]*preview.Release
+	var releases preview.Releases
 	var err error
 	if d.from == "" {
 		if releases, err = w.Releases(ctx); err != nil {

@@ -10,9 +10,9 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/yaml"
 
 	"github.com/example/appservice-operator/internal/cli/preview"
+	"github.com/example/appservice-operator/internal/text"
 )
 
 // externalDiff is the environment variable that names an external diff program, as for kubectl diff.
@@ -27,25 +27,19 @@ func (s *shell) runExternalDiff(ctx context.Context, program string, diffs []*pr
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	before, after := filepath.Join(dir, "BEFORE"), filepath.Join(dir, "AFTER")
-	for _, folder := range []string{before, after} {
-		if err := os.Mkdir(folder, 0o700); err != nil {
-			return err
-		}
-	}
+	var old, rendered []*unstructured.Unstructured
 	for _, diff := range diffs {
 		for _, change := range diff.Changes {
-			if err := writeObject(before, change.Old); err != nil {
-				return err
-			}
-			if err := writeObject(after, change.New); err != nil {
-				return err
-			}
+			old, rendered = append(old, change.Old), append(rendered, change.New)
 		}
+	}
+	if err := errors.Join(writeObjects(before, old), writeObjects(after, rendered)); err != nil {
+		return err
 	}
 	words := strings.Fields(program)
 	//nolint:gosec // the user names the program
 	command := exec.CommandContext(ctx, words[0], append(words[1:], before, after)...)
-	command.Stdout, command.Stderr = s.Out, s.ErrOut
+	command.Stdout, command.Stderr = raw(s.Out), raw(s.ErrOut)
 	var ended *exec.ExitError
 	if err := command.Run(); err != nil && (!errors.As(err, &ended) || ended.ExitCode() > 1) {
 		return fmt.Errorf("%s=%q: %w", externalDiff, program, err)
@@ -53,16 +47,32 @@ func (s *shell) runExternalDiff(ctx context.Context, program string, diffs []*pr
 	return nil
 }
 
-// writeObject writes an object to its own file, and none for nil. The content of Secrets is hidden.
-func writeObject(dir string, object *unstructured.Unstructured) error {
-	if object == nil {
-		return nil
+// writeObjects writes each object to its own file in a new folder, and none for nil. The content of Secrets is hidden.
+// Names are those of files and charts of others: no file is written outside of the folder.
+func writeObjects(dir string, objects []*unstructured.Unstructured) error {
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return err
 	}
-	text, err := yaml.Marshal(hideContent(object).Object)
+	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return err
 	}
-	kind := object.GroupVersionKind()
-	name := strings.Join([]string{kind.Group, kind.Version, kind.Kind, object.GetNamespace(), object.GetName()}, ".")
-	return os.WriteFile(filepath.Join(dir, strings.TrimPrefix(name, ".")), text, 0o600)
+	defer func() { _ = root.Close() }()
+	for _, object := range objects {
+		if object == nil {
+			continue
+		}
+		content, err := asYAMLText(hideContent(object).Object)
+		if err != nil {
+			return err
+		}
+		kind := object.GroupVersionKind()
+		name := strings.Join([]string{kind.Group, kind.Version, kind.Kind, object.GetNamespace(), object.GetName()}, ".")
+		err = root.WriteFile(strings.TrimPrefix(name, "."), []byte(text.Visible(string(content))), 0o600)
+		if err != nil {
+			return fmt.Errorf("cannot write %s %q of namespace %q to a file of this name: correct metadata.name and metadata.namespace: %w",
+				kind.Kind, object.GetName(), object.GetNamespace(), err)
+		}
+	}
+	return nil
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 
 	"github.com/example/appservice-operator/internal/cli/history"
 )
@@ -131,7 +130,7 @@ func (s *shell) printRevision(name string, list []history.Revision, number int, 
 		fmt.Fprintf(&text, "  %s\n", change)
 	}
 	if revision.Spec != nil {
-		spec, err := yaml.Marshal(map[string]any{"spec": revision.Spec})
+		spec, err := asYAMLText(map[string]any{"spec": revision.Spec})
 		if err != nil {
 			return err
 		}

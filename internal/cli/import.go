@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/cli/importer"
@@ -176,7 +175,7 @@ func (i *importing) print(results []importer.Result, left []importer.Note) error
 	noted := len(left)
 	for n, result := range results {
 		noted += len(result.Notes)
-		text, err := yaml.Marshal(result.AppService.Object)
+		text, err := asYAMLText(result.AppService.Object)
 		if err != nil {
 			return err
 		}

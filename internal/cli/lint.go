@@ -91,7 +91,9 @@ func (s *shell) chartSubjects(args, resources []string) ([]chartSubject, error) 
 	if len(args) == 0 {
 		var files fs.FS = appservice.Files
 		if _, err := os.Stat(watchesFile); err == nil {
-			files = os.DirFS(".")
+			if files, err = folder("."); err != nil {
+				return nil, err
+			}
 		}
 		entries, err := entriesOf(files)
 		if err != nil {
@@ -127,6 +129,19 @@ func entriesOf(files fs.FS) ([]chart.Watch, error) {
 	return list, err
 }
 
+// watchesIn returns the files of a folder with a watches.yaml, and its entries.
+func watchesIn(dir string) (fs.FS, []chart.Watch, error) {
+	if _, err := os.Stat(filepath.Join(dir, watchesFile)); err != nil {
+		return nil, nil, err
+	}
+	files, err := folder(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	entries, err := entriesOf(files)
+	return files, entries, err
+}
+
 // subjectOf returns the chart in a folder, with the entry for it in a watches.yaml of a parent folder. Without an
 // entry, the kind is the name of the folder, capitalized.
 func subjectOf(arg string) (chartSubject, error) {
@@ -140,8 +155,7 @@ func subjectOf(arg string) (chartSubject, error) {
 		return chartSubject{}, fmt.Errorf("%s is not a folder", arg)
 	}
 	for above := filepath.Dir(dir); ; above = filepath.Dir(above) {
-		files := os.DirFS(above)
-		entries, err := entriesOf(files)
+		files, entries, err := watchesIn(above)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return chartSubject{}, fmt.Errorf("%s: %w", filepath.Join(above, watchesFile), err)
 		}
@@ -155,8 +169,9 @@ func subjectOf(arg string) (chartSubject, error) {
 		if above == filepath.Dir(above) {
 			name := filepath.Base(dir)
 			kind := v1.GroupVersion.WithKind(strings.ToUpper(name[:1]) + name[1:])
-			return chartSubject{lint.Subject{Files: os.DirFS(filepath.Dir(dir)), Dir: name, Kind: kind},
-				filepath.ToSlash(filepath.Clean(arg))}, nil
+			beside, err := folder(filepath.Dir(dir))
+			return chartSubject{lint.Subject{Files: beside, Dir: name, Kind: kind},
+				filepath.ToSlash(filepath.Clean(arg))}, err
 		}
 	}
 }

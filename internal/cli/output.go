@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/example/appservice-operator/internal/cli/tree"
+	"github.com/example/appservice-operator/internal/text"
 )
 
 // Values of --output.
@@ -50,15 +52,25 @@ func (s *shell) printTree(root *tree.Node, output string, now time.Time) error {
 
 // printData prints a value as JSON or YAML.
 func (s *shell) printData(value any, output string) error {
-	text, err := json.MarshalIndent(value, "", "  ")
+	printed, err := json.MarshalIndent(value, "", "  ")
 	if err == nil && output == asYAML {
-		text, err = yaml.JSONToYAML(text)
+		printed, err = asYAMLText(value)
 	}
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(s.Out, strings.TrimSuffix(string(text), "\n"))
+	_, err = fmt.Fprintln(s.Out, strings.TrimSuffix(string(printed), "\n"))
 	return err
+}
+
+// asYAMLText returns a value as YAML. If it has characters that are not printed as they are, it is JSON, which is YAML,
+// too: in the strings of JSON, escapes mean the same.
+func asYAMLText(value any) ([]byte, error) {
+	printed, err := json.MarshalIndent(value, "", "  ")
+	if err != nil || bytes.IndexFunc(printed, text.IsControl) >= 0 {
+		return append(printed, '\n'), err
+	}
+	return yaml.JSONToYAML(printed)
 }
 
 // paintState returns a text in the color of a state.

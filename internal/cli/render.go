@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/yaml"
 
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/render"
@@ -116,7 +115,7 @@ func (r *rendering) write(out io.Writer, result *render.Result) (count int, err 
 		return len(shown.Objects), err
 	}
 	for i, object := range shown.Objects {
-		text, err := yaml.Marshal(object.Object)
+		text, err := asYAMLText(object.Object)
 		if err != nil {
 			return 0, err
 		}

@@ -62,6 +62,7 @@ type shell struct {
 
 // Run runs a command line, and returns the exit code. Data goes to stdout, everything else to stderr.
 func Run(ctx context.Context, args []string, streams genericiooptions.IOStreams) int {
+	streams.Out, streams.ErrOut = visibly(streams.Out), visibly(streams.ErrOut)
 	root := New(streams)
 	root.SetArgs(args)
 	return ended(ctx, root.ExecuteContext(ctx), streams)
@@ -84,6 +85,7 @@ func ended(ctx context.Context, err error, streams genericiooptions.IOStreams) i
 
 // New returns the root command.
 func New(streams genericiooptions.IOStreams) *cobra.Command {
+	streams.Out, streams.ErrOut = visibly(streams.Out), visibly(streams.ErrOut)
 	s := &shell{IOStreams: streams, kube: genericclioptions.NewConfigFlags(true)}
 	root := &cobra.Command{
 		Use:   "kubectl-appservice",

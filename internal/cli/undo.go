@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 
 	"github.com/example/appservice-operator/internal/cli/history"
 )
@@ -16,12 +16,13 @@ import (
 func undoCommand(s *shell) *cobra.Command {
 	var dry string
 	var to int
+	var yes bool
 	cmd := &cobra.Command{
 		Use:   "undo NAME",
 		Short: "Go back to the spec of an earlier release",
 		Long: "Undo sets the spec of an AppService to that of an earlier release, and the operator applies it as a new release. Without --to-revision, it\n" +
-			"takes the newest release with a different spec. If Argo CD or Flux applies the AppService, nothing is written, since it would be reverted:\n" +
-			"the AppService to commit is printed instead.\n\n" +
+			"takes the newest release with a different spec. It shows the change and asks before it writes; --yes answers for scripts. If Argo CD or Flux\n" +
+			"applies the AppService, nothing is written, since it would be reverted: the AppService to commit is printed instead.\n\n" +
 			"The operator reverts the changes of kubectl rollout undo and helm rollback.",
 		Example: `# preview the change
 kubectl appservice undo web --to-revision 1 --dry-run`,
@@ -35,31 +36,41 @@ kubectl appservice undo web --to-revision 1 --dry-run`,
 			if err != nil {
 				return err
 			}
-			return s.undo(cmd.Context(), writer, resource, list, to, dry)
+			plan, err := history.PlanUndo(resource, list, to)
+			if err != nil {
+				return err
+			}
+			return s.undo(cmd.Context(), writer, plan, dry, yes)
 		},
 	}
 	cmd.Flags().IntVar(&to, "to-revision", 0, "the revision to go back to; 0 for the newest one with a different spec")
 	dryFlag(cmd, &dry)
+	cmd.Flags().BoolVar(&yes, "yes", false, "write without asking")
 	return cmd
 }
 
-// undo sets the spec of a resource to that of a revision, or prints the manifest to commit if a GitOps tool applies the
-// resource.
-func (s *shell) undo(
-	ctx context.Context, writer client.Client, resource *unstructured.Unstructured, list []history.Revision, to int,
-	dry string,
-) error {
-	name := nameOf(resource)
-	plan, err := history.PlanUndo(resource, list, to)
-	if err != nil {
-		return err
-	}
+// undo shows a change and makes it, or prints the manifest to commit if a GitOps tool applies the resource.
+func (s *shell) undo(ctx context.Context, writer client.Client, plan *history.Undo, dry string, yes bool) error {
+	name := nameOf(plan.Resource)
 	if len(plan.Changes) == 0 {
 		_, err := fmt.Fprintf(s.Out, "%s has the spec of revision %d already\n", name, plan.To)
 		return err
 	}
+	if len(plan.Named) > 0 {
+		_, _ = fmt.Fprintf(s.ErrOut, "warning: the spec of revision %d names what the present one does not: %s. Its pods get them "+
+			"by your rights: make sure that the application may have them\n", plan.To, strings.Join(plan.Named, ", "))
+	}
 	if plan.Owner != "" {
 		return s.printSource(name.String(), plan.Owner, history.SourceOf(plan.Resource))
+	}
+	changes := strings.Join(plan.Changes, "\n  ")
+	if _, err := fmt.Fprintf(s.Out, "%s goes back to revision %d:\n  %s\n", name, plan.To, changes); err != nil {
+		return err
+	}
+	if dry == dryNone && !yes {
+		if err := s.confirm(); err != nil {
+			return err
+		}
 	}
 	if dry != dryClient {
 		switch err := plan.Write(ctx, writer, fieldManager, dry == dryServer); {
@@ -69,21 +80,13 @@ func (s *shell) undo(
 			return explainRefusal(name, err)
 		}
 	}
-	if _, err := fmt.Fprintf(s.Out, "%s has the spec of revision %d again%s\n", name, plan.To,
-		drySuffix[dry]); err != nil {
-		return err
-	}
-	for _, change := range plan.Changes {
-		if _, err := fmt.Fprintln(s.Out, "  "+change); err != nil {
-			return err
-		}
-	}
-	return nil
+	_, err := fmt.Fprintf(s.Out, "%s has the spec of revision %d again%s\n", name, plan.To, drySuffix[dry])
+	return err
 }
 
 // printSource prints the manifest to commit to the source that a GitOps tool applies.
 func (s *shell) printSource(name, owner string, source *unstructured.Unstructured) error {
-	text, err := yaml.Marshal(source.Object)
+	text, err := asYAMLText(source.Object)
 	if err != nil {
 		return err
 	}

@@ -3,7 +3,6 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -129,7 +128,11 @@ func (v *validation) definition(kind schema.GroupVersionKind) (d *crd.Definition
 	}
 	config := configOf(shipped)
 	if v.charts != "" {
-		config = configOf(os.DirFS(v.charts))
+		files, err := folder(v.charts)
+		if err != nil {
+			return nil, err
+		}
+		config = configOf(files)
 	}
 	v.definitions[kind], err = definitionOf(config, kind)
 	return v.definitions[kind], err

@@ -246,9 +246,10 @@ func (b *bench) released(t *testing.T) *render.Result {
 // recorded lets the journal know of a release record with some labels.
 func (b *bench) recorded(t *testing.T, labels map[string]string) {
 	t.Helper()
-	maps.Copy(labels, map[string]string{"owner": "helm", "version": "1", "status": "deployed"})
+	maps.Copy(labels, map[string]string{"owner": "helm", "version": "1", "status": "deployed", v1.LabelManaged: "true"})
 	release := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
 		Namespace: "demo", Name: "sh.helm.release.v1.web.v1", ResourceVersion: "6", Labels: labels,
+		OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(b.web(t), v1.GroupVersion.WithKind(v1.Kind))},
 	}}
 	release.SetGroupVersionKind(kube.SecretKind)
 	b.Observer.Wrote("web-uid", release)

@@ -22,6 +22,7 @@ import (
 	"github.com/example/appservice-operator/internal/kube/livestate"
 	"github.com/example/appservice-operator/internal/kube/reference"
 	"github.com/example/appservice-operator/internal/status/diagnose"
+	words "github.com/example/appservice-operator/internal/text"
 )
 
 // FuzzSummarize: whatever is there and was there, the status follows from it alone, and once it is written nothing is left to
@@ -39,6 +40,8 @@ func FuzzSummarize(f *testing.F) {
 				[]byte(`{"size":3,"autoscaling":{"maxReplicas":4}}`), "a message\nof two lines", flags)
 		}
 	}
+	f.Add([]byte(`{"spec":{"template":{"spec":{"containers":[{"image":"\u001b[2J"}]}}}}`), []byte(`{}`),
+		[]byte(`{"spec":{"rules":[{"host":"a.example.com","http":{"paths":[{"path":"/\u001b[2J"}]}}]}}`), []byte(`{}`), []byte(`{}`), "\x1b]0;pwned\a", uint16(0xffff))
 	f.Fuzz(func(t *testing.T, workload, service, ingress, previous, spec []byte, text string, flags uint16) {
 		in := Input{Resource: resource(), Previous: &v1.AppServiceStatus{}, Now: now}
 		var content map[string]any
@@ -121,6 +124,23 @@ func summarizes(t *testing.T, in Input) {
 	again := summarize(in)
 	if a, b := printed(t, first), printed(t, again); a != b {
 		t.Errorf("written, it is not the last word:\n%s\n%s", a, b)
+	}
+	said := []string{first.Image, first.URL}
+	for _, endpoint := range first.Endpoints {
+		said = append(said, endpoint.URL)
+	}
+	for _, problem := range first.Problems {
+		said = append(said, problem.Source, problem.Message, problem.Hint)
+	}
+	for _, condition := range first.Conditions {
+		if slices.Contains(ours, condition.Type) && condition.ObservedGeneration == first.ObservedGeneration {
+			said = append(said, condition.Message)
+		}
+	}
+	for _, text := range said {
+		if strings.IndexFunc(text, words.IsControl) >= 0 {
+			t.Errorf("terminals act on what it says: %q", text)
+		}
 	}
 	for _, condition := range first.Conditions {
 		if len([]rune(condition.Message)) > maxMessage && slices.Contains(ours, condition.Type) {

@@ -3,6 +3,7 @@ package status
 import (
 	"strings"
 
+	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/text"
 )
 
@@ -12,6 +13,19 @@ const maxMessage = 256
 // OneLine shortens a message to one line, as conditions and events require. Both ends are kept: what went wrong comes
 // first, and why comes last.
 func OneLine(message string) string { return shorten(message, maxMessage) }
+
+// visible leaves no controls for terminals in what a status takes from specs and objects as it is.
+func visible(out *v1.AppServiceStatus) {
+	out.Image, out.URL = text.Visible(out.Image), text.Visible(out.URL)
+	for i := range out.Endpoints {
+		out.Endpoints[i].URL = text.Visible(out.Endpoints[i].URL)
+	}
+	for i := range out.Problems {
+		problem := &out.Problems[i]
+		problem.Source, problem.Message = text.Visible(problem.Source), text.Visible(problem.Message)
+		problem.Hint = text.Visible(problem.Hint)
+	}
+}
 
 // cut marks the place of text that was left out.
 const cut = " … "

@@ -124,6 +124,7 @@ func Summarize(in Input) (*v1.AppServiceStatus, time.Time) {
 		condition.Message = OneLine(condition.Message)
 		meta.SetStatusCondition(&out.Conditions, condition)
 	}
+	visible(out)
 	dampFlapping(in, out, verdict)
 	for _, one := range list {
 		again = earlier(again, one.Until)

@@ -1,4 +1,4 @@
-// Package text makes texts short enough for messages.
+// Package text makes texts fit for messages: short, in one line, and nothing in them that terminals act on.
 package text
 
 import (
@@ -6,8 +6,10 @@ import (
 	"strings"
 )
 
-// Line returns a text in one line.
-func Line(text string) string { return strings.Join(strings.Fields(text), " ") }
+// Line returns a text in one line, without controls. Colors are left out.
+func Line(text string) string {
+	return Visible(strings.Join(strings.Fields(sequences.ReplaceAllString(text, "")), " "))
+}
 
 // Cut returns a text of at most that many characters: an ellipsis stands for the rest.
 func Cut(text string, most int) string {

@@ -33,7 +33,7 @@ var elsewhere = []struct{ command, because string }{
 	{`^kubectl (apply|wait|port-forward) .*(config/samples/app_v1_appservice.yaml|service/web 8080:80)`, "make e2e: a pod has to answer"},
 	{`^kubectl appservice dev `, "TestExamples: it runs until it is interrupted"},
 	{`^kubectl appservice diff --all-namespaces --chart charts-next`, "TestWhatWasImportedIsAdopted compares all resources; here, there is no thousand of them"},
-	{`^kubectl appservice (undo web > apps/web.yaml|undo web --to-revision 1|history web|undo web(| --dry-run=client))$`,
+	{`^kubectl appservice (undo web > apps/web.yaml|undo web --to-revision 1( --yes)?|history web|undo web(| --dry-run=client))$`,
 		"TestTheSessionIsAsThePageShows, TestHistoryAndUndo: they need several releases"},
 	{`^kubectl appservice import deployment/legacy`, "TestExamples: it needs a Deployment"},
 	{`^kubectl appservice adopt -f app.yaml`, "TestAdoptionIsAsThePageShows"},

@@ -39,7 +39,10 @@ func TestHistoryAndUndo(t *testing.T) {
 			t.Errorf("%s says %q, and the image is %s then", dry, said, image())
 		}
 	}
-	if said := u.must(t, 0, "kubectl appservice undo web"); !strings.Contains(said, "appservice/web has the spec of revision 1 again") || image() != before {
+	if got := u.run(t, "kubectl appservice undo web </dev/null", nil); got.code != 2 || !strings.Contains(got.stderr, "nothing was written: nobody can be asked") || image() != "nginx:1.28" {
+		t.Errorf("nobody was asked: %d, %s", got.code, got.stderr)
+	}
+	if said := u.must(t, 0, "kubectl appservice undo web --yes"); !strings.Contains(said, "appservice/web has the spec of revision 1 again") || image() != before {
 		t.Errorf("it says %q, and the image is %s then", said, image())
 	}
 	u.says(t, "kubectl appservice history web", "3  ", "kubectl-appservice")

@@ -46,7 +46,7 @@ func TestUndoOfAnotherKind(t *testing.T) {
 	if said := u.must(t, 0, "kubectl appservice undo appjob/migrate --dry-run=server"); !strings.Contains(said, "spec.image nginx:1.30 → nginx:1.29") || image() != "nginx:1.30" {
 		t.Errorf("it says %q, and the image is %s then", said, image())
 	}
-	if said := u.must(t, 0, "kubectl appservice undo appjob/migrate"); !strings.Contains(said, "appjob/migrate has the spec of revision 1 again") || image() != "nginx:1.29" {
+	if said := u.must(t, 0, "kubectl appservice undo appjob/migrate --yes"); !strings.Contains(said, "appjob/migrate has the spec of revision 1 again") || image() != "nginx:1.29" {
 		t.Errorf("it says %q, and the image is %s then", said, image())
 	}
 	assert.EqualValues(t, first, u.anotherJob(t, second))

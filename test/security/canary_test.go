@@ -47,6 +47,41 @@ podTemplate: {spec: {containers: [{name: app, env: [{name: B, value: c4n4ry-2}]}
 	{`{config: {databaseUrl: "postgres://u:c4n4ry@db/x"}, envFrom: [{secretRef: {name: missing}}]}`, v1.ReasonDependencyMissing},
 }
 
+// told are specs with the canary in one field each, in which users may have secrets although others read the object. Each is installed, then changed.
+var told = map[string]string{
+	"pod-annotation": `{podAnnotations: {example.com/token: c4n4ry}}`,
+	"annotation":     `{ports: [{port: 80}], ingress: {annotations: {nginx.ingress.kubernetes.io/x-forwarded-prefix: /c4n4ry}, hosts: [{host: NAMESPACE.example.com}]}}`,
+	"header":         `{ports: [{port: 80}], route: {parentRefs: [{name: public}], hostnames: [route.NAMESPACE.example.com], rules: [{matches: [{headers: {x-api-key: c4n4ry}}]}]}}`,
+	"trigger":        `{size: 1, autoscaling: {maxReplicas: 3, triggers: [{type: rabbitmq, metadata: {host: "amqp://app:c4n4ry@rabbit:5672/"}}]}}`,
+	"host-alias":     `{hostAliases: [{ip: 10.0.0.1, hostnames: [c4n4ry]}]}`,
+	"attribute":      `{volumes: [{name: v, csi: {driver: secrets.example.com, volumeAttributes: {password: c4n4ry}}}]}`,
+}
+
+// changesTold installs each of these and changes it.
+func (s *scene) changesTold() {
+	s.Helper()
+	for number, value := range []string{canary, canary + "-2"} {
+		for name, spec := range told {
+			app := s.appService(s.namespace, name, strings.ReplaceAll(spec, canary, value))
+			require.NoError(s, cluster.Client.Patch(s.Context(), app, client.Apply, client.FieldOwner("tenant"), client.ForceOwnership), name) //nolint:staticcheck // of unstructured objects
+			if name == "attribute" {                                                                                                           // which the policy does not allow
+				cluster.Condition(s.T, s.named(name), v1.ConditionReady, metav1.ConditionFalse, v1.ReasonPolicyViolation)
+				continue
+			}
+			harness.Eventually(s.T, name+" is released", func() error {
+				live := s.named(name)
+				if err := cluster.Client.Get(s.Context(), client.ObjectKeyFromObject(live), live); err != nil {
+					return err
+				}
+				if live.Status.Release == nil || live.Status.Release.Revision != number+1 || live.Status.ObservedGeneration != live.Generation {
+					return fmt.Errorf("the status reports release %+v: %+v", live.Status.Release, live.Status.Conditions)
+				}
+				return nil
+			})
+		}
+	}
+}
+
 func TestSecretsAreToldNowhere(t *testing.T) {
 	s := &scene{T: t, namespace: newNamespace(t, "canary-", nil)}
 	s.make(s.namespace, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "holder"}, StringData: map[string]string{"PASSWORD": canary}})
@@ -67,6 +102,7 @@ func TestSecretsAreToldNowhere(t *testing.T) {
 		}
 	}
 	s.drifts()
+	s.changesTold()
 
 	for what, text := range map[string]string{"the status": s.statuses(), "an event": s.events(), "a metric": scrape(t, address), "the log": logged(process)} {
 		if !strings.Contains(text, s.namespace) && !strings.Contains(text, "app-1") {

@@ -87,7 +87,7 @@ func keepsAlive(manifest string) func(*scene) error {
 	return func(s *scene) error {
 		return recordsForged(s, func(to io.Writer, app *v1.AppService) error {
 			text := strings.ReplaceAll(s.words(manifest), "UID", string(app.UID))
-			return json.NewEncoder(to).Encode(map[string]any{"name": app.Name, "info": map[string]any{}, "manifest": text})
+			return json.NewEncoder(to).Encode(map[string]any{"name": app.Name, "version": 9, "info": map[string]any{}, "manifest": text})
 		})
 	}
 }
@@ -108,7 +108,7 @@ func makesPrivileged(s *scene) error {
 			return err
 		}
 		manifest := "---\n# Source: appservice/templates/deployment.yaml\n" + string(object) + "\n"
-		return json.NewEncoder(to).Encode(map[string]any{"name": app.Name, "info": map[string]any{}, "manifest": manifest})
+		return json.NewEncoder(to).Encode(map[string]any{"name": app.Name, "version": 9, "info": map[string]any{}, "manifest": manifest})
 	})
 }
 
@@ -137,7 +137,7 @@ const bombed = 512 << 20
 
 // bomb writes a release of a large manifest.
 func bomb(to io.Writer, app *v1.AppService) error {
-	_, err := fmt.Fprintf(to, `{"name":%q,"info":{},"manifest":"`, app.Name)
+	_, err := fmt.Fprintf(to, `{"name":%q,"version":9,"info":{},"manifest":"`, app.Name)
 	zeros := bytes.Repeat([]byte("0"), 1<<20)
 	for range bombed / len(zeros) {
 		_, failed := to.Write(zeros)

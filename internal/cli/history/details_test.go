@@ -70,7 +70,7 @@ func TestWhatAReleaseChangedOfObjects(t *testing.T) {
 func TestUndoLeavesOutWhatHasNoSpecAndRefusesThatOfAnotherKind(t *testing.T) {
 	superseded, deployed := helmrelease.StatusSuperseded, helmrelease.StatusDeployed
 	list := listed(t, secret(t, made{1, superseded, "1.0.0", 1, "x", "a"}), secret(t, made{2, superseded, "1.0.0", 0, "", "b"}), secret(t, made{3, deployed, "1.0.0", 3, "x", "c"}))
-	if plan, err := PlanUndo(app("c"), list, 0); err != nil || plan.To != 1 {
+	if plan, err := PlanUndo(reporting(app("c"), 3), list, 0); err != nil || plan.To != 1 {
 		t.Errorf("got %+v, %v", plan, err)
 	}
 	for _, change := range []func(*unstructured.Unstructured){

@@ -4,11 +4,9 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -57,12 +55,9 @@ func List(ctx context.Context, reader client.Reader, resource *unstructured.Unst
 	var list []Revision
 	for i := range secrets.Items {
 		secret := &secrets.Items[i]
-		controller := metav1.GetControllerOfNoCopy(secret)
-		number, err := strconv.Atoi(secret.Labels["version"])
-		if secret.Type != livestate.RecordType || controller == nil || controller.UID != resource.GetUID() || err != nil {
-			continue // of another owner, or of an earlier resource of the name
+		if record := livestate.RecordOf(resource, secret); record != nil {
+			list = append(list, decoded(secret, record.Revision))
 		}
-		list = append(list, decoded(secret, number))
 	}
 	slices.SortFunc(list, func(a, b Revision) int { return a.Revision - b.Revision })
 	for i := 1; i < len(list); i++ {

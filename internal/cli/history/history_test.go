@@ -60,6 +60,7 @@ func secret(t *testing.T, m made) *corev1.Secret {
 	out, err := clients.CoreV1().Secrets("demo").Get(t.Context(), "record", metav1.GetOptions{})
 	require.NoError(t, err)
 	out.Name, out.ResourceVersion = fmt.Sprintf("sh.helm.release.v1.web.v%d", m.revision), ""
+	out.Labels[v1.LabelManaged] = "true"
 	out.OwnerReferences = []metav1.OwnerReference{{APIVersion: v1.GroupVersion.String(), Kind: v1.Kind, Name: "web", UID: "uid", Controller: new(true)}}
 	if m.generation > 0 {
 		out.Data["resource"], err = json.Marshal(map[string]any{"apiVersion": v1.GroupVersion.String(), "kind": v1.Kind, "generation": m.generation,
@@ -143,9 +144,17 @@ func TestRecordsThatAreNotTheResourcesOrDamaged(t *testing.T) {
 	earlier.OwnerReferences[0].UID = "another"
 	noRecord := secret(t, made{4, helmrelease.StatusDeployed, "1.0.0", 1, "argocd", "a"})
 	noRecord.Type = corev1.SecretTypeOpaque
-	list := listed(t, secret(t, good), damaged, foreign, earlier, noRecord)
+	// The controller is no AppService, so neither the garbage collector nor an admission policy minds it.
+	otherKind := secret(t, made{99, helmrelease.StatusSuperseded, "1.0.0", 3, "argocd", "evil"})
+	otherKind.OwnerReferences[0].APIVersion, otherKind.OwnerReferences[0].Kind = "nobody.example.org/v1", "Nothing"
+	list := listed(t, secret(t, good), damaged, foreign, earlier, noRecord, otherKind)
 	if len(list) != 2 || list[0].Revision != 2 || list[0].Unreadable == "" || list[1].Revision != 3 || list[1].Unreadable != "" || len(list[1].Changes) > 0 {
 		t.Errorf("got %+v", list)
+	}
+	copied := secret(t, made{5, helmrelease.StatusDeployed, "1.0.0", 1, "argocd", "a"})
+	copied.Name, copied.Labels["version"] = "sh.helm.release.v1.web.v6", "6"
+	if list := listed(t, copied); len(list) != 1 || list[0].Unreadable != "it has the content of sh.helm.release.v1.web.v5" {
+		t.Errorf("a record with the content of another one: %+v", list)
 	}
 	if _, err := PlanUndo(app("b"), list, 2); err == nil || !strings.Contains(err.Error(), "revision 2 cannot be read") {
 		t.Errorf("going back to what is damaged: %v", err)

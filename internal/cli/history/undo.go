@@ -24,12 +24,14 @@ type Undo struct {
 	Resource *unstructured.Unstructured
 	// Changes of the spec; none if it has that spec already.
 	Changes []string
+	// Named are the Secrets, ConfigMaps, accounts and claims that the present spec does not name, and the restored one does.
+	Named []string
 	// Owner is the tool that would revert the change, as it compares the resource with a source; empty if there is none.
 	Owner string
 }
 
 // PlanUndo returns the change that restores the spec of a revision; 0 stands for the newest revision with another spec
-// than the resource has. If the spec is refused, that is the deployed one.
+// than the resource has, up to the release that its status reports. If the spec is refused, that is the deployed one.
 func PlanUndo(resource *unstructured.Unstructured, revisions []Revision, to int) (*Undo, error) {
 	spec, _, _ := unstructured.NestedMap(resource.Object, "spec")
 	target, err := targetOf(resource, spec, revisions, to)
@@ -49,7 +51,7 @@ func PlanUndo(resource *unstructured.Unstructured, revisions []Revision, to int)
 	changed := resource.DeepCopy()
 	changed.Object["spec"] = runtime.DeepCopyJSON(target.Spec)
 	return &Undo{To: target.Revision, Resource: changed, Changes: fieldsOf("spec", spec, target.Spec),
-		Owner: OwnerOf(resource)}, nil
+		Named: newlyNamed(spec, target.Spec), Owner: OwnerOf(resource)}, nil
 }
 
 // targetOf returns the revision to go back to.
@@ -58,13 +60,21 @@ func targetOf(resource *unstructured.Unstructured, spec map[string]any, revision
 	if len(revisions) == 0 {
 		return nil, fmt.Errorf("nothing of %s was released yet, or its records are gone", resource.GetName())
 	}
+	released, _, _ := unstructured.NestedInt64(resource.Object, "status", "release", "revision")
+	another := func(r *Revision) bool {
+		return int64(r.Revision) <= released && r.Spec != nil && !equality.Semantic.DeepEqual(r.Spec, spec)
+	}
 	var kept []string
 	for i := len(revisions) - 1; i >= 0; i-- {
 		revision := &revisions[i]
-		if to == revision.Revision || to == 0 && revision.Spec != nil && !equality.Semantic.DeepEqual(revision.Spec, spec) {
+		if to == revision.Revision || to == 0 && another(revision) {
 			return revision, nil
 		}
 		kept = append([]string{fmt.Sprint(revision.Revision)}, kept...)
+	}
+	if to == 0 && released == 0 {
+		return nil, fmt.Errorf("the status of %s reports no release yet: wait for the operator, or name one of the revisions %s with --to-revision",
+			resource.GetName(), strings.Join(kept, ", "))
 	}
 	if to == 0 {
 		return nil, fmt.Errorf("no earlier release of %s with another spec is kept: there are %s (the operator's flag --history-max says how many)",

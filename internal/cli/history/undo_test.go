@@ -15,10 +15,17 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 )
 
+// reporting returns a resource whose status reports a release.
+func reporting(resource *unstructured.Unstructured, revision int64) *unstructured.Unstructured {
+	resource.Object["status"] = map[string]any{"release": map[string]any{"revision": revision}}
+	return resource
+}
+
 func TestWhatUndoGoesBackTo(t *testing.T) {
 	superseded, deployed := helmrelease.StatusSuperseded, helmrelease.StatusDeployed
 	list := listed(t, secret(t, made{1, superseded, "1.0.0", 0, "", "a"}), secret(t, made{2, superseded, "1.0.0", 2, "x", "b"}),
-		secret(t, made{3, superseded, "1.0.0", 3, "x", "c"}), secret(t, made{4, deployed, "1.1.0", 3, "x", "c"}))
+		secret(t, made{3, superseded, "1.0.0", 3, "x", "c"}), secret(t, made{4, deployed, "1.1.0", 3, "x", "c"}),
+		secret(t, made{5, superseded, "1.1.0", 3, "x", "e"})) // the operator has not reported it
 	cases := map[string]struct {
 		image string // that the spec has now
 		to    int
@@ -31,12 +38,13 @@ func TestWhatUndoGoesBackTo(t *testing.T) {
 		"back from having gone back":                {"b", 0, 4, "c", ""},
 		"a revision":                                {"c", 2, 2, "b", ""},
 		"a revision of the same spec":               {"c", 3, 3, "c", ""},
-		"a revision that is not kept":               {"c", 7, 0, "", "revision 7 of web is not kept: there are 1, 2, 3, 4"},
+		"a revision above the reported release":     {"c", 5, 5, "e", ""},
+		"a revision that is not kept":               {"c", 7, 0, "", "revision 7 of web is not kept: there are 1, 2, 3, 4, 5"},
 		"a revision of an earlier operator":         {"c", 1, 0, "", "revision 1 does not say what spec it was made of"},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
-			resource := app(test.image)
+			resource := reporting(app(test.image), 4)
 			got, err := PlanUndo(resource, list, test.to)
 			if test.err != "" {
 				if err == nil || !strings.HasPrefix(err.Error(), test.err) {
@@ -57,7 +65,7 @@ func TestWhatUndoGoesBackTo(t *testing.T) {
 	if _, err := PlanUndo(app("a"), nil, 0); err == nil || !strings.Contains(err.Error(), "nothing of web was released yet") {
 		t.Errorf("without releases: %v", err)
 	}
-	if _, err := PlanUndo(app("c"), list[2:], 0); err == nil || !strings.Contains(err.Error(), "no earlier release of web with another spec is kept: there are 3, 4") {
+	if _, err := PlanUndo(reporting(app("c"), 4), list[2:4], 0); err == nil || !strings.Contains(err.Error(), "no earlier release of web with another spec is kept: there are 3, 4") {
 		t.Errorf("without another spec: %v", err)
 	}
 }
@@ -66,7 +74,7 @@ func TestUndoWritesWhatWasReadOrNothing(t *testing.T) {
 	list := listed(t, secret(t, made{1, helmrelease.StatusSuperseded, "1.0.0", 1, "x", "a"}), secret(t, made{2, helmrelease.StatusDeployed, "1.0.0", 2, "x", "b"}))
 	scheme := runtime.NewScheme()
 	require.NoError(t, v1.AddToScheme(scheme))
-	server := fake.NewClientBuilder().WithScheme(scheme).WithObjects(app("b")).Build()
+	server := fake.NewClientBuilder().WithScheme(scheme).WithObjects(reporting(app("b"), 2)).Build()
 	read := func() *unstructured.Unstructured {
 		t.Helper()
 		resource := app("")

@@ -12,7 +12,6 @@ import (
 	"helm.sh/helm/v3/pkg/chartutil"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/example/appservice-operator/internal/controller/release"
 	"github.com/example/appservice-operator/internal/kube"
@@ -47,7 +46,7 @@ type group struct {
 // FleetOf renders resources of a kind before and after a change, in parallel. Before is the last release if it is
 // known, else the resource rendered with the old charts.
 func FleetOf(
-	ctx context.Context, kind schema.GroupVersionKind, subjects []Subject, releases map[types.UID]*Release,
+	ctx context.Context, kind schema.GroupVersionKind, subjects []Subject, releases Releases,
 	before, after *Charts, capabilities *chartutil.Capabilities,
 ) (*Fleet, error) {
 	pairs := make([]struct{ before, after Outcome }, len(subjects))
@@ -56,7 +55,7 @@ func FleetOf(
 	for i := range subjects {
 		workers.Go(func() error {
 			subject := subjects[i]
-			released := releases[subject.Resource.GetUID()]
+			released := releases.Of(subject.Resource)
 			if released != nil {
 				subject.Facts.Content = released.Content.Version
 			}

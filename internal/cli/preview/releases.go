@@ -3,7 +3,6 @@ package preview
 import (
 	"context"
 	"fmt"
-	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -38,8 +37,24 @@ func (r *Release) Outcome() Outcome {
 	return Outcome{Objects: recorded.Objects}
 }
 
-// Releases returns the newest releases of all resources, by the UIDs of the resources.
-func (c *Cluster) Releases(ctx context.Context) (map[types.UID]*Release, error) {
+// Releases are the records of deployed releases, by the UID that each names as its controller.
+type Releases map[types.UID][]*corev1.Secret
+
+// Of returns the newest release of a resource; nil if there is none.
+func (r Releases) Of(resource *unstructured.Unstructured) *Release {
+	var newest *Release
+	for _, secret := range r[resource.GetUID()] {
+		record := livestate.RecordOf(resource, secret)
+		if record != nil && (newest == nil || newest.Revision < record.Revision) {
+			newest = &Release{Revision: record.Revision, Digest: record.Digest,
+				Content: reference.ParseContent(record.References), record: secret}
+		}
+	}
+	return newest
+}
+
+// Releases returns the releases of all resources.
+func (c *Cluster) Releases(ctx context.Context) (Releases, error) {
 	return c.releases(ctx, matching("owner=helm,"+v1.LabelManaged+"=true"))
 }
 
@@ -47,7 +62,7 @@ func (c *Cluster) Releases(ctx context.Context) (map[types.UID]*Release, error) 
 func (c *Cluster) Release(ctx context.Context, resource *unstructured.Unstructured) (*Release, error) {
 	all, err := c.releases(ctx, client.InNamespace(resource.GetNamespace()),
 		matching("owner=helm,name="+resource.GetName()))
-	return all[resource.GetUID()], err
+	return all.Of(resource), err
 }
 
 // matching selects records by labels, without those of superseded releases.
@@ -62,9 +77,8 @@ func matching(selector string) client.ListOption {
 // page is how many records are read at a time: each may have some hundred KiB.
 const page = 250
 
-// releases returns the newest releases, by the UID of the resource.
-func (c *Cluster) releases(ctx context.Context, which ...client.ListOption) (map[types.UID]*Release, error) {
-	found := map[types.UID]*Release{}
+func (c *Cluster) releases(ctx context.Context, which ...client.ListOption) (Releases, error) {
+	found := Releases{}
 	list := &corev1.SecretList{}
 	for {
 		err := c.reader.List(ctx, list, append(which, client.Limit(page), client.Continue(list.Continue))...)
@@ -73,25 +87,12 @@ func (c *Cluster) releases(ctx context.Context, which ...client.ListOption) (map
 			return found, err
 		}
 		for i := range list.Items {
-			note(found, &list.Items[i])
+			if owner := metav1.GetControllerOfNoCopy(&list.Items[i]); owner != nil {
+				found[owner.UID] = append(found[owner.UID], list.Items[i].DeepCopy())
+			}
 		}
 		if list.Continue == "" {
 			return found, nil
-		}
-	}
-}
-
-// note stores a record if it is newer than the known one of its resource.
-func note(found map[types.UID]*Release, secret *corev1.Secret) {
-	owner := metav1.GetControllerOfNoCopy(secret)
-	revision, err := strconv.Atoi(secret.Labels["version"])
-	if secret.Type != livestate.RecordType || owner == nil || err != nil {
-		return // of another owner
-	}
-	if known := found[owner.UID]; known == nil || known.Revision < revision {
-		found[owner.UID] = &Release{
-			Revision: revision, Digest: secret.Labels[v1.LabelDigest],
-			Content: reference.ParseContent(secret.Labels[v1.LabelReferences]), record: secret.DeepCopy(),
 		}
 	}
 }

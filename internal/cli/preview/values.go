@@ -13,6 +13,7 @@ import (
 	"github.com/example/appservice-operator/internal/render"
 	"github.com/example/appservice-operator/internal/render/defaults"
 	"github.com/example/appservice-operator/internal/render/values"
+	"github.com/example/appservice-operator/internal/text"
 )
 
 // Source describes where a value comes from.
@@ -127,6 +128,7 @@ func ValuesYAML(list []Value, origins bool) ([]byte, error) {
 		if err := content.Encode(value.Value); err != nil {
 			return nil, fmt.Errorf("%s: %w", value.Name(), err)
 		}
+		quote(content)
 		if origins && len(content.Content) > 0 {
 			key.HeadComment = "# " + string(value.Origin) // the list is below
 		} else if origins {
@@ -146,7 +148,18 @@ func ValuesYAML(list []Value, origins bool) ([]byte, error) {
 func scalar(value string) *yaml.Node {
 	node := &yaml.Node{}
 	node.SetString(value)
+	quote(node)
 	return node
+}
+
+// quote puts texts with controls for terminals in double quotes, where their escapes mean the same.
+func quote(node *yaml.Node) {
+	if strings.IndexFunc(node.Value, text.IsControl) >= 0 {
+		node.Style = yaml.DoubleQuotedStyle
+	}
+	for _, inner := range node.Content {
+		quote(inner)
+	}
 }
 
 // entry returns the map at a key, and creates it if there is none. Values come sorted, so it is the last entry.

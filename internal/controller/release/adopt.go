@@ -159,7 +159,7 @@ func ends(change Change, after *unstructured.Unstructured) (list []string) {
 	live, _ := change.Live.(*unstructured.Unstructured)
 	key := kube.KeyOf(live)
 	for _, difference := range Differences(only(live, path), only(after, path)) {
-		text, _, _ := strings.Cut(difference.String(), ";")
+		text, _, _ := strings.Cut(difference.Told().String(), ";")
 		list = append(list, fmt.Sprintf("%s: its pods would restart: %s", key, text))
 	}
 	have, _, _ := unstructured.NestedInt64(live.Object, "spec", "replicas")

@@ -127,9 +127,7 @@ func compareObject(desired *unstructured.Unstructured, live client.Object) *Chan
 		return change
 	}
 	change.Field, change.More = strings.TrimPrefix(first.path, "."), more
-	if !secretive(desired, change.Field) || !scalar(first.old) && !scalar(first.want) {
-		change.Old, change.New = brief(first.old), brief(first.want)
-	}
+	change.Old, change.New = told(desired, change.Field, first.old, first.want)
 	return change
 }
 

@@ -18,8 +18,10 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/kube/livestate"
 	"github.com/example/appservice-operator/internal/render"
 	"github.com/example/appservice-operator/internal/render/hooks"
+	"github.com/example/appservice-operator/internal/text"
 )
 
 // maxUnpacked limits the size of an unpacked record in bytes. Records of the operator stay below it (fits); anyone who
@@ -111,7 +113,8 @@ type Recorded struct {
 	Source *Source
 }
 
-// Decode returns the content of a record, within limits: anyone who may write Secrets can create one.
+// Decode returns the content of a record, within limits: anyone who may write Secrets can create one. Its name has to be
+// that of the release in it.
 func Decode(secret *corev1.Secret) (*Recorded, error) {
 	unpacking.Lock()
 	defer unpacking.Unlock()
@@ -122,6 +125,9 @@ func Decode(secret *corev1.Secret) (*Recorded, error) {
 	}
 	if out.Release == nil || out.Info == nil {
 		return nil, errors.New("it is not a release: it has no info")
+	}
+	if named := livestate.RecordName(out.Name, out.Version); named != secret.Name {
+		return nil, fmt.Errorf("it has the content of %s", text.Cut(named, 100))
 	}
 	if err := boundManifest(out.Manifest); err != nil {
 		return nil, err

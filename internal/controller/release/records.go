@@ -137,7 +137,7 @@ func (r *records) secret(task Task, revision int) (*corev1.Secret, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot encode release %d: %w", revision, err)
 	}
-	secret.Namespace, secret.Name = r.owner.GetNamespace(), nameOf(r.owner, revision)
+	secret.Namespace, secret.Name = r.owner.GetNamespace(), livestate.RecordName(r.owner.GetName(), revision)
 	secret.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(r.owner, r.owner.GroupVersionKind())}
 	return secret, nil
 }
@@ -176,10 +176,6 @@ func (r *records) recorded(ctx context.Context, record *livestate.Record) (*Reco
 	return content, nil
 }
 
-func nameOf(owner client.Object, revision int) string {
-	return fmt.Sprintf("%s%s.v%d", livestate.RecordPrefix, owner.GetName(), revision)
-}
-
 // explainTakenName looks up which release has the name: the caches show only records that carry our label.
 func (r *records) explainTakenName(ctx context.Context, revision int) error {
 	if err := r.free(ctx, revision); err != nil {
@@ -203,7 +199,7 @@ func (r *records) free(ctx context.Context, revision int) error {
 			return fmt.Errorf("cannot label the release record %s: %w", record.Name, err)
 		}
 	}
-	return r.squatted(ctx, nameOf(r.owner, revision))
+	return r.squatted(ctx, livestate.RecordName(r.owner.GetName(), revision))
 }
 
 // strangers returns a NotOursError or a PreviousError if a release has the name that is not the resource's own, else

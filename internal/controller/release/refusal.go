@@ -130,7 +130,8 @@ func butFor(change Change, message string) Change {
 	if first == nil {
 		return change
 	}
-	change.Field, change.Old, change.New = strings.TrimPrefix(first.path, "."), brief(first.old), brief(first.want)
+	change.Field = strings.TrimPrefix(first.path, ".")
+	change.Old, change.New = told(change.Desired, change.Field, first.old, first.want)
 	return change
 }
 

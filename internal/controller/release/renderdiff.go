@@ -23,6 +23,17 @@ type Difference struct {
 	New string `json:"new,omitempty"`
 	// Restarts reports whether the difference restarts pods.
 	Restarts bool `json:"restartsPods,omitempty"`
+
+	told bool // Old and New are harmless
+}
+
+// Told returns the difference for others than those who may read the objects: without its values unless these are
+// harmless.
+func (d Difference) Told() Difference {
+	if !d.told {
+		d.Old, d.New = "", ""
+	}
+	return d
 }
 
 // String returns the difference, for example "spec.template.spec.nodeName a → b; restarts pods".
@@ -48,6 +59,7 @@ func Differences(old, rendered *unstructured.Unstructured) []Difference {
 		if !secretive(rendered, d.Field) || !scalar(before) && !scalar(after) {
 			d.Old, d.New = brief(before), brief(after)
 		}
+		d.told = mayBeTold(rendered, d.Field, before, after)
 		list = append(list, d)
 	})
 	return list

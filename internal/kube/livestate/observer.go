@@ -187,7 +187,7 @@ func (o *Observer) Snapshot(ctx context.Context, resource client.Object,
 			continue
 		}
 		delete(objects, key)
-		if record := recordOf(object); record != nil {
+		if record := RecordOf(resource, object); record != nil {
 			snapshot.Records = append(snapshot.Records, record)
 		}
 	}

@@ -171,7 +171,7 @@ func thing(kind schema.GroupVersionKind, name string, uid types.UID, resourceVer
 func record(revision, status, digest string) *unstructured.Unstructured {
 	o := thing(kube.SecretKind, "sh.helm.release.v1.web.v"+revision, types.UID("record-"+revision), "5")
 	o.SetLabels(map[string]string{
-		"owner": "helm", "name": "web", "version": revision, "status": status, v1.LabelDigest: digest, v1.LabelChartVersion: "1.2.3",
+		"owner": "helm", "name": "web", "version": revision, "status": status, v1.LabelManaged: "true", v1.LabelDigest: digest, v1.LabelChartVersion: "1.2.3",
 	})
 	return o
 }
@@ -245,7 +245,7 @@ func TestSnapshotShowsWhatTheResourceControls(t *testing.T) {
 func TestFormerRecordsAreFoundByTheirNames(t *testing.T) {
 	former, odd := record("9", "superseded", "a"), record("8", "superseded", "a")
 	for _, secret := range []*unstructured.Unstructured{former, odd} {
-		secret.SetLabels(map[string]string{"owner": "helm", "status": "superseded"})
+		secret.SetLabels(map[string]string{"owner": "helm", "status": "superseded", v1.LabelManaged: "true"})
 	}
 	odd.SetName("sh.helm.release.v1.web.vx")
 	s := snapshot(t, observer(t, &informers{shown: []*unstructured.Unstructured{former, odd, record("10", "deployed", "b")}}, &api{}))
@@ -256,9 +256,9 @@ func TestFormerRecordsAreFoundByTheirNames(t *testing.T) {
 
 func TestTheNewestRecordIsTheOneOfTheHighestRevision(t *testing.T) {
 	broken := record("3", "deployed", "x")
-	broken.SetLabels(map[string]string{"owner": "helm", "version": "three"})
+	broken.SetLabels(map[string]string{"owner": "helm", "version": "three", v1.LabelManaged: "true"})
 	bare := record("4", "deployed", "x")
-	bare.SetLabels(map[string]string{"owner": "helm"})
+	bare.SetLabels(map[string]string{"owner": "helm", v1.LabelManaged: "true"})
 	theirs := record("11", "deployed", "theirs")
 	theirs.SetOwnerReferences(nil)
 	cases := map[string]struct {

@@ -1,10 +1,13 @@
 package livestate
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -50,12 +53,38 @@ const RecordType = "helm.sh/release.v1"
 // IsRecord reports whether an object is a release record rather than a rendered Secret. The type of a Secret is not
 // part of its metadata.
 func IsRecord(object client.Object) bool {
-	if object.GetObjectKind().GroupVersionKind().GroupKind() != kube.SecretKind.GroupKind() ||
-		object.GetLabels()["owner"] != "helm" || !strings.HasPrefix(object.GetName(), RecordPrefix) {
+	if object.GetLabels()["owner"] != "helm" || !strings.HasPrefix(object.GetName(), RecordPrefix) {
 		return false
 	}
+	if secret, typed := object.(*corev1.Secret); typed { // those of a typed list do not say their kind
+		return secret.Type == RecordType
+	}
 	whole, ok := object.(*unstructured.Unstructured)
-	return !ok || whole.Object["type"] == RecordType
+	return object.GetObjectKind().GroupVersionKind().GroupKind() == kube.SecretKind.GroupKind() &&
+		(!ok || whole.Object["type"] == RecordType)
+}
+
+// RecordName is the name of the record of a release.
+func RecordName(release string, revision int) string {
+	return fmt.Sprintf("%s%s.v%d", RecordPrefix, release, revision)
+}
+
+// RecordOf returns what a Secret says of a release of a resource; nil unless it has all the marks of a record that the
+// operator wrote for that very resource. Anyone who may write Secrets can write most of them, and everyone who may read
+// the resource knows its UID: an admission policy protects the Secrets that have all.
+func RecordOf(resource, object client.Object) *Record {
+	controller := metav1.GetControllerOfNoCopy(object)
+	if !IsRecord(object) || object.GetLabels()[v1.LabelManaged] == "" ||
+		object.GetNamespace() != resource.GetNamespace() || controller == nil ||
+		controller.UID != resource.GetUID() || controller.Name != resource.GetName() ||
+		!kube.OfKind(controller, resource.GetObjectKind().GroupVersionKind().GroupKind()) {
+		return nil
+	}
+	record := recordOf(object)
+	if record == nil || record.Name != RecordName(resource.GetName(), record.Revision) {
+		return nil
+	}
+	return record
 }
 
 func recordOf(object client.Object) *Record {

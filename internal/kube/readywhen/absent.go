@@ -9,6 +9,8 @@ import (
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
 	"github.com/google/cel-go/common/types"
+
+	"github.com/example/appservice-operator/internal/text"
 )
 
 // absentError reports that an expression reads a missing value, which is usual before a controller has written a
@@ -24,7 +26,7 @@ var absences = []string{"no such key: ", "index out of bounds: "}
 func absentOf(tree *cel.Ast, err error) *absentError {
 	for _, absence := range absences {
 		if key, found := strings.CutPrefix(err.Error(), absence); found {
-			return &absentError{printable(pathTo(tree, err, key))}
+			return &absentError{text.Line(pathTo(tree, err, key))}
 		}
 	}
 	if err.Error() == "optional.none() dereference" {

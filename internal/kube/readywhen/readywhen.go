@@ -3,8 +3,6 @@ package readywhen
 import (
 	"cmp"
 	"fmt"
-	"strings"
-	"unicode"
 
 	"github.com/google/cel-go/common/types"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -120,17 +118,7 @@ func article(name string) string {
 const maxQuoted, maxMessage = 128, 512
 
 func quote(expression string) string {
-	return cmp.Or(text.Cut(printable(expression), maxQuoted), `""`)
+	return cmp.Or(text.Cut(text.Line(expression), maxQuoted), `""`)
 }
 
-func oneLine(said string) string { return text.Cut(printable(said), maxMessage) }
-
-// printable makes one line of a text, without unprintable characters.
-func printable(said string) string {
-	return text.Line(strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return ' '
-		}
-		return r
-	}, said))
-}
+func oneLine(said string) string { return text.Cut(text.Line(said), maxMessage) }

@@ -75,7 +75,7 @@ func TestAnObjectSaysWhenItIsReady(t *testing.T) {
 		"words that are a number":               {"{phase: P, n: 1}", bound, `self.status.n`, State{Message: bound + " is not true yet"}},
 		"words that do not compile":             {"{phase: P}", bound, `1 +`, State{Message: bound + " is not true yet"}},
 		"words that are blank":                  {"{phase: P}", bound, `" \n "`, State{Message: bound + " is not true yet"}},
-		"words of several lines":                {"{phase: P}", bound, `"one\ntwo\u0007 three"`, State{Message: "one two three"}},
+		"words of several lines":                {"{phase: P}", bound, `"one\ntwo\u0007 three"`, State{Message: `one two\u0007 three`}},
 		"words for an object that is ready":     {"{phase: Bound}", bound, `"never read"`, State{Ready: true}},
 		"a text where a bool is wanted":         {"{phase: Bound}", `self.status.phase`, `"never read"`, State{Fault: true, Message: "annotation app.example.com/ready-when, self.status.phase: it returns a string: it must return a bool"}},
 		"a null where a bool is wanted":         {"{phase: null}", `self.status.phase`, "", State{Fault: true, Message: "annotation app.example.com/ready-when, self.status.phase: it returns a null_type: it must return a bool"}},

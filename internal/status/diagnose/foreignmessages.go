@@ -26,13 +26,13 @@ var (
 
 // Brief shortens a foreign message to one line, without times and anything that may be secret.
 func Brief(message string) string {
-	message = strings.ToValidUTF8(message[:min(len(message), maxRead)], "")
+	// first of all: controls within words keep what is secret from being recognized
+	message = text.Line(strings.ToValidUTF8(message[:min(len(message), maxRead)], ""))
 	message = podInRefs.ReplaceAllString(message, "")
 	message = timestamp.ReplaceAllString(message, "")
 	message = password.ReplaceAllString(message, "://…@")
 	message = assignment.ReplaceAllString(message, "${1}…")
-	message = text.Line(message)
-	message = strings.TrimRight(emptiness.ReplaceAllString(message, ""), " .")
+	message = strings.TrimRight(emptiness.ReplaceAllString(text.Line(message), ""), " .")
 	return text.Cut(message, maxDetail)
 }
 

@@ -21,6 +21,10 @@ func TestLastWords(t *testing.T) {
 		"a token in JSON":         {`{"level":"error","api_key": "abc def","msg":"no"}`, `{"level":"error","api_key": …,"msg":"no"}`},
 		"a megabyte":              {"no room:" + strings.Repeat(" ", maxRead) + "left", "no room:"},
 		"half a letter":           {"no:" + strings.Repeat(" ", maxRead-4) + "é", "no:"},
+		"a colored line":          {"\x1b[1;31mno license\x1b[0m", "no license"},
+		"a colored password":      {"login with pass\x1b[0mword=hunter2 failed", "login with password=… failed"},
+		"what moves the cursor":   {"\x1b[2K\x1b[1A\x1b]0;pwned\x07all good", "all good"},
+		"what is no sequence":     {"\x1b \u009b2J \u202egood", `\u001b \u009b2J \u202egood`},
 		"a bearer":                {"Authorization: Bearer abc.def refused", "Authorization: … refused"},
 	}
 	for name, test := range cases {

@@ -1,0 +1,37 @@
+package cli
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"golang.org/x/term"
+)
+
+// errUnasked and errDeclined end a command that wrote nothing, as nobody said yes.
+var (
+	errUnasked  = errors.New("nothing was written: nobody can be asked, since stdin is not a terminal; --yes writes it without asking")
+	errDeclined = errors.New("nothing was written")
+)
+
+// confirm asks whether to write what was shown. The error says that nobody agreed.
+func (s *shell) confirm() error {
+	if !isTerminal(s.In) {
+		return errUnasked
+	}
+	_, _ = fmt.Fprint(s.ErrOut, "Write this? [y/N] ")
+	answer, _ := bufio.NewReader(s.In).ReadString('\n') // no answer is none
+	switch strings.ToLower(strings.TrimSpace(answer)) {
+	case "y", "yes":
+		return nil
+	}
+	return errDeclined
+}
+
+// isTerminal reports whether a stream is a terminal.
+func isTerminal(stream any) bool {
+	file, is := stream.(*os.File)
+	return is && term.IsTerminal(int(file.Fd()))
+}
