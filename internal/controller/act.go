@@ -184,7 +184,7 @@ func (r *Reconciler) compare(ctx context.Context, s *scope, wanted rendering,
 		return nil, nil, err
 	}
 	plan := s.memory.verified.Compare(desired.Objects, there.Objects)
-	if err := r.Actor.SpareAdmitted(ctx, plan); err != nil {
+	if err := r.Actor.SpareAdmitted(ctx, s.resource, plan); err != nil {
 		return nil, nil, err
 	}
 	plan.HoldBack(keysOf(wanted.held)...)
@@ -273,7 +273,7 @@ func (r *Reconciler) lastGood(ctx context.Context, s *scope, wanted rendering,
 		return nil, nil, err
 	}
 	plan, complete := release.CompareLastGood(objects, there.Objects)
-	if err := r.Actor.SpareAdmitted(ctx, plan); err != nil {
+	if err := r.Actor.SpareAdmitted(ctx, s.resource, plan); err != nil {
 		return nil, nil, err
 	}
 	held, err := r.Hosts.Settle(ctx, s.resource, hosts.WantedBy(objects), there.Objects)

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/controller/queue"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/kube/livestate"
 	"github.com/example/appservice-operator/internal/status"
@@ -139,7 +140,7 @@ func TestTheLastWordsOfAJobOutliveItsPods(t *testing.T) {
 
 func TestLooksAtSeveralWorkloadsAreBound(t *testing.T) {
 	c := newClinic(unready(&appsv1.StatefulSet{}, "db"), unready(&batchv1.Job{}, "migrate"))
-	c.Looks = flowcontrol.NewFakeNeverRateLimiter()
+	c.Looks = queue.NewTurns(flowcontrol.NewFakeNeverRateLimiter())
 	c.after(t, 0)
 	if c.after(t, 4*time.Second); c.looks > 0 || c.wait() != diagnose.LookRetry {
 		t.Errorf("got %d looks over the bound, and the next after %s", c.looks, c.wait())

@@ -12,13 +12,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/record"
-	"k8s.io/client-go/util/flowcontrol"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/example/appservice-operator/internal/chart/rbac"
+	"github.com/example/appservice-operator/internal/controller/queue"
 	"github.com/example/appservice-operator/internal/controller/release"
 	"github.com/example/appservice-operator/internal/controller/rollout"
 	"github.com/example/appservice-operator/internal/controller/watch"
@@ -51,10 +51,10 @@ type Reconciler struct {
 	Rollouts *rollout.Rollouts
 	// Others are the other kinds that are served: release records of all kinds have names of one space.
 	Others   []schema.GroupVersionKind
-	Looks    flowcontrol.PassiveRateLimiter // bounds how often pods are looked at; nil for no bound
-	InFlight *limits.InFlight               // bounds what is reconciled at a time; nil for no bound
-	Client   client.Client                  // reads come from informers
-	Live     client.Reader                  // reads from the API server
+	Looks    *queue.Turns     // bounds how often pods are looked at; nil for no bound
+	InFlight *limits.InFlight // bounds what is reconciled at a time; nil for no bound
+	Client   client.Client    // reads come from informers
+	Live     client.Reader    // reads from the API server
 	Recorder record.EventRecorder
 	Metrics  *metrics.Kind
 	Clock    clock.PassiveClock

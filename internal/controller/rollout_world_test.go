@@ -396,7 +396,7 @@ func (w *world) ByIndex(kind schema.GroupVersionKind, _, owner string) (found []
 			return nil, err
 		default:
 			object.GetObjectKind().SetGroupVersionKind(kind)
-			object.SetManagedFields(kube.Intruders(object))
+			object.SetManagedFields(nil)
 			found = append(found, object)
 		}
 	}
@@ -435,6 +435,7 @@ func (w *world) patch(ctx context.Context, c client.WithWatch, answer client.Obj
 	}
 	wanted.SetResourceVersion("")
 	if dryRun {
+		answer.(*unstructured.Unstructured).Object = wanted.Object
 		return nil
 	}
 	if err := c.Apply(ctx, client.ApplyConfigurationFromUnstructured(wanted), client.FieldOwner(opts.FieldManager), client.ForceOwnership); err != nil {

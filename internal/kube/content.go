@@ -44,7 +44,7 @@ func Transform(served ...schema.GroupVersionKind) toolscache.TransformFunc {
 		if resource, whole := object.(*unstructured.Unstructured); whole && ofUser {
 			return Compact(resource)
 		}
-		StripManagedFields(object)
+		object.SetManagedFields(nil)
 		switch {
 		case ofUser:
 			return object, nil
@@ -72,10 +72,6 @@ func setKind(object client.Object) error {
 	object.GetObjectKind().SetGroupVersionKind(kinds[0])
 	return nil
 }
-
-// StripManagedFields drops all managed fields of an object except for those by which others own parts of a pod
-// template.
-func StripManagedFields(object client.Object) { object.SetManagedFields(Intruders(object)) }
 
 // Content returns the whole content of an object, as in JSON; false if only its outline is known. It may be shared: it
 // must not be changed.

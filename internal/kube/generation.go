@@ -26,6 +26,5 @@ func SameButStatus(before, after client.Object) bool {
 		maps.Equal(before.GetLabels(), after.GetLabels()) &&
 		maps.Equal(before.GetAnnotations(), after.GetAnnotations()) &&
 		slices.Equal(before.GetFinalizers(), after.GetFinalizers()) &&
-		equality.Semantic.DeepEqual(before.GetOwnerReferences(), after.GetOwnerReferences()) &&
-		equality.Semantic.DeepEqual(before.GetManagedFields(), after.GetManagedFields())
+		equality.Semantic.DeepEqual(before.GetOwnerReferences(), after.GetOwnerReferences())
 }

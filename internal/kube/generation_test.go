@@ -33,7 +33,7 @@ func TestWhatCanHaveChanged(t *testing.T) {
 		"its owner":           {before, deployment(func(d *appsv1.Deployment) { d.OwnerReferences[0].UID = "p" }), false},
 		"a finalizer":         {before, deployment(func(d *appsv1.Deployment) { d.Finalizers = []string{"x"} }), false},
 		"that it is deleted":  {before, deployment(func(d *appsv1.Deployment) { d.DeletionTimestamp = &now }), false},
-		"who owns its fields": {before, deployment(func(d *appsv1.Deployment) { d.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubectl"}} }), false},
+		"who owns its fields": {before, deployment(func(d *appsv1.Deployment) { d.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubectl"}} }), true},
 		"a kind without generation, in another version":  {service("5"), service("6"), false},
 		"a kind without generation, in the same version": {service("5"), service("5"), true},
 	} {

@@ -28,7 +28,7 @@ func SoleManager(live, applied client.Object) []metav1.ManagedFieldsEntry {
 		if own(entry) {
 			fields = fields.Union(fieldsOf(entry))
 		} else if whole != nil {
-			fields = fields.Union(addedTo(whole, fieldsOf(entry), fieldpath.NewSet()))
+			fields = fields.Union(addedTo(whole, fieldsOf(entry)))
 		}
 	}
 	if applied != nil {

@@ -14,7 +14,6 @@ import (
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/record"
-	"k8s.io/client-go/util/flowcontrol"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
@@ -75,7 +74,7 @@ type shared struct {
 	// HistoryMax is how many release records are kept of each resource.
 	HistoryMax int
 	// Looks limits how often pods are read.
-	Looks flowcontrol.PassiveRateLimiter
+	Looks *queue.Turns
 	// InFlight limits what is reconciled at a time.
 	InFlight *limits.InFlight
 	// MaxConcurrentReconciles is used if watches.yaml does not set it.

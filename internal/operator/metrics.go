@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 )
 
@@ -57,7 +56,7 @@ func (o *Options) metricsServer() server.Options {
 		CertDir: o.MetricsCertificate.Path, CertName: o.MetricsCertificate.Name, KeyName: o.MetricsCertificate.Key,
 	}
 	if o.MetricsSecure {
-		out.FilterProvider = filters.WithAuthenticationAndAuthorization
+		out.FilterProvider = metricsAccess
 	}
 	if !o.HTTP2 {
 		out.TLSOpts = append(out.TLSOpts, func(config *tls.Config) { config.NextProtos = []string{"http/1.1"} })

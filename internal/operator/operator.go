@@ -24,6 +24,7 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/chart"
+	"github.com/example/appservice-operator/internal/controller/queue"
 	"github.com/example/appservice-operator/internal/controller/release"
 	"github.com/example/appservice-operator/internal/controller/watch"
 	"github.com/example/appservice-operator/internal/hosts"
@@ -40,8 +41,8 @@ const Name = "appservice-operator"
 // shutdown is how long a running action may take when the manager has to stop.
 const shutdown = 30 * time.Second
 
-// The rate limit for reading pods, for all resources together: if hundreds roll out at a time, most of them
-// are only slow.
+// The rate limit for reading pods, for all resources together, by turns of their namespaces: if hundreds roll out at a
+// time, most of them are only slow.
 const looksPerSecond, looksAtOnce = 20, 20
 
 // New assembles a manager for the cluster that config names.
@@ -129,7 +130,7 @@ func New(config *rest.Config, options Options) (manager.Manager, error) {
 			options.RolloutDeadline},
 		HistoryMax:              options.HistoryMax,
 		Kinds:                   served(list),
-		Looks:                   flowcontrol.NewTokenBucketPassiveRateLimiter(looksPerSecond, looksAtOnce),
+		Looks:                   queue.NewTurns(flowcontrol.NewTokenBucketPassiveRateLimiter(looksPerSecond, looksAtOnce)),
 		InFlight:                limits.NewInFlight(),
 		MaxConcurrentReconciles: options.MaxConcurrentReconciles,
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -38,7 +39,7 @@ var mutations = []struct{ name, group, resource, expression string }{
 	{"a-pod-annotation", "apps", "deployments", `Object{spec: Object.spec{template: Object.spec.template{metadata: Object.spec.template.metadata{annotations: {"example.com/injected": "yes"}}}}}`},
 	{"a-sidecar", "apps", "deployments", `Object{spec: Object.spec{template: Object.spec.template{spec: Object.spec.template.spec{containers: [Object.spec.template.spec.containers{name: "proxy", image: "proxy:1"}]}}}}`},
 	{"a-pull-policy", "apps", "deployments", `Object{spec: Object.spec{template: Object.spec.template{spec: Object.spec.template.spec{containers: [Object.spec.template.spec.containers{name: "app", imagePullPolicy: "Always"}]}}}}`},
-	{"another-grace-period", "apps", "deployments", `Object{spec: Object.spec{template: Object.spec.template{spec: Object.spec.template.spec{terminationGracePeriodSeconds: 31}}}}`},
+	{"another-grace-period", "apps", "deployments", graced},
 	{"another-default", "", "services", `Object{spec: Object.spec{sessionAffinity: "ClientIP"}}`},
 }
 
@@ -69,7 +70,7 @@ func admission() []scenario {
 	for _, mutation := range mutations {
 		list = append(list, scenario{"admission/mutated/" + mutation.name, func(s *scene) {
 			s.label("mutate-" + mutation.name)
-			ensure(s, mutatingPolicy(mutation.name, mutation.group, mutation.resource, mutation.expression))
+			ensure(s, mutatingPolicy(mutation.name, mutation.group, mutation.resource, mutation.expression, admissionv1.Create, admissionv1.Update))
 			s.mutates(mutation.resource)
 			s.start()
 			s.want(whole)
@@ -78,7 +79,33 @@ func admission() []scenario {
 			s.peace()
 		}})
 	}
-	return list
+	return append(list, scenario{"admission/mutated/at-creation-only", func(s *scene) {
+		s.label("mutate-at-creation")
+		ensure(s, mutatingPolicy("at-creation", "apps", "deployments", graced, admissionv1.Create))
+		s.mutates("deployments")
+		s.start()
+		s.want(whole)
+		s.peace()
+		s.keepsGrace()
+		s.drop("Service") // something is repaired
+		s.peace()
+		s.keepsGrace()
+	}})
+}
+
+// graced gives pods another grace period than is rendered.
+const graced = `Object{spec: Object.spec{template: Object.spec.template{spec: Object.spec.template.spec{terminationGracePeriodSeconds: 31}}}}`
+
+// keepsGrace checks that the Deployment has that grace period.
+func (s *scene) keepsGrace() {
+	s.Helper()
+	deployment := s.object("Deployment")
+	if err := cluster.Client.Get(s.Context(), client.ObjectKeyFromObject(deployment), deployment); err != nil {
+		s.Fatal(err)
+	}
+	if period, _, _ := unstructured.NestedInt64(deployment.Object, "spec", "template", "spec", "terminationGracePeriodSeconds"); period != 31 {
+		s.Errorf("the grace period is %d: what admission changed at the creation was put back", period)
+	}
 }
 
 // peace waits until the AppService is ready and no request is made any more, and checks that no two clients kept undoing each other's writes.

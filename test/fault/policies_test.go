@@ -52,11 +52,11 @@ func refusingPolicy(group, resource string) []client.Object {
 	}
 }
 
-func mutatingPolicy(name, group, resource, expression string) []client.Object {
+func mutatingPolicy(name, group, resource, expression string, on ...admissionv1.OperationType) []client.Object {
 	name = "mutate-" + name
 	return []client.Object{
 		&admissionv1.MutatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: admissionv1.MutatingAdmissionPolicySpec{
-			MatchConstraints:   rules(group, resource, admissionv1.Create, admissionv1.Update),
+			MatchConstraints:   rules(group, resource, on...),
 			FailurePolicy:      ptr.To(admissionv1.Fail),
 			ReinvocationPolicy: admissionv1.NeverReinvocationPolicy,
 			Mutations: []admissionv1.Mutation{{

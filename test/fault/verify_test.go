@@ -5,6 +5,7 @@ package fault
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -58,7 +59,10 @@ func all(t *testing.T) (running []*harness.Manager) {
 func (p *player) unchanged(t *testing.T) {
 	t.Helper()
 	for _, one := range p.played {
-		if said := one.stage.line.Said(); len(said) > 0 {
+		said := slices.DeleteFunc(one.stage.line.Said(), func(line string) bool { // what admission changed is asked about, once for each object
+			return strings.HasPrefix(one.plan, "admission/mutated/") && strings.Contains(line, "(dry run) #1: ")
+		})
+		if len(said) > 0 {
 			tally.fail(t, one.plan, false, "O5: a restart writes\n    %s", strings.Join(said, "\n    "))
 		}
 		end, err := one.stage.state(t)

@@ -145,6 +145,17 @@ func (c *connection) Patch(_ context.Context, object client.Object, patch client
 	})
 }
 
+// Create is asked by dry runs only, for what admission would make of an object: nothing.
+func (c *connection) Create(_ context.Context, object client.Object, options ...client.CreateOption) error {
+	if *c.dead {
+		return errLost
+	}
+	if len((&client.CreateOptions{}).ApplyOptions(options).DryRun) == 0 {
+		return fmt.Errorf("the operator creates %s without an apply", kube.KeyOf(object))
+	}
+	return nil
+}
+
 func (c *connection) Delete(_ context.Context, object client.Object, options ...client.DeleteOption) error {
 	if *c.dead {
 		return errLost

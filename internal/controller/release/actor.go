@@ -78,7 +78,7 @@ func (a *Actor) attempt(ctx context.Context, session *livestate.Session, writes 
 		}
 		task.Plan = plan
 		if task.First {
-			if err := a.records(session, task.Owner).free(ctx, next(task.Snapshot.Records)); err != nil {
+			if err := a.records(session, task.Owner).free(ctx); err != nil {
 				return nil, err
 			}
 		}

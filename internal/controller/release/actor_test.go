@@ -249,9 +249,6 @@ func TestAnInstallWhereTheNameOfTheReleaseIsTaken(t *testing.T) {
 	}{
 		"by somebody's release": {record(""), new(*NotOursError), `Helm release "web" exists and is not managed by this operator: delete or rename it, or choose another name`,
 			[]string{"apply ConfigMap a", "apply ConfigMap b", "create record 1 deployed", "delete ConfigMap a in the background", "delete ConfigMap b in the background"}},
-		"by a Secret that is no record": {object(t, `{apiVersion: v1, kind: Secret, metadata: {name: sh.helm.release.v1.web.v1, namespace: demo}}`), new(*NotOursError),
-			`Secret "sh.helm.release.v1.web.v1" exists and is no release record of this resource, though it has the name of one: delete or rename it, or choose another name`,
-			[]string{"apply ConfigMap a", "apply ConfigMap b", "create record 1 deployed", "delete ConfigMap a in the background", "delete ConfigMap b in the background"}},
 		"by an earlier resource": {record("earlier"), new(*PreviousError), `waiting until the garbage collector has deleted what is left of an earlier resource of this name: Helm release "web"`,
 			[]string{"apply ConfigMap a", "apply ConfigMap b", "create record 1 deployed"}},
 		"by our own, which lost the label that it is found by": {
@@ -273,6 +270,57 @@ func TestAnInstallWhereTheNameOfTheReleaseIsTaken(t *testing.T) {
 				t.Errorf("the record has the label: %t", labeled)
 			}
 		})
+	}
+}
+
+// Whoever may create Secrets may take the names of records.
+func TestNamesOfRecordsThatOthersTookAreLeftOut(t *testing.T) {
+	taken := func(revision int, more string) *unstructured.Unstructured {
+		return object(t, fmt.Sprintf(`{apiVersion: v1, kind: Secret, metadata: {name: sh.helm.release.v1.web.v%d, namespace: demo%s}}`, revision, more))
+	}
+	const forged = `, labels: {owner: helm, name: web}, ownerReferences: [{apiVersion: nobody.example.org/v1, kind: Nothing, name: web, uid: owner, controller: true}]`
+	for name, test := range map[string]struct {
+		revision int // that follows; 1 for an install
+		more     string
+	}{
+		"an install": {1, ""},
+		"an upgrade": {2, ""},
+		"an upgrade, and the owner is of another kind": {2, forged},
+	} {
+		t.Run(name, func(t *testing.T) {
+			secret := taken(test.revision, test.more)
+			b := newBench(t, secret)
+			task := b.task(t, Absent, nil)
+			if test.revision > 1 {
+				b.given(t, 1, helmrelease.StatusDeployed)
+				task = b.task(t, OutOfDate, &livestate.Record{Revision: 1, Status: "deployed", Digest: "old"})
+			}
+			var theirs corev1.Secret
+			require.NoError(t, runtime.DefaultUnstructuredConverter.FromUnstructured(secret.Object, &theirs))
+			require.NoError(t, b.secrets.Tracker().Add(&theirs))
+			_, err := b.actor.Write(t.Context(), task)
+			require.NoError(t, err)
+			require.NoError(t, b.actor.Record(t.Context(), task, nil))
+			_, err = b.records(owner(t)).Get("web", test.revision+1)
+			require.NoError(t, err, "the next revision is not recorded")
+		})
+	}
+}
+
+func TestNotAllNamesOfRecordsAreTried(t *testing.T) {
+	var all []*unstructured.Unstructured
+	for revision := range 2 * mostSkipped {
+		all = append(all, object(t, fmt.Sprintf(`{apiVersion: v1, kind: Secret, metadata: {name: sh.helm.release.v1.web.v%d, namespace: demo}}`, revision+1)))
+	}
+	b := newBench(t, all...)
+	for _, secret := range all {
+		var theirs corev1.Secret
+		require.NoError(t, runtime.DefaultUnstructuredConverter.FromUnstructured(secret.Object, &theirs))
+		require.NoError(t, b.secrets.Tracker().Add(&theirs))
+	}
+	err := b.actor.Record(t.Context(), b.task(t, Absent, nil), nil)
+	if notOurs := (*NotOursError)(nil); !errors.As(err, &notOurs) || notOurs.Key.Name != "sh.helm.release.v1.web.v11" {
+		t.Errorf("got %v, want a NotOursError for the last name that was tried", err)
 	}
 }
 

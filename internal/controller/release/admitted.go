@@ -3,92 +3,116 @@ package release
 import (
 	"context"
 	"errors"
-	"slices"
+	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// SpareAdmitted removes from a plan the objects that differ only in what admission changed in the operator's own write,
-// such as the image of a mirror: it would change the next write in the same way. Managed fields, which the caches do
-// not hold, distinguish that from changes by others: whoever changes a field owns it from then on. It reads each object
-// once that is rendered as before and differs. The error is a StaleError if the caches are behind, or the API server's.
-func (a *Actor) SpareAdmitted(ctx context.Context, plan *Plan) error {
+// SpareAdmitted removes from a plan the objects that are as admission makes them of the operator's own write, such as
+// with the image of a mirror or a sidecar: it would make the same of the next write. Dry runs show that, of each object
+// that is rendered as before and differs. Managed fields do not: every writer can put any name there. The error is a
+// StaleError if the caches are behind, or the API server's.
+func (a *Actor) SpareAdmitted(ctx context.Context, owner *unstructured.Unstructured, plan *Plan) error {
+	if len(plan.Apply) == 0 {
+		return nil
+	}
+	session := a.writer.Begin(owner.GetUID())
+	defer session.End()
+	asks := a.applier(session, owner, nil)
 	var spared []kube.Key
 	for _, change := range plan.Apply {
-		if stampOf(change.Live) != stampOf(change.Desired) {
+		content, full := kube.Content(change.Live)
+		if !full || change.Field == "" || stampOf(change.Live) != stampOf(change.Desired) {
 			continue
 		}
-		live := identity(change.Live)
-		err := a.live.Get(ctx, client.ObjectKeyFromObject(live), live)
-		switch {
-		case apierrors.IsNotFound(err), err == nil && !sameContent(change.Live, live):
-			return &StaleError{errors.New(kube.KeyOf(change.Desired).String() + " has changed")}
-		case err != nil:
+		change.Live = &unstructured.Unstructured{Object: content}
+		admitted, err := asks.admitted(ctx, change)
+		if err != nil {
 			return err
-		case admitted(change.Desired, live):
+		}
+		if admitted {
 			spared = append(spared, kube.KeyOf(change.Desired))
 		}
 	}
-	plan.Apply = slices.DeleteFunc(plan.Apply,
-		func(c Change) bool { return slices.Contains(spared, kube.KeyOf(c.Desired)) })
+	plan.HoldBack(spared...)
 	return nil
 }
 
-// sameContent reports whether an object has the content that the caches show, ignoring its status.
-func sameContent(cached client.Object, live *unstructured.Unstructured) bool {
-	return cached.GetUID() == live.GetUID() && cached.GetResourceVersion() == live.GetResourceVersion() ||
-		kube.SameGeneration(cached, live)
-}
-
-// admitted reports whether an object is as rendered except for fields that the operator wrote last.
-func admitted(desired, live *unstructured.Unstructured) bool {
-	accepted := asFarAsMutable(desired, live).DeepCopy()
-	kube.OwnFields(live).Leaves().Iterate(func(path fieldpath.Path) {
-		accept(accepted.Object, live.Object, path)
-	})
-	return compareObject(accepted, live) == nil
-}
-
-// accept sets the value of want at a path to that of live, if want has a value there, and returns want.
-func accept(want, live any, path fieldpath.Path) any {
-	if len(path) == 0 {
-		return live
-	}
-	switch element := path[0]; {
-	case element.FieldName != nil:
-		fields, _ := want.(map[string]any)
-		have, _ := live.(map[string]any)
-		value, rendered := fields[*element.FieldName]
-		if known, found := have[*element.FieldName]; rendered && found {
-			fields[*element.FieldName] = accept(value, known, path[1:])
-		}
-	case element.Key != nil:
-		items, _ := want.([]any)
-		have, _ := live.([]any)
-		is := func(item any) bool { return keyed(item, element) }
-		if at, there := slices.IndexFunc(items, is), slices.IndexFunc(have, is); at >= 0 && there >= 0 {
-			items[at] = accept(items[at], have[there], path[1:])
+// admitted reports whether an object is as admission makes it of what is rendered: when that is written over it, or
+// else when it is created, for admission that changes objects only then. A refusal is no answer.
+func (a *applier) admitted(ctx context.Context, change Change) (bool, error) {
+	for _, try := range []func(context.Context, Change) (*unstructured.Unstructured, error){a.tried, a.triedAnew} {
+		answer, err := try(ctx, change)
+		refused := (*RefusedError)(nil)
+		switch {
+		case apierrors.IsNotFound(err), apierrors.IsConflict(err):
+			return false, &StaleError{errors.New(kube.KeyOf(change.Desired).String() + " has changed")}
+		case errors.As(err, &refused), Refused(err):
+		case err != nil:
+			return false, err
+		case compareObject(asAnswered(change.Desired, answer), change.Live) == nil:
+			return true, nil
 		}
 	}
-	return want
+	return false, nil
 }
 
-// keyed reports whether an element of a list is the one that a path element names.
-func keyed(item any, element fieldpath.PathElement) bool {
-	fields, _ := item.(map[string]any)
-	for _, key := range *element.Key {
-		value := fields[key.Name]
-		if value == nil && key.Name == "protocol" {
-			value = "TCP" // the API server's default
-		}
-		if !equalScalars(value, key.Value.Unstructured()) {
-			return false
-		}
+// triedAnew returns what a rendered object would be if it was created, by a dry run under another name.
+func (a *applier) triedAnew(ctx context.Context, change Change) (*unstructured.Unstructured, error) {
+	name := change.Desired.GetName()
+	answer := started(change.Desired).DeepCopy()
+	answer.SetName("")
+	answer.SetGenerateName(name + "-")
+	if err := a.session.TryCreate(ctx, answer); err != nil {
+		return nil, fmt.Errorf("%s: %w", kube.KeyOf(change.Desired), err)
 	}
-	return fields != nil
+	answer.SetName(name)
+	return answer, nil
+}
+
+// asAnswered returns a rendered object with the values that an answer of the API server has for its fields, and with
+// all that the answer has in what belongs to the operator as a whole.
+func asAnswered(desired, answer *unstructured.Unstructured) *unstructured.Unstructured {
+	whole := &lacks{whole: wholeOf(desired)}
+	content, _ := whole.answered("", desired.Object, answer.Object).(map[string]any)
+	return &unstructured.Unstructured{Object: content}
+}
+
+func (l *lacks) answered(path string, want, answer any) any {
+	switch want := want.(type) {
+	case map[string]any:
+		content, ok := answer.(map[string]any)
+		if !ok || l.atomic(path) {
+			return answer
+		}
+		out := map[string]any{}
+		for key, value := range content {
+			if wanted, rendered := want[key]; rendered {
+				out[key] = l.answered(path+"."+key, wanted, value)
+			} else if l.ours(path) {
+				out[key] = value
+			}
+		}
+		return out
+	case []any:
+		content, ok := answer.([]any)
+		keys := keysFor(path)
+		if !ok || keys == nil || !allMaps(want) {
+			return answer
+		}
+		out := []any{}
+		for _, item := range content {
+			at, _ := item.(map[string]any)
+			if wanted := find(want, at, keys); wanted != nil {
+				out = append(out, l.answered(fmt.Sprintf("%s[%v]", path, at[keys[0]]), wanted, item))
+			} else if l.ours(path) {
+				out = append(out, item)
+			}
+		}
+		return out
+	}
+	return answer
 }

@@ -102,22 +102,23 @@ func (a *applier) tried(ctx context.Context, change Change) (*unstructured.Unstr
 		return a.apply(ctx, change, client.DryRunAll)
 	}
 	live, _ := change.Live.(*unstructured.Unstructured)
-	body, err := replacement(change.Desired, live, traits.Whole)
-	if err != nil {
-		return nil, err
-	}
 	after := identity(live)
-	err = a.session.Try(ctx, after, client.RawPatch(types.JSONPatchType, body), client.FieldOwner(FieldManager))
+	err := a.versioned(ctx, live, func(version string) error {
+		body, err := replacement(change.Desired, live, version, traits.Whole)
+		if err != nil {
+			return err
+		}
+		return a.session.Try(ctx, after, client.RawPatch(types.JSONPatchType, body), client.FieldOwner(FieldManager))
+	})
 	if err != nil {
 		return nil, a.explain(ctx, change, fmt.Errorf("%s: %w", kube.KeyOf(change.Desired), err))
 	}
 	return after, nil
 }
 
-// replacement returns the JSON patch that changes the spec of an object to what it is after adoption: rendered fields
-// over those of others, and nothing of others in the fields that belong to the operator as a whole, which an apply
-// alone would leave mixed.
-func replacement(desired, live *unstructured.Unstructured, whole []string) ([]byte, error) {
+// replacement returns the JSON patch that changes an object to what it becomes: rendered fields over those of others,
+// and nothing of others in the fields that belong to the operator as a whole, which an apply alone would leave mixed.
+func replacement(desired, live *unstructured.Unstructured, version string, whole []string) ([]byte, error) {
 	merged, _, _ := unstructured.NestedMap(live.Object, "spec")
 	rendered, _, _ := unstructured.NestedMap(desired.Object, "spec")
 	restarted, found, _ := unstructured.NestedString(live.Object,
@@ -130,9 +131,15 @@ func replacement(desired, live *unstructured.Unstructured, whole []string) ([]by
 			return nil, err
 		}
 	}
+	metadata, _, _ := unstructured.NestedMap(live.Object, "metadata")
+	ours, _, _ := unstructured.NestedMap(desired.Object, "metadata")
+	lay(metadata, ours)
 	return json.Marshal([]map[string]any{
 		{"op": "test", "path": "/metadata/uid", "value": live.GetUID()},
-		{"op": "replace", "path": "/metadata/resourceVersion", "value": live.GetResourceVersion()},
+		{"op": "replace", "path": "/metadata/resourceVersion", "value": version},
+		{"op": "add", "path": "/metadata/labels", "value": metadata["labels"]},
+		{"op": "add", "path": "/metadata/annotations", "value": metadata["annotations"]},
+		{"op": "add", "path": "/metadata/ownerReferences", "value": metadata["ownerReferences"]},
 		{"op": "replace", "path": "/spec", "value": merged},
 	})
 }

@@ -72,9 +72,10 @@ func (a *applier) ours(ctx context.Context, desired *unstructured.Unstructured) 
 }
 
 // found returns the change of an object that the caches do not show, of which only the metadata were read. Claim
-// templates stay as they are.
+// templates stay as they are, and what others added to it goes.
 func (a *applier) found(ctx context.Context, desired *unstructured.Unstructured, live client.Object) (Change, error) {
-	if kube.TraitsOf(desired.GroupVersionKind().GroupKind()).Claims == nil {
+	traits := kube.TraitsOf(desired.GroupVersionKind().GroupKind())
+	if traits.Claims == nil && traits.Whole == nil {
 		return Change{Desired: desired, Live: live}, nil
 	}
 	whole := identity(live)
@@ -84,7 +85,11 @@ func (a *applier) found(ctx context.Context, desired *unstructured.Unstructured,
 	if whole.GetUID() != live.GetUID() {
 		return Change{}, &StaleError{fmt.Errorf("%s has changed", kube.KeyOf(live))}
 	}
-	return Change{Desired: asFarAsMutable(desired, whole), Live: whole}, nil
+	change := Change{Desired: asFarAsMutable(desired, whole), Live: whole}
+	if differs := compareObject(change.Desired, whole); differs != nil {
+		change.added = differs.added
+	}
+	return change, nil
 }
 
 // allLeft extends a PreviousError to all objects that are in the way of a plan, not only the first one found.
@@ -183,12 +188,12 @@ func (a *applier) change(ctx context.Context, change Change) error {
 	if held != nil {
 		change.Live = held
 	}
-	written, err := a.apply(ctx, change)
-	if err == nil {
-		written, err = a.evict(ctx, change, written)
-	} else {
-		written, err = a.evictFirst(ctx, change, err)
+	if change.added {
+		if change.Live, err = a.evict(ctx, change); err != nil {
+			return err
+		}
 	}
+	written, err := a.apply(ctx, change)
 	if err != nil {
 		return err
 	}

@@ -27,6 +27,8 @@ type Change struct {
 	More int
 
 	rolling rolling
+	// added says that others added to what belongs to the operator as a whole, which an apply alone would leave.
+	added bool
 }
 
 // rolling says whether a change of an object restarts the existing pods.
@@ -106,29 +108,36 @@ func compareObject(desired *unstructured.Unstructured, live client.Object) *Chan
 		want = nil
 	}
 	renderedAgain := stampOf(live) != stampOf(desired)
-	var first *lack
-	var more int
+	found := &lacks{whole: wholeOf(desired)}
 	if renderedAgain && want != nil { // differences of metadata come last, and the stamp means nothing to people
-		metadata, moreMetadata := lacking(".metadata", unstamped(want["metadata"]), have["metadata"])
-		if first, more = lacking("", withoutMetadata(want), have); first == nil {
-			first, more = metadata, moreMetadata
-		} else if metadata != nil {
-			more += 1 + moreMetadata
-		}
+		found.compare("", withoutMetadata(want), have)
+		found.compare(".metadata", unstamped(want["metadata"]), have["metadata"])
 	} else {
-		first, more = lacking("", want, have)
+		found.compare("", want, have)
 	}
-	intruders := kube.FirstField(kube.Intruders(live))
-	if first == nil && !renderedAgain && intruders == "" && !unsettledReplicas(desired, live) {
+	first := found.first
+	if first == nil && !renderedAgain && !unsettledReplicas(desired, live) {
 		return nil
 	}
-	change := &Change{Desired: desired, Live: live, Field: intruders, rolling: rollingOf(desired, have, full)}
+	change := &Change{Desired: desired, Live: live, rolling: rollingOf(desired, have, full), added: found.added}
+	if found.added && !renderedAgain && templateOfRunning(desired) != nil {
+		change.rolling = rolls
+	}
 	if first == nil {
 		return change
 	}
-	change.Field, change.More = strings.TrimPrefix(first.path, "."), more
+	change.Field, change.More = strings.TrimPrefix(first.path, "."), found.more()
 	change.Old, change.New = told(desired, change.Field, first.old, first.want)
 	return change
+}
+
+// wholeOf returns the path of what belongs to the operator as a whole, as the comparison writes it; empty if there is
+// none.
+func wholeOf(object *unstructured.Unstructured) string {
+	if whole := kube.TraitsOf(object.GroupVersionKind().GroupKind()).Whole; whole != nil {
+		return "." + strings.Join(whole, ".")
+	}
+	return ""
 }
 
 func withoutMetadata(content map[string]any) map[string]any {

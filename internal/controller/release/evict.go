@@ -3,6 +3,7 @@ package release
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -10,75 +11,105 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v6/value"
 
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/render/hooks"
 )
 
-// evict removes what others added to fields that belong to the operator as a whole, and returns the resulting object:
-// written, with all its managed fields, if nothing had to be removed. The operator takes over the added fields, so that
-// its next apply, which does not have them, removes them. Otherwise a mixture of two pod templates would run after an
-// undone rollout.
-func (a *applier) evict(ctx context.Context, change Change,
-	written *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+// evict makes the operator the owner of all fields that belong to it as a whole, whoever added them, and returns the
+// object: the next apply removes what is not rendered. Otherwise a mixture of two pod templates would run after an
+// undone rollout. What admission added comes back with that apply.
+func (a *applier) evict(ctx context.Context, change Change) (*unstructured.Unstructured, error) {
 	for attempt := 1; ; attempt++ {
-		patch, err := eviction(written)
-		if patch == nil || err != nil {
-			return written, err
+		live := identity(change.Live)
+		err := a.live.Get(ctx, client.ObjectKeyFromObject(live), live)
+		switch {
+		case apierrors.IsNotFound(err), err == nil && !sameContent(change.Live, live):
+			return nil, &StaleError{errors.New(kube.KeyOf(change.Desired).String() + " has changed")}
+		case err != nil:
+			return nil, fmt.Errorf("cannot read %s: %w", kube.KeyOf(change.Desired), err)
 		}
-		owned := written.DeepCopy()
-		err = a.session.Patch(ctx, owned, client.RawPatch(types.JSONPatchType, patch), client.FieldOwner(FieldManager))
+		patch, err := eviction(live)
+		if err != nil {
+			return nil, err
+		}
+		err = a.session.Patch(ctx, live, client.RawPatch(types.JSONPatchType, patch), client.FieldOwner(FieldManager))
 		if err == nil {
-			return a.apply(ctx, Change{Desired: change.Desired, Live: owned})
+			return live, nil
 		}
-		lost := fmt.Errorf("%s: %w", kube.KeyOf(written), err)
-		if !apierrors.IsConflict(err) || attempt == statusRaces || a.newStatus(ctx, written) == "" {
-			return nil, lost
+		if !apierrors.IsConflict(err) || attempt == statusRaces { // controllers of pods write the status often
+			return nil, fmt.Errorf("%s: %w", kube.KeyOf(live), err)
 		}
-		if owned = identity(written); a.live.Get(ctx, client.ObjectKeyFromObject(owned), owned) != nil ||
-			owned.GetUID() != written.GetUID() {
-			return nil, lost
-		}
-		written = owned // controllers of pods write the status as soon as it is applied
 	}
 }
 
-// eviction returns the JSON patch by which the operator takes over what others added; nil if there is nothing. It
-// removes the stamp: if the apply that removes the fields never follows, the missing stamp shows that it is still due.
-func eviction(written *unstructured.Unstructured) ([]byte, error) {
-	fields := kube.Evict(written)
-	if fields == nil {
-		return nil, nil
+// sameContent reports whether an object has the content that was compared, ignoring its status.
+func sameContent(compared client.Object, live *unstructured.Unstructured) bool {
+	return compared.GetUID() == live.GetUID() && compared.GetResourceVersion() == live.GetResourceVersion() ||
+		kube.SameGeneration(compared, live)
+}
+
+// eviction returns the JSON patch by which the operator takes over what others added. It removes the stamp: if the
+// apply that removes the fields never follows, the missing stamp shows that it is still due.
+func eviction(live *unstructured.Unstructured) ([]byte, error) {
+	whole := kube.TraitsOf(live.GroupVersionKind().GroupKind()).Whole
+	fields, there := fieldpath.NewSet(), any(live.Object)
+	var path fieldpath.Path
+	for i := range whole {
+		content, _ := there.(map[string]any)
+		there, path = content[whole[i]], append(path, fieldpath.PathElement{FieldName: &whole[i]})
 	}
+	insertAll(fields, path, wholeOf(live), there)
 	changes := []map[string]any{
-		{"op": "replace", "path": "/metadata/managedFields", "value": fields},
-		{"op": "replace", "path": "/metadata/resourceVersion", "value": written.GetResourceVersion()},
+		{"op": "add", "path": "/metadata/managedFields", "value": kube.Evict(live, fields)},
+		{"op": "replace", "path": "/metadata/resourceVersion", "value": live.GetResourceVersion()},
 	}
-	if stampOf(written) != "" {
+	if stampOf(live) != "" {
 		changes = append(changes, map[string]any{"op": "remove",
 			"path": "/metadata/annotations/" + strings.ReplaceAll(hooks.AnnotationStamp, "/", "~1")})
 	}
 	patch, err := json.Marshal(changes)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", kube.KeyOf(written), err)
+		return nil, fmt.Errorf("%s: %w", kube.KeyOf(live), err)
 	}
 	return patch, nil
 }
 
-// evictFirst removes what others added if that is why the API server refuses an apply: two ports of one name, for
-// example.
-func (a *applier) evictFirst(ctx context.Context, change Change, refusal error) (*unstructured.Unstructured, error) {
-	if change.Live == nil || !apierrors.IsInvalid(refusal) || len(kube.Intruders(change.Live)) == 0 {
-		return nil, refusal
+// insertAll inserts the fields of a value as the API server tracks them: leaves, and items of lists that it merges. At
+// is the path as in the comparison. What kubectl rollout restart writes is left out.
+func insertAll(fields *fieldpath.Set, path fieldpath.Path, at string, there any) {
+	switch there := there.(type) {
+	case map[string]any:
+		for key, below := range there {
+			if key != kube.RestartedAt {
+				insertAll(fields, append(path.Copy(), fieldpath.PathElement{FieldName: &key}), at+"."+key, below)
+			}
+		}
+		if len(there) > 0 {
+			return
+		}
+	case []any:
+		if keys := keysFor(at); keys != nil && allMaps(there) {
+			for _, item := range there {
+				content := item.(map[string]any)
+				element := append(path.Copy(), fieldpath.PathElement{Key: keyFields(content, keys)})
+				fields.Insert(element)
+				insertAll(fields, element, fmt.Sprintf("%s[%v]", at, content[keys[0]]), content)
+			}
+			return
+		}
 	}
-	live := identity(change.Live)
-	if err := a.live.Get(ctx, client.ObjectKeyFromObject(live), live); err != nil ||
-		live.GetUID() != change.Live.GetUID() {
-		return nil, refusal
+	fields.Insert(path.Copy())
+}
+
+// keyFields returns by what the API server finds an item of a list.
+func keyFields(item map[string]any, keys []string) *value.FieldList {
+	list := value.FieldList{}
+	for _, key := range keys {
+		list = append(list, value.Field{Name: key, Value: value.NewValueInterface(keyOf(item, key))})
 	}
-	written, err := a.evict(ctx, change, live)
-	if err != nil || written == live {
-		return nil, refusal
-	}
-	return written, nil
+	list.Sort()
+	return &list
 }

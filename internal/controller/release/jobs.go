@@ -315,5 +315,5 @@ func changed(desired *unstructured.Unstructured, live *batchv1.Job, started bool
 func (a *Actor) NameIsFree(ctx context.Context, owner *unstructured.Unstructured) error {
 	session := a.writer.Begin(owner.GetUID())
 	defer session.End()
-	return a.records(session, owner).free(ctx, 1)
+	return a.records(session, owner).free(ctx)
 }

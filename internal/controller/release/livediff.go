@@ -20,14 +20,21 @@ type lack struct {
 func lacking(path string, want, live any) (first *lack, more int) {
 	found := &lacks{}
 	found.compare(path, want, live)
-	return found.first, max(0, found.fields-1)
+	return found.first, found.more()
 }
 
 // lacks counts the fields that were found.
 type lacks struct {
+	// whole is the path of what belongs to the operator as a whole, in which fields that only live has count, too; empty
+	// for none.
+	whole  string
 	first  *lack
 	fields int
+	// added says that live has more in it than is wanted.
+	added bool
 }
+
+func (l *lacks) more() int { return max(0, l.fields-1) }
 
 func (l *lacks) add(path string, want, live any) {
 	if l.fields++; l.fields == 1 {
@@ -70,17 +77,24 @@ var atomicMaps = map[string]bool{
 	"matchLabels": true, "secretKeyRef": true, "configMapKeyRef": true,
 }
 
-// additions finds entries that only live has in a map that is treated as one value.
+// additions finds entries that only live has in a map that is treated as one value, or belongs to the operator.
 func (l *lacks) additions(path string, want, live map[string]any) {
-	if !atomicMaps[path[strings.LastIndex(path, ".")+1:]] {
+	atomic, ours := l.atomic(path), l.ours(path)
+	if !atomic && !ours {
 		return
 	}
 	for _, key := range sortedKeys(live) {
-		if _, rendered := want[key]; !rendered {
+		if _, rendered := want[key]; !rendered && (atomic || !implied(path+"."+key, live[key])) {
 			l.add(path+"."+key, nil, live[key])
+			l.added = l.added || ours
 		}
 	}
 }
+
+func (l *lacks) atomic(path string) bool { return atomicMaps[path[strings.LastIndex(path, ".")+1:]] }
+
+// ours reports whether a path is in what belongs to the operator as a whole.
+func (l *lacks) ours(path string) bool { return l.whole != "" && strings.HasPrefix(path, l.whole) }
 
 // mergeKeys are the lists of objects that the API server merges by key, to which others may add elements, by field
 // name. Every other list is treated as one value.
@@ -117,6 +131,15 @@ func (l *lacks) compareLists(path string, want, live []any) {
 			l.add(at, item, nil)
 		} else {
 			l.compare(at, item, match)
+		}
+	}
+	if !l.ours(path) {
+		return
+	}
+	for _, item := range live {
+		if content, _ := item.(map[string]any); find(want, content, keys) == nil {
+			l.add(fmt.Sprintf("%s[%v]", path, content[keys[0]]), nil, item)
+			l.added = true
 		}
 	}
 }

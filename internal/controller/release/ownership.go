@@ -15,7 +15,8 @@ import (
 // and a cluster-scoped object, by the label with its UID.
 func controls(owner, object client.Object) bool {
 	if controller := metav1.GetControllerOfNoCopy(object); controller != nil {
-		return controller.UID == owner.GetUID()
+		return controller.UID == owner.GetUID() &&
+			kube.OfKind(controller, owner.GetObjectKind().GroupVersionKind().GroupKind())
 	}
 	return (object.GetNamespace() == "" || kube.RetainedFor(object) == owner.GetName()) &&
 		object.GetLabels()[v1.LabelOwner] == string(owner.GetUID())

@@ -200,6 +200,8 @@ func (v Verified) Compare(rendered []*unstructured.Unstructured, there map[kube.
 			continue
 		}
 		if change := compareObject(asFarAsMutable(desired, live), live); change != nil {
+			// what was added to an object that was verified is what admission adds
+			change.added = change.added && !v.saw(key, live)
 			plan.Apply = append(plan.Apply, *change)
 		}
 	}

@@ -38,22 +38,39 @@ type records struct {
 	owner   *unstructured.Unstructured
 }
 
-// add records the revision after former ones, the newest first, as deployed. The error is a NotOursError or a
-// PreviousError if the release of another owner has the name, a StaleError if the record exists already.
+// mostSkipped is how many names of records in a row may be those of other Secrets.
+const mostSkipped = 10
+
+// add records the revision after former ones, the newest first, as deployed. Revisions are left out whose records have
+// the names of Secrets that are not the resource's: whoever may create Secrets would end its releases with one. The
+// error is a NotOursError or a PreviousError if the release of another owner has the name, a StaleError if the record
+// exists already.
 func (r *records) add(ctx context.Context, task Task, former []*livestate.Record) error {
-	revision := next(former)
-	secret, err := r.secret(task, revision)
-	if err != nil {
-		return err
+	for revision := next(former); ; revision++ {
+		secret, err := r.secret(task, revision)
+		if err != nil {
+			return err
+		}
+		err = r.session.CreateRecord(ctx, secret)
+		switch {
+		case err == nil:
+			return nil
+		case !apierrors.IsAlreadyExists(err):
+			return r.makeRoom(ctx, former, fmt.Errorf("cannot record release %d: %w", revision, err))
+		}
+		if len(former) == 0 {
+			if err := r.free(ctx); err != nil {
+				return err
+			}
+		}
+		foreign, err := r.foreign(ctx, secret.Name)
+		if err != nil {
+			return err
+		}
+		if revision-next(former) == mostSkipped {
+			return foreign
+		}
 	}
-	err = r.session.CreateRecord(ctx, secret)
-	if apierrors.IsAlreadyExists(err) {
-		return r.explainTakenName(ctx, revision)
-	}
-	if err != nil {
-		return r.makeRoom(ctx, former, fmt.Errorf("cannot record release %d: %w", revision, err))
-	}
-	return nil
 }
 
 // next returns the revision that follows former ones, the newest first.
@@ -176,30 +193,28 @@ func (r *records) recorded(ctx context.Context, record *livestate.Record) (*Reco
 	return content, nil
 }
 
-// explainTakenName looks up which release has the name: the caches show only records that carry our label.
-func (r *records) explainTakenName(ctx context.Context, revision int) error {
-	if err := r.free(ctx, revision); err != nil {
-		return err
-	}
-	return &StaleError{fmt.Errorf("a release of the name is there, the caches do not show it")}
-}
-
-// free returns a NotOursError or a PreviousError if a release has the name that is not the resource's own, or if any
-// other Secret has the name of the record of a revision. A record of the resource that lost the label by which records
-// are found gets it back.
-func (r *records) free(ctx context.Context, revision int) error {
+// free returns a NotOursError or a PreviousError if a release has the name that is not the resource's own.
+func (r *records) free(ctx context.Context) error {
 	unlabeled, err := r.strangers(ctx)
 	if err != nil {
 		return err
 	}
 	for _, record := range unlabeled {
-		patch := fmt.Appendf(nil, `{"metadata":{"labels":{%q:"true"}}}`, v1.LabelManaged)
-		if err := r.session.Patch(ctx, record, client.RawPatch("application/merge-patch+json", patch),
-			client.FieldOwner(FieldManager)); err != nil {
-			return fmt.Errorf("cannot label the release record %s: %w", record.Name, err)
+		if err := r.label(ctx, record); err != nil {
+			return err
 		}
 	}
-	return r.squatted(ctx, livestate.RecordName(r.owner.GetName(), revision))
+	return nil
+}
+
+// label gives a record of the resource the label back by which records are found.
+func (r *records) label(ctx context.Context, record *metav1.PartialObjectMetadata) error {
+	patch := fmt.Appendf(nil, `{"metadata":{"labels":{%q:"true"}}}`, v1.LabelManaged)
+	if err := r.session.Patch(ctx, record, client.RawPatch("application/merge-patch+json", patch),
+		client.FieldOwner(FieldManager)); err != nil {
+		return fmt.Errorf("cannot label the release record %s: %w", record.Name, err)
+	}
+	return nil
 }
 
 // strangers returns a NotOursError or a PreviousError if a release has the name that is not the resource's own, else
@@ -227,18 +242,24 @@ func (r *records) strangers(ctx context.Context) (unlabeled []*metav1.PartialObj
 	return unlabeled, nil
 }
 
-// squatted returns a NotOursError if a Secret that has no labels of a release record has the name of one.
-func (r *records) squatted(ctx context.Context, name string) error {
+// foreign returns that the Secret with the name of a record is not the resource's. The error is a StaleError if it is,
+// or is gone: a record that lost its label gets it back.
+func (r *records) foreign(ctx context.Context, name string) (*NotOursError, error) {
 	secret := kube.Metadata(kube.SecretKind)
 	err := r.live.Get(ctx, client.ObjectKey{Namespace: r.owner.GetNamespace(), Name: name}, secret)
-	switch {
-	case apierrors.IsNotFound(err), err == nil && livestate.IsRecord(secret) && secret.Labels["name"] == r.owner.GetName():
-		return nil
-	case err != nil:
-		return fmt.Errorf("cannot look for release record %s: %w", name, err)
+	if client.IgnoreNotFound(err) != nil {
+		return nil, fmt.Errorf("cannot look for release record %s: %w", name, err)
 	}
-	return &NotOursError{Key: kube.KeyOf(secret),
-		Owner: "no release record of this resource, though it has the name of one"}
+	if err == nil && (!livestate.IsRecord(secret) || !controls(r.owner, secret)) {
+		return &NotOursError{Key: kube.KeyOf(secret),
+			Owner: "no release record of this resource, though it has the name of one"}, nil
+	}
+	if err == nil && secret.Labels[v1.LabelManaged] == "" {
+		if err := r.label(ctx, secret); err != nil {
+			return nil, err
+		}
+	}
+	return nil, &StaleError{fmt.Errorf("a release of the name is there, the caches do not show it")}
 }
 
 // labelValue converts a chart version to a label value: build metadata comes after a plus, and a label has 63

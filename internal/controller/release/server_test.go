@@ -52,7 +52,10 @@ func newServer(t *testing.T, objects ...*unstructured.Unstructured) *server {
 			}
 			return c.Patch(ctx, object, patch, options...)
 		},
-		Create: func(context.Context, client.WithWatch, client.Object, ...client.CreateOption) error {
+		Create: func(_ context.Context, _ client.WithWatch, object client.Object, options ...client.CreateOption) error {
+			if len((&client.CreateOptions{}).ApplyOptions(options).DryRun) > 0 {
+				return s.request("try to create " + object.GetObjectKind().GroupVersionKind().Kind)
+			}
 			return fmt.Errorf("objects are applied, never created")
 		},
 		Update: func(context.Context, client.WithWatch, client.Object, ...client.UpdateOption) error {
@@ -105,6 +108,7 @@ func (s *server) apply(ctx context.Context, c client.WithWatch, answer client.Ob
 		wanted.SetResourceVersion("")
 	}
 	if len(opts.DryRun) > 0 {
+		answer.(*unstructured.Unstructured).Object = wanted.Object
 		return nil
 	}
 	applied := []client.ApplyOption{client.FieldOwner(opts.FieldManager)}

@@ -56,6 +56,11 @@ func (v Verified) Knows(object client.Object) bool {
 
 // same reports whether an object is still as it was verified, and is rendered as it was then.
 func (v Verified) same(key kube.Key, desired, live client.Object) bool {
+	return v.saw(key, live) && stampOf(v.objects[key]) == stampOf(desired)
+}
+
+// saw reports whether an object is still as it was verified.
+func (v Verified) saw(key kube.Key, live client.Object) bool {
 	known := v.objects[key]
-	return known != nil && stampOf(known) == stampOf(desired) && kube.SameButStatus(known, live)
+	return known != nil && kube.SameButStatus(known, live)
 }

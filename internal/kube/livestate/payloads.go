@@ -27,7 +27,7 @@ func (o *Observer) payloads(ctx context.Context, objects map[kube.Key]client.Obj
 		case ownerOf(whole) != ownerOf(object):
 			delete(objects, key) // it has another owner by now
 		default:
-			kube.StripManagedFields(whole)
+			whole.SetManagedFields(nil)
 			objects[key] = whole
 		}
 	}

@@ -75,6 +75,12 @@ func (s *Session) Try(ctx context.Context, object client.Object, patch client.Pa
 	return s.writer.Client.Patch(ctx, object, patch, append(options, client.DryRunAll)...)
 }
 
+// TryCreate creates an object by a dry run, and updates it to what the API server returned. Nothing is written or
+// recorded.
+func (s *Session) TryCreate(ctx context.Context, object client.Object) error {
+	return s.writer.Client.Create(ctx, object, client.DryRunAll, client.FieldOwner(kube.FieldManager))
+}
+
 // Delete deletes an object.
 func (s *Session) Delete(ctx context.Context, object client.Object, options ...client.DeleteOption) error {
 	err := s.writer.Client.Delete(ctx, object, options...)
@@ -122,7 +128,7 @@ func (s *Session) wrote(object client.Object) {
 	if content, shared := object.(*unstructured.Unstructured); shared {
 		noted = shallow(content)
 	}
-	noted.SetManagedFields(kube.Intruders(noted))
+	noted.SetManagedFields(nil)
 	s.writer.Observer.Wrote(s.owner, noted)
 }
 

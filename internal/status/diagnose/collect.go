@@ -11,6 +11,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
+// mostEvents is how many events of an object are read: the API server combines equal ones, so that a pod has a dozen.
+const mostEvents = 100
+
 // Collect adds to findings the objects that are not watched: pods of the workload, the ReplicaSets of a Deployment,
 // events of those in trouble, and the claims that they wait for. It takes one or two requests, and up to four more for
 // events and claims each.
@@ -47,7 +50,7 @@ func Collect(ctx context.Context, live client.Reader, findings *Findings) error 
 	}
 	for _, uid := range about {
 		events := &corev1.EventList{}
-		if err := live.List(ctx, events, client.InNamespace(namespace),
+		if err := live.List(ctx, events, client.InNamespace(namespace), client.Limit(mostEvents),
 			client.MatchingFields{"involvedObject.uid": string(uid)}); err != nil {
 			return fmt.Errorf("cannot list events: %w", err)
 		}

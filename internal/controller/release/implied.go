@@ -1,0 +1,68 @@
+package release
+
+import (
+	"strings"
+
+	"github.com/example/appservice-operator/internal/kube"
+)
+
+// implied reports whether a value at a path of a pod template, or of the ports of a Service, that is not rendered may
+// be there all the same: a default of the API server, what it allocates, or what kubectl rollout restart writes. A
+// default that is missing here costs one dry run of the object, whenever it has changed.
+func implied(path string, value any) bool {
+	switch value := value.(type) {
+	case nil:
+		return true
+	case string:
+		if value == "" {
+			return true
+		}
+	case map[string]any:
+		for key, below := range value {
+			if !implied(path+"."+key, below) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		return len(value) == 0
+	}
+	for _, known := range defaults {
+		if strings.HasSuffix(path, known.path) && (known.value == nil || equalScalars(known.value, value)) {
+			return true
+		}
+	}
+	return false
+}
+
+// defaults are values that the API server sets, by the end of their path; nil for any value.
+var defaults = []struct {
+	path  string
+	value any
+}{
+	{".metadata.annotations." + kube.RestartedAt, nil},
+	{".spec.restartPolicy", "Always"},
+	{".spec.terminationGracePeriodSeconds", int64(30)},
+	{".spec.dnsPolicy", "ClusterFirst"},
+	{".spec.schedulerName", "default-scheduler"},
+	{".spec.serviceAccount", nil}, // the former name of serviceAccountName, always the same
+	{".imagePullPolicy", "Always"},
+	{".imagePullPolicy", "IfNotPresent"},
+	{".terminationMessagePath", "/dev/termination-log"},
+	{".terminationMessagePolicy", "File"},
+	{".protocol", "TCP"},
+	{".timeoutSeconds", int64(1)},
+	{".periodSeconds", int64(10)},
+	{".successThreshold", int64(1)},
+	{".failureThreshold", int64(3)},
+	{".httpGet.scheme", "HTTP"},
+	{".httpGet.path", "/"},
+	{".fieldRef.apiVersion", "v1"},
+	{".resourceFieldRef.divisor", "0"},
+	{".defaultMode", int64(420)},
+	{".expirationSeconds", int64(3600)},
+	{".volumeMode", "Filesystem"},
+	{".pullPolicy", "Always"},
+	{".pullPolicy", "IfNotPresent"},
+	{"].nodePort", nil}, // allocated
+}

@@ -1,0 +1,99 @@
+package kube
+
+import (
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+)
+
+// FieldManager owns the fields that the operator writes, whatever its binary is called.
+const FieldManager = "appservice-operator"
+
+// RestartedAt is the annotation of a pod template by which kubectl rollout restart works: the only field in one that
+// others may own.
+const RestartedAt = "kubectl.kubernetes.io/restartedAt"
+
+// Evict returns managed fields of an object in which the operator owns the given fields, and all that others have in
+// what belongs to it as a whole (Traits.Whole): its next apply removes what it does not have.
+func Evict(object client.Object, fields *fieldpath.Set) []metav1.ManagedFieldsEntry {
+	whole := TraitsOf(object.GetObjectKind().GroupVersionKind().GroupKind()).Whole
+	ours := metav1.ManagedFieldsEntry{Manager: FieldManager, Operation: metav1.ManagedFieldsOperationApply,
+		APIVersion: object.GetObjectKind().GroupVersionKind().GroupVersion().String(), FieldsType: "FieldsV1"}
+	var list []metav1.ManagedFieldsEntry
+	for _, entry := range object.GetManagedFields() {
+		switch {
+		case own(entry):
+			ours, fields = entry, fields.Union(fieldsOf(entry))
+			continue
+		case entry.Subresource == "":
+			theirs := fieldsOf(entry)
+			entry.FieldsV1 = encode(theirs.Difference(addedTo(whole, theirs)))
+		}
+		if !fieldsOf(entry).Empty() {
+			list = append(list, entry)
+		}
+	}
+	ours.FieldsV1 = encode(fields)
+	return append(list, ours)
+}
+
+// own reports whether an entry belongs to the operator's applies.
+func own(entry metav1.ManagedFieldsEntry) bool {
+	return entry.Manager == FieldManager && entry.Operation == metav1.ManagedFieldsOperationApply &&
+		entry.Subresource == ""
+}
+
+// ownFields returns the fields that the operator applied, according to managed fields.
+func ownFields(entries []metav1.ManagedFieldsEntry) *fieldpath.Set {
+	if at := slices.IndexFunc(entries, own); at >= 0 {
+		return fieldsOf(entries[at])
+	}
+	return fieldpath.NewSet()
+}
+
+// addedTo returns the fields at a path, except for what kubectl rollout restart writes.
+func addedTo(whole []string, fields *fieldpath.Set) *fieldpath.Set {
+	added := fieldpath.NewSet()
+	fields.Iterate(func(path fieldpath.Path) {
+		if len(path) <= len(whole) || !begins(path, whole) {
+			return
+		}
+		rest := path[len(whole):]
+		if begins(rest, []string{"metadata", "annotations"}) && (len(rest) == 2 || *rest[2].FieldName == RestartedAt) {
+			return
+		}
+		added.Insert(path.Copy())
+	})
+	return added
+}
+
+func begins(path fieldpath.Path, with []string) bool {
+	if len(path) < len(with) {
+		return false
+	}
+	for i, name := range with {
+		if path[i].FieldName == nil || *path[i].FieldName != name {
+			return false
+		}
+	}
+	return true
+}
+
+// fieldsOf decodes an entry; an entry that cannot be decoded counts as empty, as for the API server.
+func fieldsOf(entry metav1.ManagedFieldsEntry) *fieldpath.Set {
+	set := fieldpath.NewSet()
+	if entry.FieldsV1 == nil || set.FromJSON(entry.FieldsV1.GetRawReader()) != nil {
+		return fieldpath.NewSet()
+	}
+	return set
+}
+
+func encode(set *fieldpath.Set) *metav1.FieldsV1 {
+	data, err := set.ToJSON()
+	if err != nil {
+		return metav1.NewFieldsV1("{}") // only for a path that no API server produces
+	}
+	return metav1.NewFieldsV1(string(data))
+}
