@@ -32,8 +32,8 @@ type Refusal struct {
 	Allow any
 }
 
-// item is the missing item of a list.
-type item string
+// missing is the missing item of a list.
+type missing string
 
 func (v Violation) String() string {
 	at := v.Path
@@ -77,7 +77,7 @@ func (e *Error) line() string {
 			into, rule = kinds, kind
 		}
 		switch allow := each.Allow.(type) {
-		case item:
+		case missing:
 			list, _ := into[rule].([]string)
 			if list == nil {
 				list = []string{beneath}
