@@ -47,18 +47,13 @@ func (r *rules) compile(lists ...Keys) {
 	}
 }
 
-// allows reports whether keys laid over others allow a key with a value: the last pattern that matches counts.
+// allows reports whether any of some lists allows a key with a value: in each, the last pattern that matches counts.
 func (r *rules) allows(key, value string, lists ...Keys) bool {
 	matches := func(pattern, key string) bool {
 		name, values, limited := strings.Cut(pattern, valued)
 		return glob(name, key) && (!limited || r.among(values, value))
 	}
-	for _, list := range slices.Backward(lists) {
-		if allowed, decided := decide(list, key, matches, matches); decided {
-			return allowed
-		}
-	}
-	return false
+	return slices.ContainsFunc(lists, func(list Keys) bool { return last(list, key, matches, matches) })
 }
 
 func (r *rules) among(values, value string) bool {
@@ -118,8 +113,7 @@ func in(content map[string]any, name string) func(yield func(key, value string) 
 	}
 }
 
-// key refuses a key that the rule for all kinds, with that for its kind laid over it, does not allow. The message shows
-// the patterns of the same key, else those of the same prefix. It shows no value, which may be a secret.
+// key refuses a key that neither the rule for all kinds nor that for its kind allows. The message shows the patterns of the same key, else those of the same prefix. It shows no value, which may be a secret.
 func (c *check) key(what, rule, key, value string, byKind map[string]Keys, kind string) {
 	if c.allows(key, value, byKind[everything], byKind[kind]) {
 		return
@@ -127,10 +121,14 @@ func (c *check) key(what, rule, key, value string, byKind map[string]Keys, kind 
 	prefix, _, _ := strings.Cut(key, "/")
 	of := ofKind(rule, kind)
 	var same, alike []string
+	known := false
 	for _, pattern := range slices.Concat(byKind[everything], byKind[kind]) {
 		name, values, limited := strings.Cut(strings.TrimPrefix(pattern, refuses), valued)
-		if limited && glob(name, key) {
-			same = append(same, pattern)
+		if glob(name, key) {
+			known = known || !strings.HasPrefix(pattern, refuses)
+			if limited {
+				same = append(same, pattern)
+			}
 		}
 		if values == grantedHosts && name == key {
 			c.refuse(what+" "+key, value, "hosts", "allows "+shown(c.Hosts)+", but "+of+
@@ -143,8 +141,8 @@ func (c *check) key(what, rule, key, value string, byKind map[string]Keys, kind 
 	}
 	allows := "allows none of " + prefix + "/"
 	switch {
-	case len(same) > 0:
-		allows = "does not allow its value: " + shown(same)
+	case known && len(same) > 0:
+		allows = "has other values: " + shown(same)
 	case len(alike) > 0:
 		allows = "allows of these " + shown(alike)
 	}

@@ -33,7 +33,7 @@ func TestAnnotationsThatHarmOthersAreRefused(t *testing.T) {
 			nginx.ingress.kubernetes.io/session-cookie-domain nginx.ingress.kubernetes.io/custom-headers
 			nginx.ingress.kubernetes.io/from-to-www-redirect nginx.ingress.kubernetes.io/enable-global-auth
 			nginx.org/server-snippets haproxy.org/backend-config-snippet
-			external-dns.alpha.kubernetes.io/target cert-manager.io/secret-template kubernetes.io/tls-acme alb.ingress.kubernetes.io/group.name`,
+			external-dns.alpha.kubernetes.io/target cert-manager.io/secret-template alb.ingress.kubernetes.io/group.name`,
 		"Service": `external-dns.kubernetes.io/hostname metallb.io/loadBalancerIPs metallb.universe.tf/address-pool
 			metallb.universe.tf/allow-shared-ip service.beta.kubernetes.io/aws-load-balancer-eip-allocations
 			service.beta.kubernetes.io/aws-load-balancer-private-ipv4-addresses service.beta.kubernetes.io/aws-load-balancer-ssl-cert
@@ -146,7 +146,7 @@ func TestWhatTheOperatorWritesPassesEveryPolicy(t *testing.T) {
 func TestAMessageSaysWhichAnnotationsAreAllowed(t *testing.T) {
 	rules := rulesOf(t, "default: {annotations: {Service: [metallb.io/loadBalancerIPs]}}", "demo", nil)
 	err := rules.Check([]*unstructured.Unstructured{annotatedAs(t, "Service", "metallb.io/address-pool")})
-	want := `against the platform's policy: Service "web": annotation metallb.io/address-pool: annotations.Service allows of these loadBalancerIPs (default of policy.yaml, over the built-in policy shared); to allow it, the platform team adds below namespaces in the operator's policy: - {names: [NAMESPACE], annotations: {Service: [+, metallb.io/address-pool]}}`
+	want := `against the platform's policy: Service "web": annotation metallb.io/address-pool: annotations.Service allows of these loadBalancerIPs (default of policy.yaml, over the built-in policy shared); allow it by - {names: [NAMESPACE], annotations: {Service: [+, metallb.io/address-pool]}}`
 	if err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}

@@ -48,22 +48,16 @@ func glob(pattern, text string) bool {
 // last reports whether the last matching pattern allows a text. A pattern that allows must cover all of the text; to
 // refuse it, a part is enough.
 func last(list []string, text string, covers, overlaps func(pattern, text string) bool) bool {
-	allowed, _ := decide(list, text, covers, overlaps)
-	return allowed
-}
-
-// decide does so, and reports whether any pattern matches.
-func decide(list []string, text string, covers, overlaps func(pattern, text string) bool) (allowed, decided bool) {
 	for _, pattern := range slices.Backward(list) {
 		refused, refusing := strings.CutPrefix(pattern, refuses)
 		switch {
 		case refusing && overlaps(refused, text):
-			return false, true
+			return false
 		case !refusing && covers(pattern, text):
-			return true, true
+			return true
 		}
 	}
-	return false, false
+	return false
 }
 
 // ServiceTypes are types of Services.

@@ -168,3 +168,21 @@ func TestSharedHosts(t *testing.T) {
 		t.Errorf("got %q", why)
 	}
 }
+
+func TestHostsThatWhoeverMakesANamespaceGetsAreWarnedOf(t *testing.T) {
+	for text, want := range map[string]bool{
+		"{names: [team-a], hosts: [a.example.com]}":                                       false,
+		"{names: [team-*], hosts: [a.example.com]}":                                       true,
+		"{names: [a, b*], hosts: ['+', a.example.com]}":                                   true,
+		"{selector: {matchLabels: {a: b}}, hosts: [a.example.com]}":                       true,
+		"{names: [team-*], hosts: ['*', '!a.example.com'], wildcardHosts: true}":          false,
+		"{names: [team-*], maxReplicas: 5}":                                               false,
+		"{names: [team-a], selector: {matchLabels: {a: b}}, hosts: ['+', a.example.com]}": false,
+	} {
+		read, err := Read("policy.yaml", []byte("namespaces: ["+text+"]"))
+		require.NoError(t, err)
+		if got := read.Warnings(); len(got) > 0 != want || want && !strings.HasPrefix(got[0], "namespaces[0] of policy.yaml grants hosts") {
+			t.Errorf("%s: got %q", text, got)
+		}
+	}
+}

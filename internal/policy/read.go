@@ -120,8 +120,7 @@ func (r *reader) list(node *yaml.Node, into reflect.Value, at string) {
 	}
 	into.Set(reflect.MakeSlice(into.Type(), len(node.Content), len(node.Content)))
 	rules, isChecked := into.Interface().(checked)
-	_, isKeys := into.Interface().(Keys) // those of a kind are laid over those of all kinds
-	if isChecked && len(node.Content) > 0 && (!isKeys || strings.HasSuffix(at, "."+everything)) &&
+	if isChecked && len(node.Content) > 0 &&
 		!slices.ContainsFunc(node.Content, func(item *yaml.Node) bool { return !strings.HasPrefix(item.Value, refuses) }) {
 		r.report(node.Line, `%s: it refuses and allows nothing: begin with "+", for what the list is laid over, or "*"`, at)
 	}

@@ -40,8 +40,8 @@ type Entry struct {
 // lists, "+" as the first entry stands for what the list is laid over, and in lists of patterns the last one that
 // matches counts, of which those that begin with "!" refuse.
 type Settings struct {
-	// Annotations are keys of annotations by the kind of the rendered object, Pod for pod templates; they are laid over
-	// those of "*". Each kind is a rule of its own. Issuers are a rule of their own, too.
+	// Annotations are keys of annotations by the kind of the rendered object, Pod for pod templates; those of "*" are
+	// allowed on all kinds. Each kind is a rule of its own. Issuers are a rule of their own, too.
 	Annotations map[string]Keys `json:"annotations"`
 	// Labels are keys of labels, in the same way.
 	Labels map[string]Keys `json:"labels"`
