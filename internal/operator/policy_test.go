@@ -43,6 +43,9 @@ func TestASoundPolicyIsPutToUseAndABrokenOneIsNot(t *testing.T) {
 		{"", 2, 7, true},
 		{"default: {maxReplicas: 7}", 2, 7, false},
 		{"default: {maxReplicas: 8}", 3, 8, false},
+		{"builtIn: open", 4, 2147483647, false},
+		{"", 4, 2147483647, true},
+		{"builtIn: shared", 5, 100, false},
 	} {
 		write(t, file, step.text)
 		p.load(t.Context())
@@ -93,8 +96,8 @@ func TestAPolicyAtTheStart(t *testing.T) {
 			if (err != nil) != (test.err != "") || err != nil && !strings.Contains(err.Error(), test.err) {
 				t.Fatalf("got error %v, want %q", err, test.err)
 			}
-			if p, _ := newPolicy(test.file, metrics.New()); test.err == "" && p.current.Get().Source != test.source {
-				t.Errorf("got %s, want %s", p.current.Get().Source, test.source)
+			if p, _ := newPolicy(test.file, metrics.New()); test.err == "" && (p.current.Get().Source != test.source || p.current.Get().BuiltIn != policy.Shared) {
+				t.Errorf("got %s over %s, want %s", p.current.Get().Source, p.current.Get().BuiltIn, test.source)
 			}
 		})
 	}

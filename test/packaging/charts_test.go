@@ -3,6 +3,7 @@ package packaging
 import (
 	"maps"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -54,6 +55,22 @@ func kustomizeWith(t *testing.T, folder, component string) []*unstructured.Unstr
 	text := "resources: [" + up + "/config/" + folder + "]\ncomponents: [" + up + "/config/" + component + "]\n"
 	files.Write(t, filepath.Join(dir, "kustomization.yaml"), text)
 	return documents(t, tool(t, "kustomize", "build", dir))
+}
+
+// However it is installed, the manager reads its policy from the same ConfigMap, which need not be there: then it is the built-in policy shared.
+func TestEachInstallationFollowsTheSamePolicy(t *testing.T) {
+	manifests := map[string]string{"the installation chart": root + "/config/chart/templates/deployment.yaml"}
+	for name, file := range map[string]string{
+		"make deploy, and one file": "config/manager/manager.yaml", "the bundle": "bundle/manifests/appservice-operator.clusterserviceversion.yaml",
+	} {
+		manifests[name] = filepath.Join(root, file)
+	}
+	for name, file := range manifests {
+		manifest := strings.Join(strings.Fields(text(t, file)), " ")
+		for _, part := range []string{"- --policy=/etc/appservice-policy/policy.yaml", "mountPath: /etc/appservice-policy", "configMap: name: appservice-policy optional: true"} {
+			assert.Contains(t, manifest, part, name)
+		}
+	}
 }
 
 // The policy is a ConfigMap of the name that the manager's pod mounts, if there is one.
