@@ -43,6 +43,9 @@ func TestASoundPolicyIsPutToUseAndABrokenOneIsNot(t *testing.T) {
 		{"", 2, 7, true},
 		{"default: {maxReplicas: 7}", 2, 7, false},
 		{"default: {maxReplicas: 8}", 3, 8, false},
+		{"builtIn: open", 4, 2147483647, false},
+		{"", 4, 2147483647, true},
+		{"builtIn: shared", 5, 100, false},
 	} {
 		write(t, file, step.text)
 		p.load(t.Context())
@@ -52,14 +55,14 @@ func TestASoundPolicyIsPutToUseAndABrokenOneIsNot(t *testing.T) {
 	}
 }
 
-// Until there is a file, the built-in default is in use, and nothing is wrong.
+// Until there is a file, the built-in policy is in use, and nothing is wrong.
 func TestAPolicyThatIsCreatedLaterIsPutToUse(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "policy.yaml")
 	p, err := newPolicy(file, metrics.New())
 	require.NoError(t, err)
 	p.changed = func(context.Context) {}
 	p.load(t.Context())
-	if source := p.current.Get().Source; source != policy.BuiltIn || p.told != "" {
+	if source := p.current.Get().Source; source != policy.NoFile || p.told != "" {
 		t.Errorf("without a file, %s is in use, told %q", source, p.told)
 	}
 	write(t, file, "default: {maxReplicas: 5}")
@@ -75,23 +78,26 @@ func TestAPolicyAtTheStart(t *testing.T) {
 	dir := t.TempDir()
 	bad := filepath.Join(dir, "bad.yaml")
 	write(t, bad, "default:\n  maxReplica: 5\n")
+	none := filepath.Join(dir, "none.yaml")
+	write(t, none, "builtIn: closed\n")
 	for name, test := range map[string]struct{ file, source, err string }{
-		"none":                           {"", policy.BuiltIn, ""},
-		"one that is not there yet":      {filepath.Join(dir, "policy.yaml"), policy.BuiltIn, ""},
+		"none":                           {"", policy.NoFile, ""},
+		"one that is not there yet":      {filepath.Join(dir, "policy.yaml"), policy.NoFile, ""},
 		"a folder that is not there":     {filepath.Join(dir, "absent", "policy.yaml"), "", "correct --policy"},
 		"a folder":                       {dir, "", "cannot read the policy"},
 		"one with a rule that is none":   {bad, "", "bad.yaml:2: default.maxReplica is not known: did you mean maxReplicas?"},
+		"one of no built-in policy":      {none, "", "none.yaml:1: builtIn: it must be a built-in policy, open or shared, not \"closed\""},
 		"the worked one for the tenants": {"../../config/samples/tenant/policy.yaml", "../../config/samples/tenant/policy.yaml", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			options := byDefault()
 			options.Policy = test.file
-			err := CheckFiles(options)
+			_, err := CheckFiles(options)
 			if (err != nil) != (test.err != "") || err != nil && !strings.Contains(err.Error(), test.err) {
 				t.Fatalf("got error %v, want %q", err, test.err)
 			}
-			if p, _ := newPolicy(test.file, metrics.New()); test.err == "" && p.current.Get().Source != test.source {
-				t.Errorf("got %s, want %s", p.current.Get().Source, test.source)
+			if p, _ := newPolicy(test.file, metrics.New()); test.err == "" && (p.current.Get().Source != test.source || p.current.Get().BuiltIn != policy.Shared) {
+				t.Errorf("got %s over %s, want %s", p.current.Get().Source, p.current.Get().BuiltIn, test.source)
 			}
 		})
 	}

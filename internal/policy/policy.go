@@ -1,10 +1,11 @@
 package policy
 
 import (
-	_ "embed" // the built-in default
+	"cmp"
 	"fmt"
 	"maps"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -14,16 +15,12 @@ import (
 	"github.com/example/appservice-operator/internal/digest"
 )
 
-// BuiltIn is the name of the built-in default in messages.
-const BuiltIn = "built-in default"
-
-//go:embed default.yaml
-var builtIn []byte
-
-// Policy is one file laid over the built-in default. It never changes, and is safe for concurrent use.
+// Policy is one file laid over a built-in policy. It never changes, and is safe for concurrent use.
 type Policy struct {
-	// Source is the name of the file in messages; BuiltIn if there is none.
+	// Source is the name of the file in messages; NoFile if there is none.
 	Source string
+	// BuiltIn is the policy that the file is laid over.
+	BuiltIn BuiltIn
 	// Digest identifies a policy.
 	Digest string
 
@@ -46,20 +43,14 @@ type layer struct {
 }
 
 // Default returns the policy of a platform that sets none.
-func Default() *Policy { return compile(BuiltIn, nil, &File{}) }
-
-// ground returns the settings of the built-in default.
-var ground = sync.OnceValue(func() Settings {
-	file, err := parse(BuiltIn, builtIn)
-	if err != nil {
-		panic(err) // it is part of the program
-	}
-	return file.Default
-})
+func Default() *Policy { return compile(NoFile, nil, &File{}) }
 
 // compile returns the policy of a file that parse has checked.
 func compile(name string, text []byte, file *File) *Policy {
-	p := &Policy{Source: name, Digest: digest.Of(text)[:32], base: layer{file.Default, "default of " + name}}
+	p := &Policy{
+		Source: name, BuiltIn: cmp.Or(file.BuiltIn, Shared), Digest: digest.Of(text)[:32],
+		base: layer{file.Default, "default of " + name},
+	}
 	for i, each := range file.Namespaces {
 		selector, _ := selectorOf(each.Selector)
 		place := fmt.Sprintf("namespaces[%d] of %s", i, name)
@@ -101,8 +92,8 @@ func (e *entry) matches(namespace string, labeled map[string]string) bool {
 
 // lay lays the matching entries over the default.
 func (p *Policy) lay(matching []byte) *rules {
-	all := &rules{policy: p, places: map[string]string{}}
-	all.over(layer{ground(), BuiltIn})
+	all := &rules{policy: p, places: map[string]string{}, values: map[string]*regexp.Regexp{}}
+	all.over(layer{p.BuiltIn.settings(), p.BuiltIn.String()})
 	all.over(p.base)
 	all.general = all.Hosts
 	for i, each := range p.entries {
@@ -117,6 +108,9 @@ func (p *Policy) lay(matching []byte) *rules {
 		}
 		all.over(each.layer)
 	}
+	all.compile(all.Paths)
+	all.compile(slices.Collect(maps.Values(all.Annotations))...)
+	all.compile(slices.Collect(maps.Values(all.Labels))...)
 	return all
 }
 
@@ -126,6 +120,8 @@ type rules struct {
 	policy *Policy
 	// places are where each rule was set, by its name.
 	places map[string]string
+	// values are the compiled expressions of Keys.
+	values map[string]*regexp.Regexp
 	// named are the hosts that entries name for the namespace, general those of the default, which others may be granted.
 	named, general Hosts
 	// elsewhere are the hosts that entries name for other namespaces.
@@ -146,7 +142,7 @@ func (r *rules) over(above layer) {
 		switch value := from.Field(i); {
 		case value.IsZero():
 		case value.Kind() == reflect.Map:
-			r.overAnnotations(above)
+			r.overKinds(into.Field(i).Addr().Interface().(*map[string]Keys), value.Interface().(map[string]Keys), name, above.place)
 		case value.Kind() == reflect.Slice:
 			into.Field(i).Set(laid(into.Field(i), value))
 			r.places[name] = above.place
@@ -157,16 +153,17 @@ func (r *rules) over(above layer) {
 	}
 }
 
-func (r *rules) overAnnotations(above layer) {
-	merged := maps.Clone(r.Annotations)
+// overKinds lays keys by kind over others.
+func (r *rules) overKinds(into *map[string]Keys, above map[string]Keys, name, place string) {
+	merged := maps.Clone(*into)
 	if merged == nil {
-		merged = map[string]Patterns{}
+		merged = map[string]Keys{}
 	}
-	for kind, keys := range above.Annotations {
-		merged[kind] = laid(reflect.ValueOf(merged[kind]), reflect.ValueOf(keys)).Interface().(Patterns)
-		r.places[annotationsOf(kind)] = above.place
+	for kind, keys := range above {
+		merged[kind] = laid(reflect.ValueOf(merged[kind]), reflect.ValueOf(keys)).Interface().(Keys)
+		r.places[ofKind(name, kind)] = place
 	}
-	r.Annotations = merged
+	*into = merged
 }
 
 // laid returns a list laid over another.
@@ -199,5 +196,5 @@ func nameOf(field reflect.StructField) string {
 	return name
 }
 
-// annotationsOf returns the name of the rule for the annotations of a kind.
-func annotationsOf(kind string) string { return "annotations." + kind }
+// ofKind returns the name of the rule for the annotations or labels of a kind.
+func ofKind(rule, kind string) string { return rule + "." + kind }

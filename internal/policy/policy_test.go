@@ -76,16 +76,16 @@ default: {annotations: {Ingress: ["+", "nginx.ingress.kubernetes.io/use-regex"],
 namespaces: [{names: [demo], annotations: {Service: ["+", "!metallb.io/loadBalancerIPs"]}}]
 `, "demo", nil)
 	for key, want := range map[string]bool{"nginx.ingress.kubernetes.io/use-regex": true, "nginx.ingress.kubernetes.io/proxy-body-size": true, "nginx.ingress.kubernetes.io/server-snippet": false} {
-		if got.Annotations["Ingress"].Allow(key) != want {
+		if got.allows(key, "x", got.Annotations["*"], got.Annotations["Ingress"]) != want {
 			t.Errorf("%s of an Ingress: got %t", key, !want)
 		}
 	}
 	for key, want := range map[string]bool{"metallb.io/address-pool": true, "metallb.io/loadBalancerIPs": false, "cloud.google.com/neg": false} {
-		if got.Annotations["Service"].Allow(key) != want {
+		if got.allows(key, "x", got.Annotations["*"], got.Annotations["Service"]) != want {
 			t.Errorf("%s of a Service: got %t", key, !want)
 		}
 	}
-	if got.places["annotations.Service"] != "namespaces[0] of policy.yaml" || got.places["annotations.Ingress"] != "default of policy.yaml" || got.places["annotations.Pod"] != BuiltIn {
+	if got.places["annotations.Service"] != "namespaces[0] of policy.yaml" || got.places["annotations.Ingress"] != "default of policy.yaml" || got.places["annotations.Pod"] != Shared.String() {
 		t.Errorf("got places %v", got.places)
 	}
 }
@@ -141,8 +141,8 @@ namespaces:
 		t.Run(name, func(t *testing.T) {
 			rules := rulesOf(t, text, tc.namespace, nil)
 			may, why := rules.MayUse(tc.host)
-			if may != tc.may || may != (why == "") || rules.Grants(tc.host) != tc.granted {
-				t.Errorf("got %t (%s), granted %t", may, why, rules.Grants(tc.host))
+			if may != tc.may || may != (why.Why == "") || rules.Grants(tc.host) != tc.granted {
+				t.Errorf("got %t (%s), granted %t", may, why.Why, rules.Grants(tc.host))
 			}
 		})
 	}
@@ -164,7 +164,25 @@ func TestSharedHosts(t *testing.T) {
 	if !rules.Shares("shop.example.com") || rules.Shares("example.com") {
 		t.Errorf("got %v", rules.SharedHosts)
 	}
-	if _, why := rulesOf(t, `default: {hosts: [a.example.com]}`, "demo", nil).MayUse("b.example.com"); !strings.Contains(why, "hosts allows a.example.com (default of policy.yaml)") {
+	if _, why := rulesOf(t, `default: {hosts: [a.example.com]}`, "demo", nil).MayUse("b.example.com"); !strings.Contains(why.Why, "hosts allows a.example.com (default of policy.yaml, over the built-in policy shared)") {
 		t.Errorf("got %q", why)
+	}
+}
+
+func TestHostsThatWhoeverMakesANamespaceGetsAreWarnedOf(t *testing.T) {
+	for text, want := range map[string]bool{
+		"{names: [team-a], hosts: [a.example.com]}":                                       false,
+		"{names: [team-*], hosts: [a.example.com]}":                                       true,
+		"{names: [a, b*], hosts: ['+', a.example.com]}":                                   true,
+		"{selector: {matchLabels: {a: b}}, hosts: [a.example.com]}":                       true,
+		"{names: [team-*], hosts: ['*', '!a.example.com'], wildcardHosts: true}":          false,
+		"{names: [team-*], maxReplicas: 5}":                                               false,
+		"{names: [team-a], selector: {matchLabels: {a: b}}, hosts: ['+', a.example.com]}": false,
+	} {
+		read, err := Read("policy.yaml", []byte("namespaces: ["+text+"]"))
+		require.NoError(t, err)
+		if got := read.Warnings(); len(got) > 0 != want || want && !strings.HasPrefix(got[0], "namespaces[0] of policy.yaml grants hosts") {
+			t.Errorf("%s: got %q", text, got)
+		}
 	}
 }

@@ -3,6 +3,7 @@ package packaging
 import (
 	"maps"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -56,6 +57,22 @@ func kustomizeWith(t *testing.T, folder, component string) []*unstructured.Unstr
 	return documents(t, tool(t, "kustomize", "build", dir))
 }
 
+// However it is installed, the manager reads its policy from the same ConfigMap, which need not be there: then it is the built-in policy shared.
+func TestEachInstallationFollowsTheSamePolicy(t *testing.T) {
+	manifests := map[string]string{"the installation chart": root + "/config/chart/templates/deployment.yaml"}
+	for name, file := range map[string]string{
+		"make deploy, and one file": "config/manager/manager.yaml", "the bundle": "bundle/manifests/appservice-operator.clusterserviceversion.yaml",
+	} {
+		manifests[name] = filepath.Join(root, file)
+	}
+	for name, file := range manifests {
+		manifest := strings.Join(strings.Fields(text(t, file)), " ")
+		for _, part := range []string{"- --policy=/etc/appservice-policy/policy.yaml", "mountPath: /etc/appservice-policy", "configMap: name: appservice-policy optional: true"} {
+			assert.Contains(t, manifest, part, name)
+		}
+	}
+}
+
 // The policy is a ConfigMap of the name that the manager's pod mounts, if there is one.
 func TestThePolicyOfTheChart(t *testing.T) {
 	const name = "ConfigMap " + system + "/appservice-policy"
@@ -67,4 +84,7 @@ func TestThePolicyOfTheChart(t *testing.T) {
 	if _, err := policy.Read("policy.yaml", []byte(text)); err != nil {
 		t.Errorf("the manager cannot read it: %v\n%s", err, text)
 	}
+	open := render(t, chartutil.Values{"policy": read[object](t, filepath.Join(root, "config/samples/open/policy.yaml"))})[name]
+	require.NotNil(t, open, "there is no ConfigMap of the policy")
+	assert.Equal(t, "builtIn: open\n", at[string](t, open.Object, "data", "policy.yaml"))
 }
