@@ -86,6 +86,11 @@ type AppServiceStatus struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Defaults",order=9
 	Defaults []DefaultsStatus `json:"defaults,omitempty"`
 
+	// Policy is the built-in policy that the platform's is laid over, if that is not shared: open.
+	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Policy",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:text"}
+	Policy string `json:"policy,omitempty"`
+
 	// Problems are all that is wrong or worth knowing, errors first.
 	// +listType=atomic
 	// +optional

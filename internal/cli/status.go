@@ -20,6 +20,7 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/cli/tree"
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/policy"
 	"github.com/example/appservice-operator/internal/status"
 )
 
@@ -150,7 +151,7 @@ func statusData(list []unstructured.Unstructured, single bool) any {
 func (s *shell) printRows(list []unstructured.Unstructured, wide, everywhere bool) error {
 	columns := []string{"NAME", "PHASE", "READY", "HELD BACK", "AGE", "MESSAGE"}
 	if wide {
-		columns = []string{"NAME", "PHASE", "READY", "HELD BACK", "AGE", "CHART", "IMAGE", "URL", "MESSAGE"}
+		columns = []string{"NAME", "PHASE", "READY", "HELD BACK", "AGE", "CHART", "POLICY", "IMAGE", "URL", "MESSAGE"}
 	}
 	if everywhere {
 		columns = slices.Insert(columns, 0, "NAMESPACE")
@@ -167,7 +168,7 @@ func (s *shell) printRows(list []unstructured.Unstructured, wide, everywhere boo
 		cells := map[string]string{
 			"NAMESPACE": one.GetNamespace(), "NAME": one.GetName(), "PHASE": string(said.Phase), "READY": said.Readiness,
 			"HELD BACK": tree.Waits(said, now), "AGE": duration.HumanDuration(now.Sub(one.GetCreationTimestamp().Time)),
-			"IMAGE": said.Image, "URL": said.URL, "MESSAGE": message(one, said),
+			"POLICY": cmp.Or(said.Policy, string(policy.Shared)), "IMAGE": said.Image, "URL": said.URL, "MESSAGE": message(one, said),
 		}
 		if said.Release != nil {
 			cells["CHART"] = said.Release.ChartVersion

@@ -29,6 +29,7 @@ import (
 	"github.com/example/appservice-operator/internal/kube/livestate"
 	"github.com/example/appservice-operator/internal/kube/reference"
 	"github.com/example/appservice-operator/internal/metrics"
+	"github.com/example/appservice-operator/internal/policy"
 	"github.com/example/appservice-operator/internal/render"
 	"github.com/example/appservice-operator/internal/render/defaults"
 	"github.com/example/appservice-operator/internal/render/hooks"
@@ -53,6 +54,7 @@ type Reconciler struct {
 	Others   []schema.GroupVersionKind
 	Looks    flowcontrol.PassiveRateLimiter // bounds how often pods are looked at; nil for no bound
 	InFlight *limits.InFlight               // bounds what is reconciled at a time; nil for no bound
+	Policy   *policy.Current                // the platform's, for the status; nil for none
 	Client   client.Client                  // reads come from informers
 	Live     client.Reader                  // reads from the API server
 	Recorder record.EventRecorder

@@ -18,6 +18,7 @@ import (
 	"github.com/example/appservice-operator/internal/kube/livestate"
 	"github.com/example/appservice-operator/internal/kube/reference"
 	"github.com/example/appservice-operator/internal/metrics"
+	"github.com/example/appservice-operator/internal/policy"
 	"github.com/example/appservice-operator/internal/status"
 )
 
@@ -54,6 +55,9 @@ func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering,
 		}
 	} else if done.err != nil && deployed(s) && done.there.Record != nil {
 		in.Digest = done.there.Record.Digest // the spec was deployed, whatever prevents that again
+	}
+	if rules := r.Policy.Get(); rules != nil && rules.BuiltIn != policy.Shared {
+		in.Policy = string(rules.BuiltIn)
 	}
 	in.NextAttempt = again
 	current, until := status.Summarize(in)

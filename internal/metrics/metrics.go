@@ -55,7 +55,8 @@ func New() *Metrics {
 		refused: gauge("appservice_chart_load_failed",
 			"1 while the files of a chart cannot be used, and the chart before stays in use; the log says why.", "kind"),
 		policy: gauge("appservice_policy_info",
-			"The platform's policy in use: the file, or the built-in default, and its digest; always 1.", "source", "digest"),
+			"The platform's policy in use: its file, the built-in policy that this is laid over, open or shared, and its digest; always 1.",
+			"source", "built_in", "digest"),
 		unusable: prometheus.NewGauge(prometheus.GaugeOpts{Name: "appservice_policy_load_failed",
 			Help: "1 while the file of the policy cannot be used, and the policy before stays in use; the log says why."}),
 		reconciles: histogram("appservice_reconcile_duration_seconds", "Duration of reconciles, by outcome.", fast, "kind",
@@ -120,9 +121,9 @@ func (m *Metrics) Collect(metrics chan<- prometheus.Metric) {
 }
 
 // Policy exports the policy in use, and whether its present file cannot be used.
-func (m *Metrics) Policy(source, digest string, refused bool) {
+func (m *Metrics) Policy(source, builtIn, digest string, refused bool) {
 	m.policy.Reset()
-	m.policy.WithLabelValues(source, digest).Set(1)
+	m.policy.WithLabelValues(source, builtIn, digest).Set(1)
 	m.unusable.Set(oneIf(refused))
 }
 

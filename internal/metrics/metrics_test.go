@@ -17,7 +17,7 @@ func example(t *testing.T) *Metrics {
 	kind := m.Kind("AppService", &chart.Metadata{Name: "appservice", Version: "1.2.3"})
 	kind.Failed("RenderFailed")
 	kind.Corrected("Service", "create")
-	m.Policy("/etc/appservice/policy/policy.yaml", "0123456789abcdef0123456789abcdef", false)
+	m.Policy("/etc/appservice/policy/policy.yaml", "shared", "0123456789abcdef0123456789abcdef", false)
 	var conditions []string
 	for _, kind := range conditionTypes {
 		conditions = append(conditions, kind+" True Running")

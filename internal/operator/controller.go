@@ -110,6 +110,7 @@ func addController(mgr manager.Manager, shared shared, entry chart.Watch) error 
 			&livestate.Writer{Client: mgr.GetClient(), Secrets: core, Observer: shared.Observer}, kube.Named(mgr.GetAPIReader()),
 			shared.HistoryMax),
 		Status:   &status.Writer{Client: mgr.GetClient(), Clock: shared.Clock},
+		Policy:   shared.Policy,
 		Client:   mgr.GetClient(),
 		Live:     kube.Named(mgr.GetAPIReader()),
 		Recorder: shared.Recorder,

@@ -38,8 +38,8 @@ func (r hostRules) Refused(namespace string, route kube.Key, claim hosts.Claim) 
 	if may {
 		return nil
 	}
-	return &policy.Error{Violations: []policy.Violation{{Kind: route.Kind, Name: route.Name, Path: "host",
-		Value: claim.HostOrAll(), Why: why}}}
+	return &policy.Error{Namespace: namespace, Violations: []policy.Violation{{Kind: route.Kind, Name: route.Name,
+		Path: "host", Value: claim.HostOrAll(), Refusal: why}}}
 }
 
 // Granted implements hosts.Rules.

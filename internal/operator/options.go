@@ -23,7 +23,7 @@ type Options struct {
 	WatchesFile string
 	// ChartDir is the folder to which chart paths of the watches file are relative; empty for the embedded charts.
 	ChartDir string
-	// Policy is the path of the platform's policy; empty, or without a file there, for the built-in default alone.
+	// Policy is the path of the platform's policy; empty, or without a file there, for the built-in policy Shared alone.
 	Policy string
 	// Check only reads the configuration.
 	Check bool
@@ -68,7 +68,7 @@ func (o *Options) Bind(flags *flag.FlagSet) {
 	flags.StringVar(&o.ChartDir, "chart-dir", "",
 		"folder that the chart paths of the watches file start from (default: the embedded charts, or the folder of --watches-file)")
 	flags.StringVar(&o.Policy, "policy", "",
-		"file with the rules for workloads and routes by namespace (default, and if there is no such file: the built-in rules)")
+		"file with the rules for workloads and routes by namespace (default, and if there is no such file: the built-in policy shared)")
 	flags.BoolVar(&o.Check, "check", false, "read watches, charts and the policy, say what is wrong, and end")
 	o.WatchNamespaces = splitList(os.Getenv("WATCH_NAMESPACE"))
 	flags.Func("watch-namespaces", "comma-separated namespaces to serve (default: WATCH_NAMESPACE, else all)",

@@ -28,8 +28,8 @@ type policyFile struct {
 	told string // of what is wrong with the file
 }
 
-// readPolicy reads a policy file. Without a path, or a file at it, the policy is the built-in default: a ConfigMap may
-// be created later. A missing folder is an error.
+// readPolicy reads a policy file. Without a path, or a file at it, the policy is the built-in one for shared clusters: a
+// ConfigMap may be created later. A missing folder is an error.
 func readPolicy(path string) (*policy.Policy, error) {
 	if path == "" {
 		return policy.Default(), nil
@@ -38,7 +38,7 @@ func readPolicy(path string) (*policy.Policy, error) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		if _, err := os.Stat(filepath.Dir(path)); err != nil {
-			return nil, fmt.Errorf("cannot read the policy: %w: correct --policy, or leave it out for the built-in default", err)
+			return nil, fmt.Errorf("cannot read the policy: %w: correct --policy, or leave it out for the built-in policy", err)
 		}
 		return policy.Default(), nil
 	case err != nil:
@@ -82,8 +82,8 @@ func (*policyFile) NeedLeaderElection() bool { return false }
 func (p *policyFile) load(ctx context.Context) {
 	before := p.current.Get()
 	next, err := readPolicy(p.path)
-	if err == nil && next.Source == policy.BuiltIn && before.Source != policy.BuiltIn {
-		err = fmt.Errorf("%s is gone: write it again, or restart the operator to use the built-in default", p.path)
+	if err == nil && next.Source == policy.NoFile && before.Source != policy.NoFile {
+		err = fmt.Errorf("%s is gone: write it again, or restart the operator to use the %s", p.path, next.BuiltIn)
 	}
 	if err != nil {
 		p.refuse(err)
@@ -91,7 +91,7 @@ func (p *policyFile) load(ctx context.Context) {
 	}
 	recovered := p.told != ""
 	p.told = ""
-	p.metrics.Policy(next.Source, next.Digest, false)
+	p.metrics.Policy(next.Source, string(next.BuiltIn), next.Digest, false)
 	if next.Source == before.Source && next.Digest == before.Digest {
 		if recovered {
 			p.tell("policy loads again, and is the one in use")
@@ -106,7 +106,7 @@ func (p *policyFile) load(ctx context.Context) {
 // refuse reports once what is wrong with the file. The policy in use stays.
 func (p *policyFile) refuse(err error) {
 	now := p.current.Get()
-	p.metrics.Policy(now.Source, now.Digest, true)
+	p.metrics.Policy(now.Source, string(now.BuiltIn), now.Digest, true)
 	if text := err.Error(); text != p.told {
 		p.told = text
 		p.log.Info("the policy does not load: the one before stays in use\n"+text, "file", p.path, "digest", now.Digest)
@@ -115,8 +115,8 @@ func (p *policyFile) refuse(err error) {
 
 func (p *policyFile) tell(message string) {
 	now := p.current.Get()
-	p.metrics.Policy(now.Source, now.Digest, false)
-	p.log.Info(message, "source", now.Source, "digest", now.Digest, "namespaces", now.Entries())
+	p.metrics.Policy(now.Source, string(now.BuiltIn), now.Digest, false)
+	p.log.Info(message, "source", now.Source, "builtIn", now.BuiltIn, "digest", now.Digest, "namespaces", now.Entries())
 }
 
 // CheckFiles returns an error if the configuration cannot be read: watches, charts or the policy. It needs no cluster.

@@ -59,7 +59,7 @@ func TestAPolicyThatIsCreatedLaterIsPutToUse(t *testing.T) {
 	require.NoError(t, err)
 	p.changed = func(context.Context) {}
 	p.load(t.Context())
-	if source := p.current.Get().Source; source != policy.BuiltIn || p.told != "" {
+	if source := p.current.Get().Source; source != policy.NoFile || p.told != "" {
 		t.Errorf("without a file, %s is in use, told %q", source, p.told)
 	}
 	write(t, file, "default: {maxReplicas: 5}")
@@ -75,12 +75,15 @@ func TestAPolicyAtTheStart(t *testing.T) {
 	dir := t.TempDir()
 	bad := filepath.Join(dir, "bad.yaml")
 	write(t, bad, "default:\n  maxReplica: 5\n")
+	none := filepath.Join(dir, "none.yaml")
+	write(t, none, "builtIn: closed\n")
 	for name, test := range map[string]struct{ file, source, err string }{
-		"none":                           {"", policy.BuiltIn, ""},
-		"one that is not there yet":      {filepath.Join(dir, "policy.yaml"), policy.BuiltIn, ""},
+		"none":                           {"", policy.NoFile, ""},
+		"one that is not there yet":      {filepath.Join(dir, "policy.yaml"), policy.NoFile, ""},
 		"a folder that is not there":     {filepath.Join(dir, "absent", "policy.yaml"), "", "correct --policy"},
 		"a folder":                       {dir, "", "cannot read the policy"},
 		"one with a rule that is none":   {bad, "", "bad.yaml:2: default.maxReplica is not known: did you mean maxReplicas?"},
+		"one of no built-in policy":      {none, "", "none.yaml:1: builtIn: it must be a built-in policy, open or shared, not \"closed\""},
 		"the worked one for the tenants": {"../../config/samples/tenant/policy.yaml", "../../config/samples/tenant/policy.yaml", ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -56,10 +56,10 @@ func (c *check) refuseAnnotation(kind, key string) {
 		rule = annotationsOf("*")
 	}
 	if len(alike) == 0 {
-		c.refuse("annotation", key, rule, "allows none of "+prefix+"/")
+		c.refuse("annotation", key, rule, "allows none of "+prefix+"/", item(key))
 		return
 	}
-	c.refuse("annotation", key, rule, fmt.Sprintf("allows of these %s", shown(alike)))
+	c.refuse("annotation", key, rule, fmt.Sprintf("allows of these %s", shown(alike)), item(key))
 }
 
 func (c *check) issuers(annotations map[string]any) {

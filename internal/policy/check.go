@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
@@ -27,7 +28,7 @@ func (r Rules) Check(objects []*unstructured.Unstructured) error {
 		found = append(found, c.found...)
 	}
 	if len(found) > 0 {
-		return &Error{found}
+		return &Error{objects[0].GetNamespace(), found}
 	}
 	return nil
 }
@@ -39,16 +40,16 @@ type check struct {
 	found  []Violation
 }
 
-// refuse records a violation of a rule.
-func (c *check) refuse(path, value, rule, allows string) {
+// refuse records a violation of a rule, which allow would allow.
+func (c *check) refuse(path, value, rule, allows string, allow any) {
 	c.found = append(c.found, Violation{Kind: c.object.GetKind(), Name: c.object.GetName(), Path: path, Value: value,
-		Why: c.why(rule, allows)})
+		Refusal: c.refusal(rule, allows, allow)})
 }
 
 // allowed refuses a value that a list does not allow.
 func (c *check) allowed(path, value, rule string, list []string, may bool) {
 	if !may {
-		c.refuse(path, value, rule, "allows "+shown(list))
+		c.refuse(path, cmp.Or(value, `""`), rule, "allows "+shown(list), item(value))
 	}
 }
 
@@ -79,14 +80,14 @@ func (c *check) list(path ...string) []any {
 // storage refuses a size beyond the largest.
 func (c *check) storage(path string, size resource.Quantity) {
 	if size.Cmp(c.MaxStorage.Quantity) > 0 {
-		c.refuse(path, size.String(), "maxStorage", "is "+c.MaxStorage.String())
+		c.refuse(path, size.String(), "maxStorage", "is "+c.MaxStorage.String(), size.String())
 	}
 }
 
 // atMost refuses a number of replicas beyond the largest.
 func (c *check) atMost(path string, value int64) {
 	if value > *c.MaxReplicas {
-		c.refuse(path, strconv.FormatInt(value, 10), "maxReplicas", "is "+strconv.FormatInt(*c.MaxReplicas, 10))
+		c.refuse(path, strconv.FormatInt(value, 10), "maxReplicas", "is "+strconv.FormatInt(*c.MaxReplicas, 10), value)
 	}
 }
 

@@ -64,18 +64,27 @@ func (r rule) check(t *testing.T) {
 	if !errors.As(err, &refused) || len(refused.Violations) != 1 || !strings.Contains(err.Error(), r.want) {
 		t.Errorf("got error %v, want one violation with %q", err, r.want)
 	}
-	if err := allowing.Check([]*unstructured.Unstructured{object(t, r.object)}); err != nil {
-		t.Errorf("it is refused though it is allowed: %v", err)
+	line := err.Error()[strings.LastIndex(err.Error(), ": - {")+2:]
+	beneath := ""
+	if r.want == "" {
+		beneath = r.file + "\n"
+	}
+	for name, rules := range map[string]Rules{
+		"the file": allowing, "open": rulesOf(t, "builtIn: open", "demo", nil), "the line of the message": rulesOf(t, beneath+"namespaces:\n"+line, "demo", nil),
+	} {
+		if err := rules.Check([]*unstructured.Unstructured{object(t, r.object)}); err != nil {
+			t.Errorf("%s does not allow it: %v", name, err)
+		}
 	}
 }
 
 func TestWhatIsRefusedByDefaultCanBeAllowed(t *testing.T) {
 	cases := map[string]rule{
-		"a Service of another name":         {service + "{type: ExternalName, externalName: a.example.org}", `default: {serviceTypes: ["+", ExternalName]}`, `Service "web": spec.type ExternalName: serviceTypes allows ClusterIP, NodePort, LoadBalancer (built-in default)`},
+		"a Service of another name":         {service + "{type: ExternalName, externalName: a.example.org}", `default: {serviceTypes: ["+", ExternalName]}`, `Service "web": spec.type ExternalName: serviceTypes allows ClusterIP, NodePort, LoadBalancer (built-in policy shared)`},
 		"an external address":               {service + "{externalIPs: [192.0.2.7]}", "default: {externalIPs: [192.0.2.0/24]}", `spec.externalIPs[0] 192.0.2.7: externalIPs allows nothing`},
 		"a load balancer's address":         {service + "{type: LoadBalancer, loadBalancerIP: 192.0.2.7}", "default: {externalIPs: [192.0.2.7]}", "spec.loadBalancerIP 192.0.2.7"},
 		"an address of IPv6":                {service + "{externalIPs: [\"2001:db8::7\"]}", "default: {externalIPs: [\"2001:db8::/32\"]}", "2001:db8::7"},
-		"a system class of priority":        {pods("{priorityClassName: system-node-critical}"), "default: {priorityClasses: [\"+\", system-node-critical]}", `Deployment "web": priorityClassName system-node-critical: priorityClasses allows *, !system-* (built-in default)`},
+		"a system class of priority":        {pods("{priorityClassName: system-node-critical}"), "default: {priorityClasses: [\"+\", system-node-critical]}", `Deployment "web": priorityClassName system-node-critical: priorityClasses allows *, !system-* (built-in policy shared)`},
 		"the control plane's taint":         {pods("{tolerations: [{key: node-role.kubernetes.io/control-plane, operator: Exists}]}"), "default: {tolerations: [\"+\", node-role.kubernetes.io/control-plane]}", "tolerations[0] node-role.kubernetes.io/control-plane"},
 		"every taint":                       {pods("{tolerations: [{operator: Exists}]}"), "default: {tolerations: [\"+\", \"\"]}", "tolerations[0] of every taint"},
 		"a taint of a node in trouble":      {pods("{tolerations: [{key: node.kubernetes.io/disk-pressure}]}"), "default: {tolerations: [\"*/*\"]}", "node.kubernetes.io/disk-pressure"},
@@ -83,7 +92,7 @@ func TestWhatIsRefusedByDefaultCanBeAllowed(t *testing.T) {
 		"a node by its label":               {pods("{nodeSelector: {kubernetes.io/hostname: node-1}}"), "default: {nodeNames: true}", "nodeSelector[kubernetes.io/hostname] node-1"},
 		"a node by affinity":                {pods("{affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchFields: [{key: metadata.name, operator: In, values: [node-1]}]}]}}}}"), "default: {nodeNames: true}", "affinity.nodeAffinity.required"},
 		"a node by a label it prefers":      {pods("{affinity: {nodeAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{weight: 1, preference: {matchExpressions: [{key: kubernetes.io/hostname, operator: In, values: [node-1]}]}}]}}}"), "default: {nodeNames: true}", "affinity.nodeAffinity.preferred"},
-		"3000 replicas":                     {deployment + "{replicas: 3000}", "default: {maxReplicas: 3000}", `Deployment "web": spec.replicas 3000: maxReplicas is 100 (built-in default)`},
+		"3000 replicas":                     {deployment + "{replicas: 3000}", "default: {maxReplicas: 3000}", `Deployment "web": spec.replicas 3000: maxReplicas is 100 (built-in policy shared)`},
 		"3000 replicas of a set":            {stateful + "{replicas: 3000}", "default: {maxReplicas: 3000}", `StatefulSet "web": spec.replicas 3000`},
 		"an autoscaler to 3000":             {scaler + "{maxReplicas: 3000}", "default: {maxReplicas: 3000}", "spec.maxReplicas 3000"},
 		"KEDA to 3000":                      {scaled + "{maxReplicaCount: 3000}", "default: {maxReplicas: 3000}", "spec.maxReplicaCount 3000"},
@@ -123,12 +132,12 @@ func TestWhatIsAllowedByDefaultCanBeRefused(t *testing.T) {
 		"a Gateway of the namespace":    {object: route + "{parentRefs: [{name: own}]}", file: "default: {gateways: [gateways/*]}"},
 		"an issuer":                     {object: annotated("Ingress", "cert-manager.io/issuer", "team"), file: "default: {issuers: [ClusterIssuer/*]}"},
 		"an issuer of the cluster":      {object: annotated("Ingress", "cert-manager.io/cluster-issuer", "internal-ca"), file: "default: {issuers: [ClusterIssuer/letsencrypt]}"},
-		"a certificate's issuer":        {object: "apiVersion: cert-manager.io/v1\nkind: Certificate\nmetadata: {name: web}\nspec: {issuerRef: {kind: ClusterIssuer, name: internal-ca}}", file: "default: {issuers: [ClusterIssuer/letsencrypt]}"},
+		"a certificate's issuer":        {object: "apiVersion: cert-manager.io/v1\nkind: Certificate\nmetadata: {name: web, namespace: demo}\nspec: {issuerRef: {kind: ClusterIssuer, name: internal-ca}}", file: "default: {issuers: [ClusterIssuer/letsencrypt]}"},
 		"a registry":                    {object: pods("{containers: [{name: app, image: nginx}]}"), file: "default: {registries: [ghcr.io]}"},
 		"a registry of an init one":     {object: pods("{initContainers: [{name: app, image: nginx}]}"), file: "default: {registries: [ghcr.io]}"},
 		"a registry of a volume":        {object: pods("{volumes: [{name: a, image: {reference: nginx}}]}"), file: "default: {registries: [ghcr.io]}"},
 		"an image without a digest":     {object: pods("{containers: [{name: app, image: nginx:1.29}]}"), file: "default: {requireDigests: true}"},
-		"a patch of the pods":           {object: "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, annotations: {app.example.com/pod-template-sets: spec.hostname}}\nspec: {template: {spec: {}}}", file: "default: {podTemplate: false}"},
+		"a patch of the pods":           {object: "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: demo, annotations: {app.example.com/pod-template-sets: spec.hostname}}\nspec: {template: {spec: {}}}", file: "default: {podTemplate: false}"},
 		"a type of volumes":             {object: pods("{volumes: [{name: a, emptyDir: {}}]}"), file: "default: {volumeTypes: [configMap]}"},
 		"what KEDA has without a limit": {object: scaled + "{}", file: "default: {maxReplicas: 99}"},
 		"an annotation":                 {object: annotated("Ingress", "nginx.ingress.kubernetes.io/rewrite-target", "/"), file: "default: {annotations: {Ingress: []}}"},
@@ -214,7 +223,7 @@ func TestAMessageShowsTheFirstOfMany(t *testing.T) {
 		many = append(many, object(t, pods("{nodeName: a, priorityClassName: system-node-critical}")))
 	}
 	err := Default().For("demo", nil).Check(many)
-	if err == nil || !strings.HasSuffix(err.Error(), "; and 15 more") {
+	if err == nil || !strings.Contains(err.Error(), "; and 15 more; to allow it, ") || !strings.HasSuffix(err.Error(), "{names: [demo], nodeNames: true, priorityClasses: [+, system-node-critical]}") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -14,7 +14,7 @@ import (
 // FuzzRead: whatever stands in a policy file, each mistake has its line, or it says the same of hosts and objects each time it is read; and
 // what it refuses, it names in one line.
 func FuzzRead(f *testing.F) {
-	shipped, err := os.ReadFile("default.yaml")
+	shipped, err := os.ReadFile("shared.yaml")
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -76,7 +76,7 @@ func (c *check) ingress() {
 }
 
 func (c *check) class(path, class string) {
-	c.allowed(path, cmp.Or(class, `""`), "ingressClasses", c.IngressClasses, c.IngressClasses.Allow(class))
+	c.allowed(path, class, "ingressClasses", c.IngressClasses, c.IngressClasses.Allow(class))
 }
 
 func (c *check) certificate() {

@@ -75,8 +75,17 @@ type Registries []string
 
 // Allow reports whether an image comes from one of them.
 func (r Registries) Allow(image string) bool {
+	name := repository(image)
+	return name != "" && last(r, name, holds, holds)
+}
+
+// repository returns the full name of an image, without tag and digest; empty if it is not valid.
+func repository(image string) string {
 	named, err := reference.ParseNormalizedNamed(image)
-	return err == nil && last(r, named.Name(), holds, holds)
+	if err != nil {
+		return ""
+	}
+	return named.Name()
 }
 
 func (r Registries) check(item string) error {

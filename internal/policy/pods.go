@@ -15,7 +15,7 @@ import (
 // pod checks the fields of pods that Pod Security does not cover.
 func (c *check) pod(pod *corev1.PodSpec) {
 	if patched, there := c.object.GetAnnotations()[v1.AnnotationPatched]; there && !*c.PodTemplate {
-		c.refuse("spec.podTemplate", patched, "podTemplate", "is false: it may not be used")
+		c.refuse("spec.podTemplate", patched, "podTemplate", "is false: it may not be used", true)
 	}
 	for i := range pod.Volumes {
 		c.volume(&pod.Volumes[i])
@@ -24,8 +24,9 @@ func (c *check) pod(pod *corev1.PodSpec) {
 		c.allowed("priorityClassName", class, "priorityClasses", c.PriorityClasses, c.PriorityClasses.Allow(class))
 	}
 	for i, toleration := range pod.Tolerations {
-		path, key := fmt.Sprintf("tolerations[%d]", i), cmp.Or(toleration.Key, "of every taint")
-		c.allowed(path, key, "tolerations", c.Tolerations, c.Tolerations.Allow(toleration.Key))
+		if path := fmt.Sprintf("tolerations[%d]", i); !c.Tolerations.Allow(toleration.Key) {
+			c.refuse(path, cmp.Or(toleration.Key, "of every taint"), "tolerations", "allows "+shown(c.Tolerations), item(toleration.Key))
+		}
 	}
 	if !*c.NodeNames {
 		c.nodes(pod)
@@ -66,16 +67,18 @@ func typeOf(volume *corev1.Volume) string {
 }
 
 func (c *check) image(path, image string) {
-	c.allowed(path, image, "registries", c.Registries, c.Registries.Allow(image))
+	if !c.Registries.Allow(image) {
+		c.refuse(path, image, "registries", "allows "+shown(c.Registries), item(repository(image)))
+	}
 	if *c.RequireDigests && !strings.Contains(image, "@sha256:") {
-		c.refuse(path, image, "requireDigests", "is true: name it with its digest, as in nginx@sha256:…")
+		c.refuse(path, image, "requireDigests", "is true: name it with its digest, as in nginx@sha256:…", false)
 	}
 }
 
 // nodes refuses choosing nodes by name. Keeping pods apart or together by the same label chooses none.
 func (c *check) nodes(pod *corev1.PodSpec) {
 	refuse := func(path, name string) {
-		c.refuse(path, name, "nodeNames", "is false: choose nodes by other labels")
+		c.refuse(path, name, "nodeNames", "is false: choose nodes by other labels", true)
 	}
 	if pod.NodeName != "" {
 		refuse("nodeName", pod.NodeName)

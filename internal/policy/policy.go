@@ -1,7 +1,7 @@
 package policy
 
 import (
-	_ "embed" // the built-in default
+	"cmp"
 	"fmt"
 	"maps"
 	"reflect"
@@ -14,16 +14,12 @@ import (
 	"github.com/example/appservice-operator/internal/digest"
 )
 
-// BuiltIn is the name of the built-in default in messages.
-const BuiltIn = "built-in default"
-
-//go:embed default.yaml
-var builtIn []byte
-
-// Policy is one file laid over the built-in default. It never changes, and is safe for concurrent use.
+// Policy is one file laid over a built-in policy. It never changes, and is safe for concurrent use.
 type Policy struct {
-	// Source is the name of the file in messages; BuiltIn if there is none.
+	// Source is the name of the file in messages; NoFile if there is none.
 	Source string
+	// BuiltIn is the policy that the file is laid over.
+	BuiltIn BuiltIn
 	// Digest identifies a policy.
 	Digest string
 
@@ -46,20 +42,14 @@ type layer struct {
 }
 
 // Default returns the policy of a platform that sets none.
-func Default() *Policy { return compile(BuiltIn, nil, &File{}) }
-
-// ground returns the settings of the built-in default.
-var ground = sync.OnceValue(func() Settings {
-	file, err := parse(BuiltIn, builtIn)
-	if err != nil {
-		panic(err) // it is part of the program
-	}
-	return file.Default
-})
+func Default() *Policy { return compile(NoFile, nil, &File{}) }
 
 // compile returns the policy of a file that parse has checked.
 func compile(name string, text []byte, file *File) *Policy {
-	p := &Policy{Source: name, Digest: digest.Of(text)[:32], base: layer{file.Default, "default of " + name}}
+	p := &Policy{
+		Source: name, BuiltIn: cmp.Or(file.BuiltIn, Shared), Digest: digest.Of(text)[:32],
+		base: layer{file.Default, "default of " + name},
+	}
 	for i, each := range file.Namespaces {
 		selector, _ := selectorOf(each.Selector)
 		place := fmt.Sprintf("namespaces[%d] of %s", i, name)
@@ -102,7 +92,7 @@ func (e *entry) matches(namespace string, labeled map[string]string) bool {
 // lay lays the matching entries over the default.
 func (p *Policy) lay(matching []byte) *rules {
 	all := &rules{policy: p, places: map[string]string{}}
-	all.over(layer{ground(), BuiltIn})
+	all.over(layer{p.BuiltIn.settings(), p.BuiltIn.String()})
 	all.over(p.base)
 	all.general = all.Hosts
 	for i, each := range p.entries {

@@ -85,7 +85,7 @@ namespaces: [{names: [demo], annotations: {Service: ["+", "!metallb.io/loadBalan
 			t.Errorf("%s of a Service: got %t", key, !want)
 		}
 	}
-	if got.places["annotations.Service"] != "namespaces[0] of policy.yaml" || got.places["annotations.Ingress"] != "default of policy.yaml" || got.places["annotations.Pod"] != BuiltIn {
+	if got.places["annotations.Service"] != "namespaces[0] of policy.yaml" || got.places["annotations.Ingress"] != "default of policy.yaml" || got.places["annotations.Pod"] != Shared.String() {
 		t.Errorf("got places %v", got.places)
 	}
 }
@@ -141,8 +141,8 @@ namespaces:
 		t.Run(name, func(t *testing.T) {
 			rules := rulesOf(t, text, tc.namespace, nil)
 			may, why := rules.MayUse(tc.host)
-			if may != tc.may || may != (why == "") || rules.Grants(tc.host) != tc.granted {
-				t.Errorf("got %t (%s), granted %t", may, why, rules.Grants(tc.host))
+			if may != tc.may || may != (why.Why == "") || rules.Grants(tc.host) != tc.granted {
+				t.Errorf("got %t (%s), granted %t", may, why.Why, rules.Grants(tc.host))
 			}
 		})
 	}
@@ -164,7 +164,7 @@ func TestSharedHosts(t *testing.T) {
 	if !rules.Shares("shop.example.com") || rules.Shares("example.com") {
 		t.Errorf("got %v", rules.SharedHosts)
 	}
-	if _, why := rulesOf(t, `default: {hosts: [a.example.com]}`, "demo", nil).MayUse("b.example.com"); !strings.Contains(why, "hosts allows a.example.com (default of policy.yaml)") {
+	if _, why := rulesOf(t, `default: {hosts: [a.example.com]}`, "demo", nil).MayUse("b.example.com"); !strings.Contains(why.Why, "hosts allows a.example.com (default of policy.yaml, over the built-in policy shared)") {
 		t.Errorf("got %q", why)
 	}
 }

@@ -61,8 +61,8 @@ func (r *reader) read(node *yaml.Node, into reflect.Value, at string) {
 		node = node.Alias
 	}
 	if text, is := into.Addr().Interface().(encoding.TextUnmarshaler); is {
-		if node.Kind != yaml.ScalarNode || text.UnmarshalText([]byte(node.Value)) != nil {
-			r.report(node.Line, "%s: it must be a quantity, such as 10Gi", at)
+		if err := text.UnmarshalText([]byte(node.Value)); err != nil { // nothing but a scalar has a text
+			r.report(node.Line, "%s: %v", at, err)
 		}
 		return
 	}

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,21 +12,22 @@ import (
 // line.
 type Rules struct{ *rules }
 
-// MayUse reports whether the namespace may use all hosts that a route's host stands for, the empty one for all hosts.
-// Why is the reason if it may not.
-func (r Rules) MayUse(host string) (may bool, why string) {
+// MayUse reports whether the namespace may use all hosts that a route's host stands for, the empty one for all hosts,
+// and why if it may not.
+func (r Rules) MayUse(host string) (may bool, why Refusal) {
 	host = strings.ToLower(host)
+	missing := item(cmp.Or(host, everything))
 	switch by := r.grantedElsewhere(host); {
 	case r.Grants(host), r.rules == nil:
 	case (host == "" || strings.HasPrefix(host, "*.")) && !*r.WildcardHosts:
-		return false, r.why("wildcardHosts", "allows neither wildcards nor all hosts")
+		return false, r.refusal("wildcardHosts", "allows neither wildcards nor all hosts", true)
 	case r.named.allow(host):
 	case by != "":
-		return false, "it is granted to others by " + by
+		return false, Refusal{"hosts", "it is granted to others by " + by + r.built(by), missing}
 	case !r.general.allow(host):
-		return false, r.why("hosts", "allows "+shown(slices.Concat(r.general, r.named)))
+		return false, r.refusal("hosts", "allows "+shown(slices.Concat(r.general, r.named)), missing)
 	}
-	return true, ""
+	return true, Refusal{}
 }
 
 // Grants reports whether a host is granted to the namespace: an entry names it, and not only by *.
@@ -52,9 +54,18 @@ func (r Rules) grantedElsewhere(host string) string {
 	return ""
 }
 
-// why returns what a rule allows, and where it is set.
-func (r *rules) why(rule, allows string) string {
-	return fmt.Sprintf("%s %s (%s)", rule, allows, r.places[rule])
+// refusal returns what a rule allows, where that is set, and what would allow more.
+func (r *rules) refusal(rule, allows string, allow any) Refusal {
+	place := r.places[rule]
+	return Refusal{rule, fmt.Sprintf("%s %s (%s%s)", rule, allows, place, r.built(place)), allow}
+}
+
+// built names the built-in policy beneath a place that does not.
+func (r *rules) built(place string) string {
+	if place == r.policy.BuiltIn.String() {
+		return ""
+	}
+	return ", over the " + r.policy.BuiltIn.String()
 }
 
 func namedBy(pattern, host string) bool { return pattern != everything && covers(pattern, host) }

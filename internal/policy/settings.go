@@ -1,6 +1,8 @@
 package policy
 
 import (
+	"errors"
+
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -15,8 +17,10 @@ import (
 //	- selector: {matchLabels: {tier: gold}}
 //	  maxReplicas: 200
 //
-// What it does not say stays as the built-in default has it.
+// What it does not say stays as the built-in policy has it.
 type File struct {
+	// BuiltIn is the built-in policy that the file is laid over: open or shared; shared if it is not set.
+	BuiltIn BuiltIn `json:"builtIn"`
 	// Default is for all namespaces.
 	Default Settings `json:"default"`
 	// Namespaces are laid over the default, in order: for each rule, the last entry counts that is for the namespace and
@@ -95,6 +99,8 @@ type Quantity struct{ resource.Quantity }
 
 // UnmarshalText implements encoding.TextUnmarshaler.
 func (q *Quantity) UnmarshalText(text []byte) (err error) {
-	q.Quantity, err = resource.ParseQuantity(string(text))
-	return err
+	if q.Quantity, err = resource.ParseQuantity(string(text)); err != nil {
+		return errors.New("it must be a quantity, such as 10Gi")
+	}
+	return nil
 }

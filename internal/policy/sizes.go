@@ -47,12 +47,12 @@ func (c *check) sizes() {
 func (c *check) budget() {
 	const instead = "is false: a budget must let a pod go, else nodes cannot be drained"
 	if value, there := c.share("spec", "maxUnavailable"); there && value == 0 {
-		c.refuse("spec.maxUnavailable", "0", "blockingBudgets", instead)
+		c.refuse("spec.maxUnavailable", "0", "blockingBudgets", instead, true)
 	}
 	found, _, _ := unstructured.NestedFieldNoCopy(c.object.Object, "spec", "minAvailable")
 	if text, is := found.(string); is {
 		if value, there := c.share("spec", "minAvailable"); there && value >= 100 {
-			c.refuse("spec.minAvailable", text, "blockingBudgets", instead)
+			c.refuse("spec.minAvailable", text, "blockingBudgets", instead, true)
 		}
 	}
 }

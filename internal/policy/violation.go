@@ -3,7 +3,10 @@ package policy
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
+
+	"go.yaml.in/yaml/v3"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 )
@@ -16,9 +19,21 @@ type Violation struct {
 	Path string
 	// Value of the field, if that helps.
 	Value string
+	Refusal
+}
+
+// Refusal is what a rule does not allow.
+type Refusal struct {
+	// Rule is its name in files, for example volumeTypes or annotations.Pod.
+	Rule string
 	// Why is the rule, what it allows, and where it is set.
 	Why string
+	// Allow is the value of the rule that would allow it; of a list, the missing item.
+	Allow any
 }
+
+// item is the missing item of a list.
+type item string
 
 func (v Violation) String() string {
 	at := v.Path
@@ -29,17 +44,63 @@ func (v Violation) String() string {
 }
 
 // Error reports what the policy does not allow.
-type Error struct{ Violations []Violation }
-
-// mostShown is the maximum number of violations, and of list entries, in a message.
-const mostShown = 3
+type Error struct {
+	// Namespace of the objects; empty if it is not known.
+	Namespace  string
+	Violations []Violation
+}
 
 func (e *Error) Error() string {
 	list := make([]string, 0, len(e.Violations))
 	for _, each := range e.Violations {
 		list = append(list, each.String())
 	}
-	return "against the platform's policy: " + few(list, "; ")
+	return fmt.Sprintf("against the platform's policy: %s; to allow it, the platform team adds below namespaces in the "+
+		"operator's policy: %s", few(list, "; "), e.line())
+}
+
+// line returns the entry of a file that allows all of it to the namespace.
+func (e *Error) line() string {
+	entry := struct {
+		Names []string       `yaml:"names"`
+		Rules map[string]any `yaml:",inline"`
+	}{[]string{cmp.Or(e.Namespace, "NAMESPACE")}, map[string]any{}}
+	for _, each := range e.Violations {
+		into := entry.Rules
+		rule, kind, byKind := strings.Cut(each.Rule, ".")
+		if byKind {
+			kinds, _ := into[rule].(map[string]any)
+			if kinds == nil {
+				kinds = map[string]any{}
+			}
+			into[rule] = kinds
+			into, rule = kinds, kind
+		}
+		switch allow := each.Allow.(type) {
+		case item:
+			list, _ := into[rule].([]string)
+			if list == nil {
+				list = []string{beneath}
+			}
+			if !slices.Contains(list, string(allow)) {
+				list = append(list, string(allow))
+			}
+			into[rule] = list
+		case int64:
+			before, _ := into[rule].(int64)
+			into[rule] = max(before, allow)
+		default:
+			into[rule] = allow
+		}
+	}
+	var node yaml.Node
+	err := node.Encode(entry)
+	node.Style = yaml.FlowStyle
+	text, failed := yaml.Marshal(&node)
+	if err = cmp.Or(err, failed); err != nil {
+		return err.Error() // texts, numbers and booleans can be encoded
+	}
+	return "- " + strings.TrimSpace(string(text))
 }
 
 // Reason returns the reason of Ready.
@@ -47,8 +108,11 @@ func (e *Error) Reason() string { return v1.ReasonPolicyViolation }
 
 // Hint returns what to do.
 func (e *Error) Hint() string {
-	return "change what the message names, or ask the platform team to allow it to this namespace in the operator's policy; what runs is kept as it is until then"
+	return "change what the message names, or ask the platform team for the line that it ends with; what runs is kept as it is until then"
 }
+
+// mostShown is the maximum number of violations, and of list entries, in a message.
+const mostShown = 3
 
 // few joins a list, shortened if it is too long.
 func few(list []string, separator string) string {

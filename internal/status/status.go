@@ -41,6 +41,8 @@ type Input struct {
 	Unknown []string
 	// Defaults are the fields that the spec left to the defaults.
 	Defaults []v1.DefaultsStatus
+	// Policy is the built-in policy that the platform's is laid over; empty for shared.
+	Policy string
 	// Causes are why objects are not as desired, by object, the worst first.
 	Causes map[kube.Key][]diagnose.Cause
 	// Missing are references to objects that do not exist, though pods start without them.
@@ -108,7 +110,7 @@ func Summarize(in Input) (*v1.AppServiceStatus, time.Time) {
 	} else if len(in.Snapshot.Objects) == 0 { // else its record is lost: the objects still belong to it
 		out.Release = nil
 	}
-	out.Defaults = in.Defaults
+	out.Defaults, out.Policy = in.Defaults, in.Policy
 	ends, expiring, again := expiry(in)
 	out.NextAttemptTime, out.ExpirationTime = nextAttempt(in), ends
 	verdict := judge(in, list)

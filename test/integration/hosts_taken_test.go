@@ -210,7 +210,7 @@ func TestHostsThatThePolicyDoesNotAllow(t *testing.T) {
 	wildcard, other := withHost(namespace, "wildcard", "*."+namespace+".example.com", "/"), withHost(namespace, "other", namespace+".example.org", "/")
 	writePolicy(t, policy, "default: {hosts: ['*.example.com']}")
 	for app, words := range map[*v1.AppService]string{
-		all:      "any host of Gateway infra/public: wildcardHosts allows neither wildcards nor all hosts (built-in default)",
+		all:      "any host of Gateway infra/public: wildcardHosts allows neither wildcards nor all hosts (built-in policy shared)",
 		wildcard: "*." + namespace + ".example.com: wildcardHosts allows neither",
 		other:    namespace + ".example.org: hosts allows *.example.com",
 	} {

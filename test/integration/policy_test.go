@@ -54,7 +54,7 @@ func TestThePolicyIsFollowed(t *testing.T) {
 		app.Spec.Tolerations = []corev1.Toleration{{Operator: corev1.TolerationOpExists}}
 	})
 	condition := cluster.Condition(t, app, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonPolicyViolation)
-	if !strings.Contains(condition.Message, `Deployment "web": tolerations[0] of every taint: tolerations allows`) || !strings.Contains(condition.Message, "(built-in default)") {
+	if !strings.Contains(condition.Message, `Deployment "web": tolerations[0] of every taint: tolerations allows`) || !strings.Contains(condition.Message, "(built-in policy shared)") {
 		t.Errorf("got message %s", condition.Message)
 	}
 	if writes := manager.Requests.WritesSince(mark); len(writes) != 1 {

@@ -67,4 +67,7 @@ func TestThePolicyOfTheChart(t *testing.T) {
 	if _, err := policy.Read("policy.yaml", []byte(text)); err != nil {
 		t.Errorf("the manager cannot read it: %v\n%s", err, text)
 	}
+	open := render(t, chartutil.Values{"policy": read[object](t, filepath.Join(root, "config/samples/open/policy.yaml"))})[name]
+	require.NotNil(t, open, "there is no ConfigMap of the policy")
+	assert.Equal(t, "builtIn: open\n", at[string](t, open.Object, "data", "policy.yaml"))
 }
