@@ -41,7 +41,11 @@ func run() error {
 		return fmt.Errorf("%q is not a flag: see --help", flag.Arg(0))
 	}
 	if options.Check {
-		return operator.CheckFiles(options)
+		warnings, err := operator.CheckFiles(options)
+		for _, warning := range warnings {
+			fmt.Fprintln(os.Stderr, "warning: "+warning)
+		}
+		return err
 	}
 
 	// There is no logger yet: errors are returned, and main prints them.

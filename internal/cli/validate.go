@@ -21,7 +21,7 @@ func validateCommand(s *shell) *cobra.Command {
 		Use:   "validate -f FILE",
 		Short: "Check whether a cluster would accept resources",
 		Long: "Validate checks resources like the API server (unknown fields, schema, rules), with the same messages, and like the\n" +
-			"operator: limits, the chart, Pod Security, and the platform's policy from --policy, or the operator's default policy, with the\n" +
+			"operator: limits, the chart, Pod Security, and the platform's policy from --policy, or the operator's built-in policy shared, with the\n" +
 			"defaults of the platform and of --defaults beneath the spec. It makes no request, and knows only the labels of namespaces in\n" +
 			"--namespace-labels. With --live, it reads the defaults and labels of namespaces, and the kinds that are served, from the\n" +
 			"cluster. It does not report missing objects. It exits with 1 if a resource would be refused.",
@@ -44,7 +44,7 @@ kubectl appservice validate -f config/samples/full.yaml -o json`,
 	flags.StringToStringVar(&v.labels, "namespace-labels", nil,
 		"labels of the namespace, for policies that select namespaces by label")
 	v.addCluster(cmd)
-	flags.Lookup("policy").Usage = "file with the platform's policy, like the operator's --policy (default: the operator's default policy)"
+	flags.Lookup("policy").Usage = "file with the platform's policy, like the operator's --policy (default: the operator's built-in policy shared)"
 	_ = cmd.MarkFlagRequired("filename") // the flag exists
 	s.outputFlag(cmd, &v.output, []string{asText, asJSON})
 	cmd.MarkFlagsMutuallyExclusive("live", "namespace-labels")

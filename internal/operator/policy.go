@@ -117,17 +117,24 @@ func (p *policyFile) tell(message string) {
 	now := p.current.Get()
 	p.metrics.Policy(now.Source, string(now.BuiltIn), now.Digest, false)
 	p.log.Info(message, "source", now.Source, "builtIn", now.BuiltIn, "digest", now.Digest, "namespaces", now.Entries())
+	for _, warning := range now.Warnings() {
+		p.log.Info("warning: " + warning)
+	}
 }
 
 // CheckFiles returns an error if the configuration cannot be read: watches, charts or the policy. It needs no cluster.
-func CheckFiles(options Options) error {
+// Warnings are about what can be read.
+func CheckFiles(options Options) (warnings []string, err error) {
 	charts, err := options.charts()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for kind, broken := range charts.broken {
-		return fmt.Errorf("the chart of %s cannot be used: %w", kind.Kind, broken)
+		return nil, fmt.Errorf("the chart of %s cannot be used: %w", kind.Kind, broken)
 	}
-	_, err = readPolicy(options.Policy)
-	return err
+	read, err := readPolicy(options.Policy)
+	if err != nil {
+		return nil, err
+	}
+	return read.Warnings(), nil
 }

@@ -52,7 +52,7 @@ func TestASoundPolicyIsPutToUseAndABrokenOneIsNot(t *testing.T) {
 	}
 }
 
-// Until there is a file, the built-in default is in use, and nothing is wrong.
+// Until there is a file, the built-in policy is in use, and nothing is wrong.
 func TestAPolicyThatIsCreatedLaterIsPutToUse(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "policy.yaml")
 	p, err := newPolicy(file, metrics.New())
@@ -89,7 +89,7 @@ func TestAPolicyAtTheStart(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			options := byDefault()
 			options.Policy = test.file
-			err := CheckFiles(options)
+			_, err := CheckFiles(options)
 			if (err != nil) != (test.err != "") || err != nil && !strings.Contains(err.Error(), test.err) {
 				t.Fatalf("got error %v, want %q", err, test.err)
 			}

@@ -20,8 +20,8 @@ func (r Rules) Check(objects []*unstructured.Unstructured) error {
 	var found []Violation
 	for _, object := range objects {
 		c := &check{rules: r.rules, object: object}
-		c.annotations(object.GetKind(), object.Object)
-		c.sizes()
+		c.metadata(object.GetKind(), object.Object)
+		c.sizes(objects)
 		c.network()
 		c.claims()
 		c.pods()
@@ -49,7 +49,7 @@ func (c *check) refuse(path, value, rule, allows string, allow any) {
 // allowed refuses a value that a list does not allow.
 func (c *check) allowed(path, value, rule string, list []string, may bool) {
 	if !may {
-		c.refuse(path, cmp.Or(value, `""`), rule, "allows "+shown(list), item(value))
+		c.refuse(path, cmp.Or(value, `""`), rule, "allows "+shown(list), missing(value))
 	}
 }
 
@@ -97,7 +97,7 @@ func (c *check) pods() {
 	if content == nil {
 		return
 	}
-	c.annotations("Pod", content)
+	c.metadata("Pod", content)
 	c.ephemeral(content)
 	var pod corev1.PodTemplateSpec
 	if runtime.DefaultUnstructuredConverter.FromUnstructured(content, &pod) == nil {

@@ -40,6 +40,16 @@ const (
 // pods is the Deployment of pods.
 func pods(spec string) string { return deployment + "{template: {spec: " + spec + "}}" }
 
+// annotatedOf is an object of a kind with an annotation, of a value in double quotes.
+func annotatedOf(kind, key, value string) string {
+	return "apiVersion: v1\nkind: " + kind + "\nmetadata: {name: web, namespace: demo, annotations: {\"" + key + "\": \"" + value + "\"}}"
+}
+
+// labeledPods is a Deployment of pods with a label.
+func labeledPods(key, value string) string {
+	return deployment + "{template: {metadata: {labels: {\"" + key + "\": \"" + value + "\"}}}}"
+}
+
 // annotated is an object of a kind with an annotation.
 func annotated(kind, key, value string) string {
 	return "apiVersion: " + map[string]string{"Ingress": "networking.k8s.io/v1", "HTTPRoute": "gateway.networking.k8s.io/v1"}[kind] +
@@ -62,9 +72,9 @@ func (r rule) check(t *testing.T) {
 	err := refusing.Check([]*unstructured.Unstructured{object(t, r.object)})
 	var refused *Error
 	if !errors.As(err, &refused) || len(refused.Violations) != 1 || !strings.Contains(err.Error(), r.want) {
-		t.Errorf("got error %v, want one violation with %q", err, r.want)
+		t.Fatalf("got error %v, want one violation with %q", err, r.want)
 	}
-	line := err.Error()[strings.LastIndex(err.Error(), ": - {")+2:]
+	line := err.Error()[strings.LastIndex(err.Error(), "- {"):]
 	beneath := ""
 	if r.want == "" {
 		beneath = r.file + "\n"
@@ -89,9 +99,6 @@ func TestWhatIsRefusedByDefaultCanBeAllowed(t *testing.T) {
 		"every taint":                       {pods("{tolerations: [{operator: Exists}]}"), "default: {tolerations: [\"+\", \"\"]}", "tolerations[0] of every taint"},
 		"a taint of a node in trouble":      {pods("{tolerations: [{key: node.kubernetes.io/disk-pressure}]}"), "default: {tolerations: [\"*/*\"]}", "node.kubernetes.io/disk-pressure"},
 		"a node":                            {pods("{nodeName: node-1}"), "default: {nodeNames: true}", "nodeName node-1: nodeNames is false"},
-		"a node by its label":               {pods("{nodeSelector: {kubernetes.io/hostname: node-1}}"), "default: {nodeNames: true}", "nodeSelector[kubernetes.io/hostname] node-1"},
-		"a node by affinity":                {pods("{affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchFields: [{key: metadata.name, operator: In, values: [node-1]}]}]}}}}"), "default: {nodeNames: true}", "affinity.nodeAffinity.required"},
-		"a node by a label it prefers":      {pods("{affinity: {nodeAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{weight: 1, preference: {matchExpressions: [{key: kubernetes.io/hostname, operator: In, values: [node-1]}]}}]}}}"), "default: {nodeNames: true}", "affinity.nodeAffinity.preferred"},
 		"3000 replicas":                     {deployment + "{replicas: 3000}", "default: {maxReplicas: 3000}", `Deployment "web": spec.replicas 3000: maxReplicas is 100 (built-in policy shared)`},
 		"3000 replicas of a set":            {stateful + "{replicas: 3000}", "default: {maxReplicas: 3000}", `StatefulSet "web": spec.replicas 3000`},
 		"an autoscaler to 3000":             {scaler + "{maxReplicas: 3000}", "default: {maxReplicas: 3000}", "spec.maxReplicas 3000"},
@@ -112,6 +119,31 @@ func TestWhatIsRefusedByDefaultCanBeAllowed(t *testing.T) {
 		"a volume of iSCSI":                 {pods("{volumes: [{name: a, iscsi: {targetPortal: p, iqn: i, lun: 0}}]}"), "default: {volumeTypes: [iscsi]}", "volumes[a] iscsi"},
 		"a volume of a repository":          {pods("{volumes: [{name: a, gitRepo: {repository: r}}]}"), "default: {volumeTypes: [gitRepo]}", "volumes[a] gitRepo"},
 		"a flex volume":                     {pods("{volumes: [{name: a, flexVolume: {driver: d}}]}"), "default: {volumeTypes: [flexVolume]}", "volumes[a] flexVolume"},
+		"a fifth of a minute too long":      {pods("{terminationGracePeriodSeconds: 3612}"), "default: {maxTerminationSeconds: 3612}", `Deployment "web": terminationGracePeriodSeconds 3612: maxTerminationSeconds is 3600 (built-in policy shared)`},
+		"a long sleep before the end":       {pods("{containers: [{name: app, image: a, lifecycle: {preStop: {sleep: {seconds: 2147483646}}}}]}"), "default: {maxTerminationSeconds: 2147483646}", "containers[app].lifecycle.preStop.sleep.seconds 2147483646"},
+		"a long end by a probe":             {pods("{containers: [{name: app, image: a, livenessProbe: {terminationGracePeriodSeconds: 3601}}]}"), "default: {maxTerminationSeconds: 3601}", "containers[app].livenessProbe.terminationGracePeriodSeconds 3601"},
+		"a long end of a CronJob":           {cronJob + "{jobTemplate: {spec: {template: {spec: {terminationGracePeriodSeconds: 3601}}}}}", "default: {maxTerminationSeconds: 3601}", `CronJob "web": terminationGracePeriodSeconds 3601`},
+		"a class of runtimes":               {pods("{runtimeClassName: nvidia}"), "default: {runtimeClasses: [nvidia]}", "runtimeClassName nvidia: runtimeClasses allows gvisor, kata, kata-* (built-in policy shared)"},
+		"another scheduler":                 {pods("{schedulerName: batch}"), "default: {schedulers: [\"+\", batch]}", "schedulerName batch: schedulers allows default-scheduler"},
+		"the users of the host":             {pods("{hostUsers: true}"), "default: {hostUsers: true}", "hostUsers true: hostUsers is false"},
+		"pods kept from other namespaces'":  {pods("{affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: kubernetes.io/os, namespaces: [demo, shop], labelSelector: {}}]}}}"), "default: {crossNamespaceAffinity: true}", "affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution[0].namespaces shop: crossNamespaceAffinity is false"},
+		"pods kept from all namespaces'":    {pods("{affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: kubernetes.io/os, namespaceSelector: {}}]}}}"), "default: {crossNamespaceAffinity: true}", "podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution[0].namespaceSelector"},
+		"pods beside other namespaces'":     {pods("{affinity: {podAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: kubernetes.io/hostname, namespaces: [shop]}]}}}"), "default: {crossNamespaceAffinity: true}", "affinity.podAffinity.required"},
+		"a claim by a selector":             {claim + "{selector: {matchLabels: {app: archive}}}", "default: {staticVolumes: true}", "spec.selector: staticVolumes is false"},
+		"a claim of no class":               {claim + "{storageClassName: \"\"}", "default: {staticVolumes: true}", `spec.storageClassName "": staticVolumes is false`},
+		"a template of no class":            {stateful + "{volumeClaimTemplates: [{metadata: {name: data}, spec: {storageClassName: \"\"}}]}", "default: {staticVolumes: true}", "spec.volumeClaimTemplates[0].spec.storageClassName"},
+		"an ephemeral one by a selector":    {pods("{volumes: [{name: a, ephemeral: {volumeClaimTemplate: {spec: {selector: {}}}}}]}"), "default: {staticVolumes: true}", "volumes[a].ephemeral.volumeClaimTemplate.spec.selector"},
+		"a path with a brace":               {ingress + "{ingressClassName: nginx, rules: [{http: {paths: [{path: '/a{}', pathType: ImplementationSpecific}]}}]}", "default: {paths: [ImplementationSpecific]}", "spec.rules[0].http.paths[0] ImplementationSpecific /a{}: paths allows"},
+		"a name in DNS":                     {annotatedOf("Service", "external-dns.alpha.kubernetes.io/hostname", "a.example.com"), "namespaces: [{names: [demo], hosts: [\"*.example.com\"]}]", "annotation external-dns.alpha.kubernetes.io/hostname a.example.com: hosts allows *, but annotations.Service only what an entry names for the namespace"},
+		"a rewrite out of its quotes":       {annotatedOf("Ingress", "nginx.ingress.kubernetes.io/rewrite-target", `/$1\" break; } location /pwn { return 200 \"x`), "default: {annotations: {Ingress: [nginx.ingress.kubernetes.io/rewrite-target]}}", "annotation nginx.ingress.kubernetes.io/rewrite-target: annotations.Ingress has other values: nginx.ingress.kubernetes.io/rewrite-target=/"},
+		"a rewrite to elsewhere":            {annotatedOf("Ingress", "nginx.ingress.kubernetes.io/rewrite-target", "https://elsewhere.example.org"), "default: {annotations: {Ingress: [\"nginx.ingress.kubernetes.io/*\"]}}", "has other values"},
+		"a cookie's path that stops reload": {annotatedOf("Ingress", "nginx.ingress.kubernetes.io/proxy-cookie-path", "/a / /"), "default: {annotations: {Ingress: [\"nginx.ingress.kubernetes.io/*\"]}}", "has other values"},
+		"a line of its own in a size":       {annotatedOf("Ingress", "nginx.ingress.kubernetes.io/proxy-body-size", `1m;\n}`), "default: {annotations: {Ingress: [\"nginx.ingress.kubernetes.io/*\"]}}", "has other values"},
+		"a label out of the mesh":           {labeledPods("sidecar.istio.io/inject", "false"), "default: {labels: {Pod: [sidecar.istio.io/inject]}}", "label sidecar.istio.io/inject: labels.* has other values"},
+		"a label out of ambient mesh":       {labeledPods("istio.io/dataplane-mode", "none"), "default: {labels: {Pod: [istio.io/dataplane-mode]}}", "label istio.io/dataplane-mode"},
+		"a label of a priority of a queue":  {labeledPods("kueue.x-k8s.io/priority-class", "high"), "default: {labels: {Pod: [kueue.x-k8s.io/*]}}", "label kueue.x-k8s.io/priority-class: labels.* allows of these queue-name (built-in policy shared)"},
+		"a label that keeps from backups":   {labeledPods("velero.io/exclude-from-backup", "true"), "default: {labels: {\"*\": [\"+\", velero.io/*]}}", "label velero.io/exclude-from-backup"},
+		"a dashboard for everybody":         {"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web, namespace: demo, labels: {grafana_dashboard: \"1\"}}", "default: {labels: {ConfigMap: [grafana_dashboard]}}", "label grafana_dashboard: labels.*"},
 		"a path of the node":                {pods("{volumes: [{name: a, hostPath: {path: /}}]}"), "default: {volumeTypes: [hostPath]}", "volumes[a] hostPath"},
 	}
 	for name, tc := range cases {
@@ -155,6 +187,18 @@ func TestWhatIsHarmlessIsAllowed(t *testing.T) {
 		"another class of priority":        pods("{priorityClassName: important}"),
 		"taints of people":                 pods("{tolerations: [{key: spot, operator: Exists}, {key: example.com/gpu}]}"),
 		"a node that does not answer":      pods("{tolerations: [{key: node.kubernetes.io/unreachable, tolerationSeconds: 60}]}"),
+		"a node by its label":              pods("{nodeSelector: {kubernetes.io/hostname: node-1}}"),
+		"pods apart from their own kind":   pods("{affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: kubernetes.io/hostname, namespaces: [demo]}], preferredDuringSchedulingIgnoredDuringExecution: [{weight: 1, podAffinityTerm: {topologyKey: kubernetes.io/hostname, namespaceSelector: {}}}]}}}"),
+		"an hour to end":                   pods("{terminationGracePeriodSeconds: 3600}"),
+		"the scheduler by its name":        pods("{schedulerName: default-scheduler}"),
+		"a runtime that isolates":          pods("{runtimeClassName: gvisor}"),
+		"users of their own":               pods("{hostUsers: false}"),
+		"a claim of a class":               claim + "{storageClassName: fast}",
+		"a path by an expression":          ingress + "{rules: [{http: {paths: [{path: /api(/|$)(.*), pathType: ImplementationSpecific}, {path: /, pathType: Prefix}]}}]}",
+		"a policy for everybody":           "apiVersion: networking.k8s.io/v1\nkind: NetworkPolicy\nmetadata: {name: web, namespace: demo}\nspec: {egress: [{}]}",
+		"a label into the mesh":            labeledPods("sidecar.istio.io/inject", "true"),
+		"a label of a queue":               labeledPods("kueue.x-k8s.io/queue-name", "team"),
+		"labels of people":                 labeledPods("example.com/team", "a"),
 		"nodes by another label":           pods("{nodeSelector: {kubernetes.io/os: linux}}"),
 		"pods kept apart by node":          pods("{affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: kubernetes.io/hostname}]}}}"),
 		"a budget of one":                  budget + "{maxUnavailable: 1}",
@@ -223,7 +267,7 @@ func TestAMessageShowsTheFirstOfMany(t *testing.T) {
 		many = append(many, object(t, pods("{nodeName: a, priorityClassName: system-node-critical}")))
 	}
 	err := Default().For("demo", nil).Check(many)
-	if err == nil || !strings.Contains(err.Error(), "; and 15 more; to allow it, ") || !strings.HasSuffix(err.Error(), "{names: [demo], nodeNames: true, priorityClasses: [+, system-node-critical]}") {
+	if err == nil || !strings.Contains(err.Error(), "; and 15 more; allow it by ") || !strings.HasSuffix(err.Error(), "{names: [demo], nodeNames: true, priorityClasses: [+, system-node-critical]}") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -1,5 +1,5 @@
 // Package policy owns what the platform allows workloads and routes of a namespace: the rules, the file that sets them,
-// the built-in default, and how entries for namespaces are laid over it. Rendered objects are checked against the
+// the built-in policies, and how entries for namespaces are laid over it. Rendered objects are checked against the
 // rules, so that no field of a spec, chart, default or patch of pods can bypass them.
 //
 // It reads no cluster. A Policy is an immutable value, and so are the Rules of a namespace: reading a file again

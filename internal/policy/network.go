@@ -6,14 +6,17 @@ import (
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/example/appservice-operator/internal/kube/gateway"
 )
 
 var (
-	serviceKind = schema.GroupKind{Kind: "Service"}
-	ingressKind = schema.GroupKind{Group: "networking.k8s.io", Kind: "Ingress"}
+	serviceKind       = schema.GroupKind{Kind: "Service"}
+	ingressKind       = schema.GroupKind{Group: "networking.k8s.io", Kind: "Ingress"}
+	networkPolicyKind = schema.GroupKind{Group: "networking.k8s.io", Kind: "NetworkPolicy"}
+
 	certificate = schema.GroupKind{Group: "cert-manager.io", Kind: "Certificate"}
 )
 
@@ -25,6 +28,9 @@ func (c *check) network() {
 		c.service()
 	case kind == ingressKind:
 		c.ingress()
+		c.paths()
+	case kind == networkPolicyKind:
+		c.networkPolicy()
 	case kind == certificate:
 		c.certificate()
 	case gateway.IsRoute(kind):
@@ -73,6 +79,21 @@ func (c *check) ingress() {
 		}
 	}
 	c.class(path, class)
+}
+
+func (c *check) paths() {
+	for i, item := range c.list("spec", "rules") {
+		rule, _ := item.(map[string]any)
+		found, _, _ := unstructured.NestedFieldNoCopy(rule, "http", "paths")
+		paths, _ := found.([]any)
+		for k, item := range paths {
+			path, _ := item.(map[string]any)
+			of, _ := path["pathType"].(string)
+			if text, _ := path["path"].(string); !c.allows(of, text, c.Paths) {
+				c.refuse(fmt.Sprintf("spec.rules[%d].http.paths[%d]", i, k), of+" "+text, "paths", "allows "+shown(c.Paths), missing(of))
+			}
+		}
+	}
 }
 
 func (c *check) class(path, class string) {

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 )
@@ -25,12 +25,23 @@ func (c *check) pod(pod *corev1.PodSpec) {
 	}
 	for i, toleration := range pod.Tolerations {
 		if path := fmt.Sprintf("tolerations[%d]", i); !c.Tolerations.Allow(toleration.Key) {
-			c.refuse(path, cmp.Or(toleration.Key, "of every taint"), "tolerations", "allows "+shown(c.Tolerations), item(toleration.Key))
+			c.refuse(path, cmp.Or(toleration.Key, "of every taint"), "tolerations", "allows "+shown(c.Tolerations), missing(toleration.Key))
 		}
 	}
-	if !*c.NodeNames {
-		c.nodes(pod)
+	if pod.NodeName != "" && !*c.NodeNames {
+		c.refuse("nodeName", pod.NodeName, "nodeNames", "is false: choose nodes by labels, which the scheduler reads", true)
 	}
+	if class := ptr.Deref(pod.RuntimeClassName, ""); class != "" {
+		c.allowed("runtimeClassName", class, "runtimeClasses", c.RuntimeClasses, c.RuntimeClasses.Allow(class))
+	}
+	if name := pod.SchedulerName; name != "" {
+		c.allowed("schedulerName", name, "schedulers", c.Schedulers, c.Schedulers.Allow(name))
+	}
+	if ptr.Deref(pod.HostUsers, false) && !*c.HostUsers {
+		c.refuse("hostUsers", "true", "hostUsers", "is false: leave it out", true)
+	}
+	c.affinity(pod.Affinity)
+	c.termination(pod)
 	for _, list := range [][]corev1.Container{pod.InitContainers, pod.Containers} {
 		for i := range list {
 			c.image(fmt.Sprintf("containers[%s].image", list[i].Name), list[i].Image)
@@ -68,46 +79,9 @@ func typeOf(volume *corev1.Volume) string {
 
 func (c *check) image(path, image string) {
 	if !c.Registries.Allow(image) {
-		c.refuse(path, image, "registries", "allows "+shown(c.Registries), item(repository(image)))
+		c.refuse(path, image, "registries", "allows "+shown(c.Registries), missing(repository(image)))
 	}
 	if *c.RequireDigests && !strings.Contains(image, "@sha256:") {
 		c.refuse(path, image, "requireDigests", "is true: name it with its digest, as in nginx@sha256:…", false)
-	}
-}
-
-// nodes refuses choosing nodes by name. Keeping pods apart or together by the same label chooses none.
-func (c *check) nodes(pod *corev1.PodSpec) {
-	refuse := func(path, name string) {
-		c.refuse(path, name, "nodeNames", "is false: choose nodes by other labels", true)
-	}
-	if pod.NodeName != "" {
-		refuse("nodeName", pod.NodeName)
-	}
-	if name, there := pod.NodeSelector[corev1.LabelHostname]; there {
-		refuse("nodeSelector["+corev1.LabelHostname+"]", name)
-	}
-	if pod.Affinity == nil || pod.Affinity.NodeAffinity == nil {
-		return
-	}
-	term := func(path string, term *corev1.NodeSelectorTerm) {
-		for _, each := range term.MatchFields {
-			if each.Key == metav1.ObjectNameField {
-				refuse(path, each.Key)
-			}
-		}
-		for _, each := range term.MatchExpressions {
-			if each.Key == corev1.LabelHostname && len(each.Values) > 0 {
-				refuse(path, each.Key)
-			}
-		}
-	}
-	affinity := pod.Affinity.NodeAffinity
-	if required := affinity.RequiredDuringSchedulingIgnoredDuringExecution; required != nil {
-		for i := range required.NodeSelectorTerms {
-			term("affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution", &required.NodeSelectorTerms[i])
-		}
-	}
-	for _, preferred := range affinity.PreferredDuringSchedulingIgnoredDuringExecution {
-		term("affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution", &preferred.Preference)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -91,7 +92,7 @@ func (e *entry) matches(namespace string, labeled map[string]string) bool {
 
 // lay lays the matching entries over the default.
 func (p *Policy) lay(matching []byte) *rules {
-	all := &rules{policy: p, places: map[string]string{}}
+	all := &rules{policy: p, places: map[string]string{}, values: map[string]*regexp.Regexp{}}
 	all.over(layer{p.BuiltIn.settings(), p.BuiltIn.String()})
 	all.over(p.base)
 	all.general = all.Hosts
@@ -107,6 +108,9 @@ func (p *Policy) lay(matching []byte) *rules {
 		}
 		all.over(each.layer)
 	}
+	all.compile(all.Paths)
+	all.compile(slices.Collect(maps.Values(all.Annotations))...)
+	all.compile(slices.Collect(maps.Values(all.Labels))...)
 	return all
 }
 
@@ -116,6 +120,8 @@ type rules struct {
 	policy *Policy
 	// places are where each rule was set, by its name.
 	places map[string]string
+	// values are the compiled expressions of Keys.
+	values map[string]*regexp.Regexp
 	// named are the hosts that entries name for the namespace, general those of the default, which others may be granted.
 	named, general Hosts
 	// elsewhere are the hosts that entries name for other namespaces.
@@ -136,7 +142,7 @@ func (r *rules) over(above layer) {
 		switch value := from.Field(i); {
 		case value.IsZero():
 		case value.Kind() == reflect.Map:
-			r.overAnnotations(above)
+			r.overKinds(into.Field(i).Addr().Interface().(*map[string]Keys), value.Interface().(map[string]Keys), name, above.place)
 		case value.Kind() == reflect.Slice:
 			into.Field(i).Set(laid(into.Field(i), value))
 			r.places[name] = above.place
@@ -147,16 +153,17 @@ func (r *rules) over(above layer) {
 	}
 }
 
-func (r *rules) overAnnotations(above layer) {
-	merged := maps.Clone(r.Annotations)
+// overKinds lays keys by kind over others.
+func (r *rules) overKinds(into *map[string]Keys, above map[string]Keys, name, place string) {
+	merged := maps.Clone(*into)
 	if merged == nil {
-		merged = map[string]Patterns{}
+		merged = map[string]Keys{}
 	}
-	for kind, keys := range above.Annotations {
-		merged[kind] = laid(reflect.ValueOf(merged[kind]), reflect.ValueOf(keys)).Interface().(Patterns)
-		r.places[annotationsOf(kind)] = above.place
+	for kind, keys := range above {
+		merged[kind] = laid(reflect.ValueOf(merged[kind]), reflect.ValueOf(keys)).Interface().(Keys)
+		r.places[ofKind(name, kind)] = place
 	}
-	r.Annotations = merged
+	*into = merged
 }
 
 // laid returns a list laid over another.
@@ -189,5 +196,5 @@ func nameOf(field reflect.StructField) string {
 	return name
 }
 
-// annotationsOf returns the name of the rule for the annotations of a kind.
-func annotationsOf(kind string) string { return "annotations." + kind }
+// ofKind returns the name of the rule for the annotations or labels of a kind.
+func ofKind(rule, kind string) string { return rule + "." + kind }

@@ -76,12 +76,12 @@ default: {annotations: {Ingress: ["+", "nginx.ingress.kubernetes.io/use-regex"],
 namespaces: [{names: [demo], annotations: {Service: ["+", "!metallb.io/loadBalancerIPs"]}}]
 `, "demo", nil)
 	for key, want := range map[string]bool{"nginx.ingress.kubernetes.io/use-regex": true, "nginx.ingress.kubernetes.io/proxy-body-size": true, "nginx.ingress.kubernetes.io/server-snippet": false} {
-		if got.Annotations["Ingress"].Allow(key) != want {
+		if got.allows(key, "x", got.Annotations["*"], got.Annotations["Ingress"]) != want {
 			t.Errorf("%s of an Ingress: got %t", key, !want)
 		}
 	}
 	for key, want := range map[string]bool{"metallb.io/address-pool": true, "metallb.io/loadBalancerIPs": false, "cloud.google.com/neg": false} {
-		if got.Annotations["Service"].Allow(key) != want {
+		if got.allows(key, "x", got.Annotations["*"], got.Annotations["Service"]) != want {
 			t.Errorf("%s of a Service: got %t", key, !want)
 		}
 	}
@@ -166,5 +166,23 @@ func TestSharedHosts(t *testing.T) {
 	}
 	if _, why := rulesOf(t, `default: {hosts: [a.example.com]}`, "demo", nil).MayUse("b.example.com"); !strings.Contains(why.Why, "hosts allows a.example.com (default of policy.yaml, over the built-in policy shared)") {
 		t.Errorf("got %q", why)
+	}
+}
+
+func TestHostsThatWhoeverMakesANamespaceGetsAreWarnedOf(t *testing.T) {
+	for text, want := range map[string]bool{
+		"{names: [team-a], hosts: [a.example.com]}":                                       false,
+		"{names: [team-*], hosts: [a.example.com]}":                                       true,
+		"{names: [a, b*], hosts: ['+', a.example.com]}":                                   true,
+		"{selector: {matchLabels: {a: b}}, hosts: [a.example.com]}":                       true,
+		"{names: [team-*], hosts: ['*', '!a.example.com'], wildcardHosts: true}":          false,
+		"{names: [team-*], maxReplicas: 5}":                                               false,
+		"{names: [team-a], selector: {matchLabels: {a: b}}, hosts: ['+', a.example.com]}": false,
+	} {
+		read, err := Read("policy.yaml", []byte("namespaces: ["+text+"]"))
+		require.NoError(t, err)
+		if got := read.Warnings(); len(got) > 0 != want || want && !strings.HasPrefix(got[0], "namespaces[0] of policy.yaml grants hosts") {
+			t.Errorf("%s: got %q", text, got)
+		}
 	}
 }

@@ -16,16 +16,16 @@ type Rules struct{ *rules }
 // and why if it may not.
 func (r Rules) MayUse(host string) (may bool, why Refusal) {
 	host = strings.ToLower(host)
-	missing := item(cmp.Or(host, everything))
+	allow := missing(cmp.Or(host, everything))
 	switch by := r.grantedElsewhere(host); {
 	case r.Grants(host), r.rules == nil:
 	case (host == "" || strings.HasPrefix(host, "*.")) && !*r.WildcardHosts:
 		return false, r.refusal("wildcardHosts", "allows neither wildcards nor all hosts", true)
 	case r.named.allow(host):
 	case by != "":
-		return false, Refusal{"hosts", "it is granted to others by " + by + r.built(by), missing}
+		return false, Refusal{"hosts", "it is granted to others by " + by + r.built(by), allow}
 	case !r.general.allow(host):
-		return false, r.refusal("hosts", "allows "+shown(slices.Concat(r.general, r.named)), missing)
+		return false, r.refusal("hosts", "allows "+shown(slices.Concat(r.general, r.named)), allow)
 	}
 	return true, Refusal{}
 }

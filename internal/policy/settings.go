@@ -42,7 +42,9 @@ type Entry struct {
 type Settings struct {
 	// Annotations are keys of annotations by the kind of the rendered object, Pod for pod templates; those of "*" are
 	// allowed on all kinds. Each kind is a rule of its own. Issuers are a rule of their own, too.
-	Annotations map[string]Patterns `json:"annotations"`
+	Annotations map[string]Keys `json:"annotations"`
+	// Labels are keys of labels, in the same way.
+	Labels map[string]Keys `json:"labels"`
 
 	// Hosts of Ingresses and routes. Those that an entry of a namespace names are granted to it: no other may use them.
 	Hosts Hosts `json:"hosts"`
@@ -51,6 +53,9 @@ type Settings struct {
 	// WildcardHosts says whether routes may be for wildcards as *.example.com, or for all hosts of an Ingress controller
 	// or a listener.
 	WildcardHosts *bool `json:"wildcardHosts"`
+	// Paths of Ingresses: their path types, each with any path, or with those that an expression matches, as in
+	// Prefix=[^;]*.
+	Paths Keys `json:"paths"`
 	// IngressClasses by name; "" is for an Ingress that names none.
 	IngressClasses Patterns `json:"ingressClasses"`
 	// Gateways as NAMESPACE/NAME, of routes of the Gateway API.
@@ -72,12 +77,25 @@ type Settings struct {
 	// VolumeTypes by the names of the fields of a volume, as in configMap. csi is without a Secret to publish it,
 	// csi.nodePublishSecretRef with one.
 	VolumeTypes VolumeTypes `json:"volumeTypes"`
+	// StaticVolumes says whether claims may choose existing volumes, by a selector or by the storage class "".
+	StaticVolumes *bool `json:"staticVolumes"`
 	// PriorityClasses of pods; without one, they have the cluster's default.
 	PriorityClasses Patterns `json:"priorityClasses"`
 	// Tolerations of pods, by the key of the taint; "" is for those without a key, which tolerate every taint.
 	Tolerations Patterns `json:"tolerations"`
-	// NodeNames says whether pods may choose nodes by their names.
+	// NodeNames says whether pods may name their node, past the scheduler and the taints that it respects.
 	NodeNames *bool `json:"nodeNames"`
+	// CrossNamespaceAffinity says whether required affinity may be about pods of other namespaces, which keeps those from
+	// being scheduled, too.
+	CrossNamespaceAffinity *bool `json:"crossNamespaceAffinity"`
+	// RuntimeClasses of pods; without one, they have the cluster's default.
+	RuntimeClasses Patterns `json:"runtimeClasses"`
+	// Schedulers of pods; without one, it is the cluster's default.
+	Schedulers Patterns `json:"schedulers"`
+	// HostUsers says whether pods may ask for the user namespace of their node.
+	HostUsers *bool `json:"hostUsers"`
+	// MaxTerminationSeconds of pods, their probes and their preStop sleeps.
+	MaxTerminationSeconds *int64 `json:"maxTerminationSeconds"`
 	// Registries of images, or parts of them as ghcr.io/example with all below. A label of the host may be *; * alone is
 	// any.
 	Registries Registries `json:"registries"`
@@ -90,6 +108,8 @@ type Settings struct {
 	MaxReplicas *int64 `json:"maxReplicas"`
 	// MaxStorage of a claim, of the template of one, or of an emptyDir, as in 1Ti.
 	MaxStorage *Quantity `json:"maxStorage"`
+	// OpenNetworkPolicies says whether NetworkPolicies may have rules for everybody, for all namespaces or for addresses.
+	OpenNetworkPolicies *bool `json:"openNetworkPolicies"`
 	// BlockingBudgets says whether a PodDisruptionBudget may let no pod go at all, so that nodes cannot be drained.
 	BlockingBudgets *bool `json:"blockingBudgets"`
 }

@@ -2,7 +2,6 @@ package policy
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -28,7 +27,7 @@ var replicas = [][]string{
 // kedaMost is KEDA's default for spec.maxReplicaCount.
 const kedaMost = 100
 
-func (c *check) sizes() {
+func (c *check) sizes(all []*unstructured.Unstructured) {
 	for _, path := range replicas {
 		if value, there := c.number(path...); there {
 			c.atMost(strings.Join(path, "."), value)
@@ -38,32 +37,8 @@ func (c *check) sizes() {
 		c.atMost("spec.maxReplicaCount", kedaMost)
 	}
 	if c.object.GetKind() == "PodDisruptionBudget" && !*c.BlockingBudgets {
-		c.budget()
+		c.budget(most(all))
 	}
-}
-
-// budget refuses budgets that allow no disruption, however many pods there are. A number of pods that must stay is
-// allowed: there may be more.
-func (c *check) budget() {
-	const instead = "is false: a budget must let a pod go, else nodes cannot be drained"
-	if value, there := c.share("spec", "maxUnavailable"); there && value == 0 {
-		c.refuse("spec.maxUnavailable", "0", "blockingBudgets", instead, true)
-	}
-	found, _, _ := unstructured.NestedFieldNoCopy(c.object.Object, "spec", "minAvailable")
-	if text, is := found.(string); is {
-		if value, there := c.share("spec", "minAvailable"); there && value >= 100 {
-			c.refuse("spec.minAvailable", text, "blockingBudgets", instead, true)
-		}
-	}
-}
-
-// share returns a number, or a percentage.
-func (c *check) share(path ...string) (value int64, there bool) {
-	if value, there = c.number(path...); there {
-		return value, true
-	}
-	value, err := strconv.ParseInt(strings.TrimSuffix(c.text(path...), "%"), 10, 64)
-	return value, err == nil
 }
 
 // claims checks claims, and templates of claims.
@@ -97,11 +72,19 @@ func (c *check) ephemeral(pod map[string]any) {
 }
 
 func (c *check) claimTemplate(at string, template map[string]any) {
-	c.annotations("PersistentVolumeClaim", template)
+	c.metadata("PersistentVolumeClaim", template)
 	c.claim(at+".spec", template)
 }
 
+// claim refuses the size of a claim, and that it chooses a volume that exists and may have data.
 func (c *check) claim(at string, content map[string]any) {
+	spec, _ := content["spec"].(map[string]any)
+	if _, selects := spec["selector"]; selects && !*c.StaticVolumes {
+		c.refuse(at+".selector", "", "staticVolumes", "is false: a claim must not choose an existing volume", true)
+	}
+	if class, there := spec["storageClassName"]; there && class == "" && !*c.StaticVolumes {
+		c.refuse(at+".storageClassName", `""`, "staticVolumes", "is false: leave it out for the default class, or name one", true)
+	}
 	for _, bound := range []string{"requests", "limits"} {
 		found, _, _ := unstructured.NestedFieldNoCopy(content, "spec", "resources", bound, "storage")
 		if size, err := resource.ParseQuantity(fmt.Sprint(found)); found != nil && err == nil {

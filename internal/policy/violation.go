@@ -32,8 +32,8 @@ type Refusal struct {
 	Allow any
 }
 
-// item is the missing item of a list.
-type item string
+// missing is the missing item of a list.
+type missing string
 
 func (v Violation) String() string {
 	at := v.Path
@@ -51,12 +51,17 @@ type Error struct {
 }
 
 func (e *Error) Error() string {
-	list := make([]string, 0, len(e.Violations))
+	list := e.Parts()
+	return fmt.Sprintf("against the platform's policy: %s; allow it by %s", few(list, "; "), e.line())
+}
+
+// Parts returns the violations one by one.
+func (e *Error) Parts() []string {
+	var list []string
 	for _, each := range e.Violations {
 		list = append(list, each.String())
 	}
-	return fmt.Sprintf("against the platform's policy: %s; to allow it, the platform team adds below namespaces in the "+
-		"operator's policy: %s", few(list, "; "), e.line())
+	return list
 }
 
 // line returns the entry of a file that allows all of it to the namespace.
@@ -77,7 +82,7 @@ func (e *Error) line() string {
 			into, rule = kinds, kind
 		}
 		switch allow := each.Allow.(type) {
-		case item:
+		case missing:
 			list, _ := into[rule].([]string)
 			if list == nil {
 				list = []string{beneath}
@@ -108,7 +113,8 @@ func (e *Error) Reason() string { return v1.ReasonPolicyViolation }
 
 // Hint returns what to do.
 func (e *Error) Hint() string {
-	return "change what the message names, or ask the platform team for the line that it ends with; what runs is kept as it is until then"
+	return "change what the message names, or have the platform team allow it by a line below namespaces in the operator's policy: " +
+		e.line() + "; what runs is kept as it is until then"
 }
 
 // mostShown is the maximum number of violations, and of list entries, in a message.

@@ -73,7 +73,7 @@ func (b *bench) contenders() []*contender {
 			build:   func(ctx context.Context) error { return b.compile(ctx, "manager", "./cmd/manager") },
 			command: func(metrics string) (string, []string, error) {
 				args, err := b.api.productionArgs()
-				return b.program("manager"), append(args, "--max-concurrent-reconciles=16", "--policy=", // there is no volume here: the built-in default
+				return b.program("manager"), append(args, "--max-concurrent-reconciles=16", "--policy=", // there is no volume here: the built-in policy
 					"--leader-election-namespace=appservice-operator-system", "--health-probe-bind-address=127.0.0.1:0",
 					"--metrics-secure=false", "--metrics-bind-address="+metrics), err
 			},

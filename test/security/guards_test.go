@@ -5,13 +5,16 @@ package security
 import (
 	"context"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
 
 	"github.com/example/appservice-operator/internal/operator"
 	"github.com/example/appservice-operator/test/files"
@@ -23,28 +26,25 @@ const ownOperator = "own-operator"
 
 // served are the kinds that the operator of all vectors serves, as shipped but without those for which vectors have operators of their own.
 const served = `
-- {group: app.example.com, version: v1, kind: AppService, chart: helm-charts/appservice, namespaceDefaults: [tolerations], selector: {matchExpressions: [{key: ` + ownOperator + `, operator: DoesNotExist}]}}
+- {group: app.example.com, version: v1, kind: AppService, chart: helm-charts/appservice, namespaceDefaults: [affinity, terminationGracePeriodSeconds, tolerations], selector: {matchExpressions: [{key: ` + ownOperator + `, operator: DoesNotExist}]}}
 - {group: app.example.com, version: v1, kind: AppJob, chart: helm-charts/appjob, selector: {matchExpressions: [{key: ` + ownOperator + `, operator: DoesNotExist}]}}
 `
 
-// allowsAll is the policy of namespaces in which guards are off; all others have the built-in one.
-const allowsAll = `
-namespaces:
-- names: ["off-*"]
-  annotations: {"*": ["*", "*/*"]}
-  hosts: ["*"]
-  wildcardHosts: true
-  sharedHosts: ["*"]
-  externalIPs: [0.0.0.0/0, "::/0"]
-  volumeTypes: ["*", csi.nodePublishSecretRef]
-  priorityClasses: ["*"]
-  tolerations: ["*", "*/*", ""]
-  nodeNames: true
-  maxReplicas: 100000
-  maxStorage: 1Ei
-  blockingBudgets: true
-  serviceTypes: ["*"]
-`
+// closedNetwork is the label, with any value, of a namespace in which no NetworkPolicy may be open.
+const closedNetwork = "network"
+
+// rules is the policy: shared, and the built-in policy open in namespaces in which guards are off, or all but the policy are on.
+func rules(t *testing.T) string {
+	t.Helper()
+	open := map[string]any{}
+	files.Into(t, "internal/policy/open.yaml", &open)
+	entry := maps.Clone(open["default"].(map[string]any))
+	entry["names"] = []any{guardsOffIn + "*", openIn + "*"}
+	closed := map[string]any{"openNetworkPolicies": false, "selector": map[string]any{"matchExpressions": []any{map[string]any{"key": closedNetwork, "operator": "Exists"}}}}
+	text, err := yaml.Marshal(map[string]any{"builtIn": "shared", "namespaces": []any{closed, entry}})
+	require.NoError(t, err)
+	return string(text)
+}
 
 // everybodys is the operator that serves all namespaces.
 var everybodys *harness.Manager
@@ -53,7 +53,7 @@ func startOperator(t *testing.T) {
 	t.Helper()
 	dir := t.TempDir()
 	watches, policy := filepath.Join(dir, "watches.yaml"), filepath.Join(dir, "policy.yaml")
-	for file, text := range map[string]string{watches: served, policy: allowsAll} {
+	for file, text := range map[string]string{watches: served, policy: rules(t)} {
 		files.Write(t, file, text)
 	}
 	everybodys = cluster.Manager(t, "", func(options *operator.Options, _ *harness.Requests) {

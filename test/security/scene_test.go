@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"k8s.io/pod-security-admission/api"
@@ -43,13 +44,24 @@ type scene struct {
 	stored v1.Phase
 }
 
+// What the names of a scene's namespaces begin with.
+const (
+	guardsOnIn  = "on-"
+	guardsOffIn = "off-"
+	// openIn is for namespaces in which the policy is the built-in one called open, and all other guards are on.
+	openIn = "open-"
+)
+
 // newScene creates the namespaces, the tenant and the objects that the vector prepares.
-func newScene(t *testing.T, v vector, off bool) *scene {
+func newScene(t *testing.T, v vector, begins string) *scene {
 	t.Helper()
-	begins, labels := "on-", map[string]string{}
+	off, labels := begins == guardsOffIn, map[string]string{}
+	if v.network {
+		labels[closedNetwork] = "closed"
+	}
 	switch {
 	case off:
-		begins, labels = "off-", map[string]string{guardsOff: "off", api.EnforceLevelLabel: string(api.LevelPrivileged)}
+		labels[guardsOff], labels[api.EnforceLevelLabel] = "off", string(api.LevelPrivileged)
 	case v.level != "":
 		labels[api.EnforceLevelLabel] = v.level
 	}
@@ -109,6 +121,41 @@ func as(t require.TestingT, user string, groups ...string) client.Client {
 	made, err := client.New(config, client.Options{Scheme: cluster.Client.Scheme(), Mapper: cluster.Client.RESTMapper()})
 	require.NoError(t, err)
 	return made
+}
+
+// job returns AppJob app with a spec in YAML.
+func (s *scene) job(spec string) *unstructured.Unstructured {
+	s.Helper()
+	job := s.appService(s.namespace, "app", spec)
+	job.SetKind("AppJob")
+	delete(job.Object["spec"].(map[string]any), "size")
+	return job
+}
+
+// refusal waits until the operator refuses a vector, and returns its message.
+func (s *scene) refusal(v vector) string {
+	s.Helper()
+	if !v.job {
+		return cluster.Condition(s.T, s.app(), v1.ConditionReady, metav1.ConditionFalse, v.reason).Message
+	}
+	message := ""
+	harness.Eventually(s.T, "AppJob app is refused", func() error {
+		job, stored := s.job("{}"), &v1.AppService{} // their statuses are alike
+		if err := cluster.Client.Get(s.Context(), client.ObjectKeyFromObject(job), job); err != nil {
+			return err
+		}
+		delete(job.Object, "spec")
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(job.Object, stored); err != nil {
+			return err
+		}
+		ready := meta.FindStatusCondition(stored.Status.Conditions, v1.ConditionReady)
+		if ready == nil || ready.Reason != v.reason {
+			return fmt.Errorf("Ready is %v", ready)
+		}
+		message = ready.Message
+		return nil
+	})
+	return message
 }
 
 // words replaces placeholders for names of the scene: NAMESPACE and VICTIM.

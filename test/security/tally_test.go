@@ -4,6 +4,8 @@ package security
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"testing"
 
@@ -20,8 +22,9 @@ type score struct {
 type outcome int
 
 const (
-	guarded   outcome = 1 << iota // it is blocked
-	succeeded                     // it succeeds with its guard off, or the guard has no switch
+	guarded       outcome = 1 << iota // it is blocked
+	succeeded                         // it succeeds with its guard off, or the guard has no switch
+	guardedIfOpen                     // it is blocked with the policy open, too
 )
 
 var tally = score{seen: map[string]outcome{}}
@@ -40,19 +43,28 @@ func (s *score) note(t *testing.T, name string, what outcome) {
 	}
 }
 
-// report prints how many vectors there were and how many of them are blocked and known to try the real thing, and writes both into the file that
-// the environment names.
+// report prints how many vectors there were, how many of them are blocked and known to try the real thing, and how many of these are blocked with
+// the built-in policy open, too, and which are not. It writes the numbers into the file that the environment names.
 func (s *score) report() error {
-	blocked := 0
-	for _, what := range s.seen {
-		if what == guarded|succeeded {
+	blocked, open := 0, 0
+	for _, name := range slices.Sorted(maps.Keys(s.seen)) {
+		held := "shared, open"
+		switch s.seen[name] {
+		case guarded | succeeded | guardedIfOpen:
+			open++
 			blocked++
+		case guarded | succeeded:
+			held = "shared"
+			blocked++
+		default:
+			held = "-"
 		}
+		fmt.Printf("VECTOR %-14s%s\n", held, name)
 	}
 	if len(s.seen) == 0 {
 		return nil
 	}
-	figures := fmt.Sprintf("vectors=%d blocked=%d", len(s.seen), blocked)
+	figures := fmt.Sprintf("vectors=%d blocked=%d open=%d", len(s.seen), blocked, open)
 	fmt.Println("VECTORS", figures)
 	return files.Figures("SECURITY_FIGURES", figures)
 }

@@ -12,9 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/test/harness"
 )
 
@@ -37,6 +35,13 @@ type vector struct {
 	words []string
 	// seen returns nil once the operator has processed the attempt, if nothing is refused.
 	seen func(s *scene) error
+
+	// job says that the attempt is AppJob app.
+	job bool
+	// shared says that the guard is a rule of the built-in policy shared, which open does not have.
+	shared bool
+	// network labels the tenant's namespace as one in which the policy allows no open NetworkPolicies.
+	network bool
 
 	// level is the Pod Security level that the namespace enforces while the guards are on; empty for none.
 	level string
@@ -76,9 +81,20 @@ func TestVectors(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
 				tally.begin(name)
-				table[name].blocked(newScene(t, table[name], false))
+				table[name].blocked(newScene(t, table[name], guardsOnIn))
 				tally.note(t, name, guarded)
 			})
+		}
+	})
+	t.Run("with the policy open", func(t *testing.T) {
+		for _, name := range table.names() {
+			if v := table[name]; !v.shared {
+				t.Run(name, func(t *testing.T) {
+					t.Parallel()
+					v.blocked(newScene(t, v, openIn))
+					tally.note(t, name, guardedIfOpen)
+				})
+			}
 		}
 	})
 	t.Run("with its guard off", func(t *testing.T) {
@@ -119,7 +135,7 @@ func (v vector) blocked(s *scene) {
 	case err != nil:
 		refusal = err.Error()
 	case v.reason != "":
-		refusal = cluster.Condition(s.T, s.app(), v1.ConditionReady, metav1.ConditionFalse, v.reason).Message
+		refusal = s.refusal(v)
 	case v.seen != nil:
 		harness.Eventually(s.T, "the operator has dealt with it", func() error { return v.seen(s) })
 	default:
@@ -140,7 +156,7 @@ func (v vector) succeeds(t *testing.T) {
 		t.Logf("no switch: %s", v.fixed)
 		return
 	}
-	s := newScene(t, v, true)
+	s := newScene(t, v, guardsOffIn)
 	if v.off != nil {
 		v.off(s)
 	}

@@ -82,7 +82,7 @@ func wildcard(asks string) vector {
 		prepare: func(s *scene) { s.serves(`{host: shop.VICTIM.example.com, paths: [{path: /app}]}`) },
 		does:    applies("{ports: [{port: 80}], ingress: {hosts: [" + asks + "]}}"),
 		harm:    func(s *scene) error { return has(s, s.namespace) },
-		guard:   "wildcardHosts of the policy", reason: v1.ReasonPolicyViolation, words: []string{"wildcardHosts"},
+		guard:   "wildcardHosts of the policy", shared: true, reason: v1.ReasonPolicyViolation, words: []string{"wildcardHosts"},
 	}
 }
 

@@ -8,9 +8,11 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -31,9 +33,6 @@ var _ = register(vectors{
 	"a name in DNS by a Service":       allocates("external-dns.alpha.kubernetes.io/hostname", "www.example.com"),
 	"an address of MetalLB":            allocates("metallb.io/loadBalancerIPs", "192.0.2.1"),
 	"an address of MetalLB, as before": allocates("metallb.universe.tf/allow-shared-ip", "shared"),
-	"an identity of AWS":               identifies("eks.amazonaws.com/role-arn", "arn:aws:iam::111122223333:role/admin"),
-	"an identity of Google":            identifies("iam.gke.io/gcp-service-account", "admin@project.iam.gserviceaccount.com"),
-	"an identity of Azure":             identifies("azure.workload.identity/client-id", "00000000-0000-0000-0000-000000000000"),
 	"a network of another namespace":   joins("k8s.v1.cni.cncf.io/networks", "VICTIM/internal"),
 	"devices of the container runtime": joins("io.kubernetes.cri-o.Devices", "/dev/kmsg"),
 	"an annotation of a volume's claim": scheduled(volumeOf(`ephemeral: {volumeClaimTemplate: {metadata: {annotations: {volume.kubernetes.io/storage-provisioner: d.example.com}}, spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Mi}}}}}`), "annotation volume.kubernetes.io/storage-provisioner", hasVolume(func(v corev1.Volume) bool {
@@ -43,8 +42,6 @@ var _ = register(vectors{
 	"the control plane's taint":           scheduled(`tolerations: [{key: node-role.kubernetes.io/control-plane, operator: Exists}]`, "tolerations", tolerates("node-role.kubernetes.io/control-plane")),
 	"every taint":                         scheduled(`tolerations: [{operator: Exists}]`, "every taint", tolerates("")),
 	"every taint by podTemplate":          scheduled(`podTemplate: {spec: {tolerations: [{operator: Exists}]}}`, "every taint", tolerates("")),
-	"a node by its name, by affinity":     scheduled(`affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchFields: [{key: metadata.name, operator: In, values: [node-1]}]}]}}}`, "nodeNames", func(p *corev1.PodSpec) bool { return p.Affinity.NodeAffinity != nil }),
-	"a node by its name, by selector":     scheduled(`nodeSelector: {kubernetes.io/hostname: node-1}`, "nodeNames", func(p *corev1.PodSpec) bool { return p.NodeSelector[corev1.LabelHostname] != "" }),
 	"a node by its name, by podTemplate":  scheduled(`podTemplate: {spec: {nodeName: node-1}}`, "nodeNames", func(p *corev1.PodSpec) bool { return p.NodeName != "" }),
 	"a volume of a driver":                scheduled(volumeOf(`csi: {driver: d.example.com}`), "volumeTypes", hasVolume(func(v corev1.Volume) bool { return v.CSI != nil })),
 	"a volume of NFS":                     scheduled(volumeOf(`nfs: {server: 10.0.0.1, path: /}`), "volumeTypes", hasVolume(func(v corev1.Volume) bool { return v.NFS != nil })),
@@ -52,6 +49,46 @@ var _ = register(vectors{
 	"a volume of a repository":            scheduled(volumeOf(`gitRepo: {repository: "https://example.com/a.git"}`), "volumeTypes", hasVolume(func(v corev1.Volume) bool { return v.GitRepo != nil })),
 	"a flex volume":                       scheduled(volumeOf(`flexVolume: {driver: example.com/d}`), "volumeTypes", hasVolume(func(v corev1.Volume) bool { return v.FlexVolume != nil })),
 	"a scratch volume as large as a disk": scheduled(`volumes: [{name: a, emptyDir: {sizeLimit: 9000Ti}}]`, "maxStorage", hasVolume(func(v corev1.Volume) bool { return v.EmptyDir != nil && v.EmptyDir.SizeLimit != nil })),
+
+	"a rewrite that ends its quotes":                       annotates("nginx.ingress.kubernetes.io/rewrite-target", `/$1" break; } location /pwn { return 200 "x`),
+	"a rewrite to elsewhere":                               annotates("nginx.ingress.kubernetes.io/rewrite-target", "https://elsewhere.example.org"),
+	"a cookie's path that stops each reload":               annotates("nginx.ingress.kubernetes.io/proxy-cookie-path", "/a / /"),
+	"a line of its own in nginx's configuration":           annotates("nginx.ingress.kubernetes.io/proxy-body-size", "1m;\nreturn 200"),
+	"a path that ends its quotes":                          policed(`{ports: [{port: 80}], ingress: {className: nginx, hosts: [{host: NAMESPACE.example.com, paths: [{path: '/a"{};', pathType: ImplementationSpecific}]}]}}`, "paths: [+, ImplementationSpecific]", is("app", anything[*networkingv1.Ingress])),
+	"out of the mesh by a label":                           labels("sidecar.istio.io/inject", "false"),
+	"out of the ambient mesh by a label":                   labels("istio.io/dataplane-mode", "none"),
+	"out of another mesh by a label":                       labels("kuma.io/sidecar-injection", "disabled"),
+	"out of an agent's sight by a label":                   labels("admission.datadoghq.com/enabled", "false"),
+	"a priority in a queue by a label":                     labels("kueue.x-k8s.io/priority-class", "high"),
+	"kept from backups by a label":                         labels("velero.io/exclude-from-backup", "true"),
+	"a dashboard for everybody by a label":                 policed(`{commonLabels: {grafana_dashboard: "1"}, config: {files: {evil.json: "{}"}}}`, "label grafana_dashboard", is("app-files", func(c *corev1.ConfigMap) bool { return c.Labels["grafana_dashboard"] != "" })),
+	"pods of others do not come to any node":               scheduled(`affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: kubernetes.io/os, namespaces: [VICTIM], labelSelector: {}}]}}`, "crossNamespaceAffinity", keepsAway),
+	"pods of all do not come to any node, by podTemplate":  scheduled(`podTemplate: {spec: {affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: kubernetes.io/os, namespaceSelector: {}, labelSelector: {}}]}}}}`, "crossNamespaceAffinity", keepsAway),
+	"pods of others do not come to any node, by a default": byDefault(`affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: kubernetes.io/os, namespaces: [VICTIM], labelSelector: {}}]}}`, "crossNamespaceAffinity", keepsAway),
+	"pods that are always beside another's":                scheduled(`affinity: {podAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: kubernetes.io/hostname, namespaces: [VICTIM], labelSelector: {}}]}}`, "crossNamespaceAffinity", func(p *corev1.PodSpec) bool { return p.Affinity.PodAffinity != nil }),
+	"a runtime that gives devices":                         scheduled(`podTemplate: {spec: {runtimeClassName: nvidia}}`, "runtimeClasses", func(p *corev1.PodSpec) bool { return p.RuntimeClassName != nil }),
+	"another's queue by its scheduler":                     scheduled(`podTemplate: {spec: {schedulerName: batch}}`, "schedulers", func(p *corev1.PodSpec) bool { return p.SchedulerName == "batch" }),
+	"the users of the node":                                scheduled(`podTemplate: {spec: {hostUsers: true}}`, "hostUsers", func(p *corev1.PodSpec) bool { return p.HostUsers != nil }),
+	"pods that stay for 68 years":                          scheduled(`terminationGracePeriodSeconds: 2147483647`, "maxTerminationSeconds", stays),
+	"pods that stay for 68 years by a default":             byDefault(`terminationGracePeriodSeconds: 2147483647`, "maxTerminationSeconds", stays),
+	"pods that sleep for 68 years":                         scheduled(`{terminationGracePeriodSeconds: 2147483647, lifecycle: {preStop: {sleep: {seconds: 2147483646}}}}`, "maxTerminationSeconds: 2147483647", stays),
+	"a volume of others by a selector":                     scheduled(volumeOf(`ephemeral: {volumeClaimTemplate: {spec: {accessModes: [ReadWriteMany], selector: {matchLabels: {app: archive}}, resources: {requests: {storage: 1Mi}}}}}`), "staticVolumes", hasVolume(func(v corev1.Volume) bool { return v.Ephemeral != nil })),
+	"a volume of others by no class, ephemeral":            scheduled(volumeOf(`ephemeral: {volumeClaimTemplate: {spec: {accessModes: [ReadWriteMany], storageClassName: "", resources: {requests: {storage: 1Mi}}}}}`), "staticVolumes", hasVolume(func(v corev1.Volume) bool { return v.Ephemeral != nil })),
+	"a volume of others by no class":                       policed(`persistence: {size: 1Mi, mountPath: /data, storageClassName: ""}`, "staticVolumes", is("app", func(c *corev1.PersistentVolumeClaim) bool { return *c.Spec.StorageClassName == "" })),
+	"everything out of a closed network":                   opens(`{networkPolicy: {enabled: true, egress: [{}]}}`),
+	"everything into a closed network":                     opens(`{ports: [{port: 80}], networkPolicy: {enabled: true, from: [{namespaceSelector: {}}]}}`),
+	"the addresses out of a closed network":                opens(`{networkPolicy: {enabled: true, egress: [{to: [{ipBlock: {cidr: 169.254.169.254/32}}]}]}}`),
+	"a budget that rounds up to all pods":                  policed(`{size: 3, image: registry.invalid/a, podDisruptionBudget: {enabled: true, minAvailable: 99%}}`, "blockingBudgets", is("app", anything[*policyv1.PodDisruptionBudget])),
+
+	"a Job's network of another namespace": ofJob(`podAnnotations: {k8s.v1.cni.cncf.io/networks: VICTIM/internal}`, "annotation k8s.v1.cni.cncf.io/networks", func(p *corev1.PodTemplateSpec) bool { return p.Annotations["k8s.v1.cni.cncf.io/networks"] != "" }),
+	"a Job out of the mesh by a label":     ofJob(`podLabels: {sidecar.istio.io/inject: "false"}`, "label sidecar.istio.io/inject", func(p *corev1.PodTemplateSpec) bool { return p.Labels["sidecar.istio.io/inject"] != "" }),
+	"a Job that tolerates every taint":     ofJob(`tolerations: [{operator: Exists}]`, "every taint", func(p *corev1.PodTemplateSpec) bool { return tolerates("")(&p.Spec) }),
+	"a Job's volume of a driver": ofJob(`volumes: [{name: a, csi: {driver: d.example.com}}]`, "volumeTypes", func(p *corev1.PodTemplateSpec) bool {
+		return hasVolume(func(v corev1.Volume) bool { return v.CSI != nil })(&p.Spec)
+	}),
+	"a Job's volume of others by a selector": ofJob(`volumes: [{name: a, ephemeral: {volumeClaimTemplate: {spec: {accessModes: [ReadWriteMany], selector: {matchLabels: {app: archive}}, resources: {requests: {storage: 1Mi}}}}}}]`, "staticVolumes", func(p *corev1.PodTemplateSpec) bool {
+		return hasVolume(func(v corev1.Volume) bool { return v.Ephemeral != nil })(&p.Spec)
+	}),
 
 	"a claim of 9000Ti": policed(`persistence: {size: 9000Ti, mountPath: /data}`, "maxStorage", is("app", func(c *corev1.PersistentVolumeClaim) bool {
 		return c.Spec.Resources.Requests.Storage().Cmp(resource.MustParse("9000Ti")) == 0
@@ -77,7 +114,7 @@ var _ = register(vectors{
 func policed(spec, rule string, harm func(*scene) error) vector {
 	return vector{
 		does: applies(spec), harm: harm,
-		guard: "the platform's policy, on rendered objects", reason: v1.ReasonPolicyViolation, words: []string{"the platform's policy", rule},
+		guard: "the platform's policy, on rendered objects", shared: true, reason: v1.ReasonPolicyViolation, words: []string{"the platform's policy", rule},
 	}
 }
 
@@ -98,17 +135,50 @@ func allocates(key, value string) vector {
 	return policed(spec, key, is("app", func(s *corev1.Service) bool { return s.Annotations[key] != "" }))
 }
 
-// identifies is one about an annotation of an account of the tenant's own.
-func identifies(key, value string) vector {
-	spec := fmt.Sprintf(`serviceAccount: {create: true, annotations: {%s: %q}}`, key, value)
-	return policed(spec, key, is("app", func(a *corev1.ServiceAccount) bool { return a.Annotations[key] != "" }))
-}
-
 // joins is one about an annotation of pods.
 func joins(key, value string) vector {
 	spec := fmt.Sprintf(`podAnnotations: {%s: %q}`, key, value)
 	return policed(spec, key, is("app", func(d *appsv1.Deployment) bool { return d.Spec.Template.Annotations[key] != "" }))
 }
+
+// labels is one about a label of pods.
+func labels(key, value string) vector {
+	spec := fmt.Sprintf(`podLabels: {%s: %q}`, key, value)
+	return policed(spec, "label "+key, is("app", func(d *appsv1.Deployment) bool { return d.Spec.Template.Labels[key] != "" }))
+}
+
+// opens is one about a NetworkPolicy, in a namespace in which none may be open.
+func opens(spec string) vector {
+	v := policed(spec, "openNetworkPolicies", is("app", anything[*networkingv1.NetworkPolicy]))
+	v.network = true
+	return v
+}
+
+// byDefault is one about pods, by the ConfigMap of defaults.
+func byDefault(defaults, rule string, harm func(*corev1.PodSpec) bool) vector {
+	v := scheduled(`{}`, rule, harm)
+	v.reason, v.words = v1.ReasonDefaultsInvalid, []string{rule}
+	v.prepare = func(s *scene) {
+		s.make(s.namespace, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "appservice-defaults"}, Data: map[string]string{"appservice.yaml": s.words(defaults)}})
+	}
+	return v
+}
+
+// ofJob is one about an AppJob, which runs by a schedule that never comes.
+func ofJob(spec, rule string, harm func(*corev1.PodTemplateSpec) bool) vector {
+	v := policed("", rule, is("app", func(c *batchv1.CronJob) bool { return harm(&c.Spec.JobTemplate.Spec.Template) }))
+	v.job, v.may = true, []rbacv1.PolicyRule{{APIGroups: []string{v1.GroupVersion.Group}, Resources: []string{"appjobs"}, Verbs: []string{"*"}}}
+	v.does = func(s *scene) error {
+		job := s.job(spec)
+		job.Object["spec"].(map[string]any)["schedule"] = "0 0 30 2 *"
+		return s.tenant.Create(s.Context(), job)
+	}
+	return v
+}
+
+func keepsAway(p *corev1.PodSpec) bool { return p.Affinity != nil && p.Affinity.PodAntiAffinity != nil }
+
+func stays(p *corev1.PodSpec) bool { return *p.TerminationGracePeriodSeconds == 2147483647 }
 
 // sized is one about a number of replicas. A quota ensures that none of them is created.
 func sized(does func(*scene) error) vector {

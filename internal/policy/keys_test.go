@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -29,22 +30,20 @@ func TestAnnotationsThatHarmOthersAreRefused(t *testing.T) {
 			nginx.ingress.kubernetes.io/permanent-redirect nginx.ingress.kubernetes.io/server-alias nginx.ingress.kubernetes.io/canary
 			nginx.ingress.kubernetes.io/canary-weight nginx.ingress.kubernetes.io/canary-by-header nginx.ingress.kubernetes.io/upstream-vhost
 			nginx.ingress.kubernetes.io/mirror-target nginx.ingress.kubernetes.io/upstream-hash-by nginx.ingress.kubernetes.io/ssl-passthrough
-			nginx.ingress.kubernetes.io/use-regex nginx.ingress.kubernetes.io/session-cookie-domain nginx.ingress.kubernetes.io/custom-headers
+			nginx.ingress.kubernetes.io/session-cookie-domain nginx.ingress.kubernetes.io/custom-headers
 			nginx.ingress.kubernetes.io/from-to-www-redirect nginx.ingress.kubernetes.io/enable-global-auth
-			nginx.org/server-snippets haproxy.org/backend-config-snippet traefik.ingress.kubernetes.io/router.middlewares
-			external-dns.alpha.kubernetes.io/hostname external-dns.alpha.kubernetes.io/target cert-manager.io/alt-names
-			cert-manager.io/common-name cert-manager.io/secret-template kubernetes.io/tls-acme alb.ingress.kubernetes.io/group.name`,
-		"Service": `external-dns.alpha.kubernetes.io/hostname external-dns.kubernetes.io/hostname metallb.io/loadBalancerIPs metallb.universe.tf/address-pool
+			nginx.org/server-snippets haproxy.org/backend-config-snippet
+			external-dns.alpha.kubernetes.io/target cert-manager.io/secret-template alb.ingress.kubernetes.io/group.name`,
+		"Service": `external-dns.kubernetes.io/hostname metallb.io/loadBalancerIPs metallb.universe.tf/address-pool
 			metallb.universe.tf/allow-shared-ip service.beta.kubernetes.io/aws-load-balancer-eip-allocations
 			service.beta.kubernetes.io/aws-load-balancer-private-ipv4-addresses service.beta.kubernetes.io/aws-load-balancer-ssl-cert
 			service.beta.kubernetes.io/aws-load-balancer-subnets service.beta.kubernetes.io/azure-load-balancer-ipv4
 			service.beta.kubernetes.io/azure-dns-label-name service.beta.kubernetes.io/azure-pip-name networking.gke.io/load-balancer-ip-addresses
 			kube-vip.io/loadbalancerIPs lbipam.cilium.io/ips service.cilium.io/global`,
-		"HTTPRoute":      "external-dns.alpha.kubernetes.io/hostname external-dns.alpha.kubernetes.io/target",
-		"ServiceAccount": "eks.amazonaws.com/role-arn iam.gke.io/gcp-service-account azure.workload.identity/client-id azure.workload.identity/tenant-id",
+		"HTTPRoute": "external-dns.alpha.kubernetes.io/target",
 		"Pod": `k8s.v1.cni.cncf.io/networks v1.multus-cni.io/default-network cni.projectcalico.org/ipAddrs iam.amazonaws.com/role
-			sidecar.istio.io/proxyImage vault.hashicorp.com/agent-inject cdi.k8s.io/gpu io.kubernetes.cri-o.Devices io.katacontainers.config.hypervisor.kernel
-			cluster-autoscaler.kubernetes.io/safe-to-evict karpenter.sh/do-not-disrupt azure.workload.identity/inject-proxy-sidecar`,
+			sidecar.istio.io/userVolume traffic.sidecar.istio.io/excludeOutboundPorts config.linkerd.io/skip-outbound-ports cdi.k8s.io/gpu io.kubernetes.cri-o.Devices io.katacontainers.config.hypervisor.kernel
+			karpenter.sh/do-not-disrupt`,
 		"ScaledObject": "autoscaling.keda.sh/paused-replicas",
 	} {
 		for key := range strings.FieldsSeq(keys) {
@@ -60,11 +59,12 @@ func TestAnnotationsThatPeopleUseAreAllowed(t *testing.T) {
 	for kind, keys := range map[string]string{
 		"Ingress": `nginx.ingress.kubernetes.io/proxy-body-size nginx.ingress.kubernetes.io/proxy-read-timeout nginx.ingress.kubernetes.io/ssl-redirect
 			nginx.ingress.kubernetes.io/enable-cors nginx.ingress.kubernetes.io/cors-allow-origin nginx.ingress.kubernetes.io/affinity
-			nginx.ingress.kubernetes.io/session-cookie-name nginx.ingress.kubernetes.io/limit-rps nginx.ingress.kubernetes.io/rewrite-target
+			nginx.ingress.kubernetes.io/session-cookie-name nginx.ingress.kubernetes.io/limit-rps nginx.ingress.kubernetes.io/use-regex
+			traefik.ingress.kubernetes.io/router.middlewares alb.ingress.kubernetes.io/scheme haproxy.org/timeout-client
 			cert-manager.io/issuer cert-manager.io/cluster-issuer cert-manager.io/duration kubernetes.io/ingress.class owner`,
 		"Service":                 "prometheus.io/scrape service.beta.kubernetes.io/aws-load-balancer-internal networking.gke.io/load-balancer-type team",
-		"ServiceAccount":          "example.com/role description",
-		"Pod":                     "prometheus.io/port checksum/config kubectl.kubernetes.io/restartedAt app.example.com/restarted-at app.example.com/config-checksum",
+		"ServiceAccount":          "example.com/role description eks.amazonaws.com/role-arn iam.gke.io/gcp-service-account azure.workload.identity/client-id",
+		"Pod":                     "dapr.io/enabled vault.hashicorp.com/agent-inject cluster-autoscaler.kubernetes.io/safe-to-evict gke-gcsfuse/volumes prometheus.io/port checksum/config kubectl.kubernetes.io/restartedAt app.example.com/restarted-at app.example.com/config-checksum",
 		"Deployment":              "argocd.argoproj.io/sync-wave reloader.stakater.com/auto kubernetes.io/change-cause app.example.com/reload-on-change",
 		"PersistentVolumeClaim":   "helm.sh/resource-policy app.example.com/retained-for",
 		"HorizontalPodAutoscaler": "validations.keda.sh/hpa-ownership meta.helm.sh/release-name",
@@ -73,6 +73,61 @@ func TestAnnotationsThatPeopleUseAreAllowed(t *testing.T) {
 			t.Run(kind+" "+key, func(t *testing.T) {
 				assert.NoError(t, Default().For("demo", nil).Check([]*unstructured.Unstructured{annotatedAs(t, kind, key)}))
 			})
+		}
+	}
+}
+
+// What public manifests say, and controllers document.
+func TestValuesThatPeopleUseAreAllowed(t *testing.T) {
+	for key, values := range map[string][]string{
+		"nginx.ingress.kubernetes.io/rewrite-target":         {"/", "/$1", "/$2", "/api/$1", "/index.php?path=$1&x=%20", "/app/v1.0_a-b~"},
+		"nginx.ingress.kubernetes.io/proxy-cookie-path":      {"/one/ /", "/ /two"},
+		"nginx.ingress.kubernetes.io/proxy-body-size":        {"8m", "0"},
+		"nginx.ingress.kubernetes.io/cors-allow-origin":      {"https://*.example.com, https://example.org:8080"},
+		"nginx.ingress.kubernetes.io/cors-allow-headers":     {"DNT,X-CustomHeader,Keep-Alive"},
+		"nginx.ingress.kubernetes.io/whitelist-source-range": {"10.0.0.0/24,172.10.0.1"},
+		"nginx.ingress.kubernetes.io/custom-http-errors":     {"404,503"},
+		"nginx.ingress.kubernetes.io/x-forwarded-prefix":     {"/path"},
+		"traefik.ingress.kubernetes.io/router.entrypoints":   {"web", "web, websecure"},
+		"alb.ingress.kubernetes.io/actions.ssl-redirect":     {`{"Type": "redirect", "RedirectConfig": {"Protocol": "HTTPS", "Port": "443", "StatusCode": "HTTP_301"}}`},
+		"alb.ingress.kubernetes.io/load-balancer-attributes": {"idle_timeout.timeout_seconds=600"},
+		"haproxy.org/path-rewrite":                           {"/", `/foo/(.*) /\1`},
+	} {
+		for _, value := range values {
+			t.Run(key+" "+value, func(t *testing.T) {
+				of := annotatedAs(t, "Ingress", key)
+				require.NoError(t, unstructured.SetNestedField(of.Object, value, "metadata", "annotations", key))
+				assert.NoError(t, Default().For("demo", nil).Check([]*unstructured.Unstructured{of}))
+			})
+		}
+	}
+}
+
+// Nothing that nginx would take for its own gets into its configuration.
+func TestNoValueLeavesItsPlaceInAConfiguration(t *testing.T) {
+	rules := Default().For("demo", nil)
+	for _, pattern := range rules.Annotations["Ingress"] {
+		key, _, _ := strings.Cut(strings.ReplaceAll(pattern, "*", "x"), valued)
+		if prefix, _, _ := strings.Cut(key, "/"); !slices.Contains([]string{"nginx.ingress.kubernetes.io", "nginx.org", "ingress.kubernetes.io", "haproxy.org", "haproxy-ingress.github.io"}, prefix) {
+			continue
+		}
+		for _, value := range []string{"a\nb", "a\r", "{", "}", ";", `"`, "'", "#", "/$1\" break; } location /pwn { return 200 \"x"} {
+			if rules.allows(key, value, rules.Annotations["*"], rules.Annotations["Ingress"]) {
+				t.Errorf("%s may be %q", key, value)
+			}
+		}
+	}
+}
+
+func TestNamesInDNSBelowGrantedHosts(t *testing.T) {
+	rules := rulesOf(t, "namespaces: [{names: [demo], hosts: [shop.example.com, '*.a.example.com']}]", "demo", nil)
+	for value, want := range map[string]bool{
+		"shop.example.com": true, "shop.example.com, x.a.example.com": true, "shop.example.com,www.example.com": false, "": false, "*.a.example.com": true, "*.example.com": false,
+	} {
+		for _, key := range []string{"external-dns.alpha.kubernetes.io/hostname", "cert-manager.io/alt-names"} {
+			if got := rules.allows(key, value, rules.Annotations["*"], rules.Annotations["Ingress"]); got != want {
+				t.Errorf("%s %q: got %t", key, value, got)
+			}
 		}
 	}
 }
@@ -91,7 +146,7 @@ func TestWhatTheOperatorWritesPassesEveryPolicy(t *testing.T) {
 func TestAMessageSaysWhichAnnotationsAreAllowed(t *testing.T) {
 	rules := rulesOf(t, "default: {annotations: {Service: [metallb.io/loadBalancerIPs]}}", "demo", nil)
 	err := rules.Check([]*unstructured.Unstructured{annotatedAs(t, "Service", "metallb.io/address-pool")})
-	want := `against the platform's policy: Service "web": annotation metallb.io/address-pool: annotations.Service allows of these loadBalancerIPs (default of policy.yaml, over the built-in policy shared); to allow it, the platform team adds below namespaces in the operator's policy: - {names: [NAMESPACE], annotations: {Service: [+, metallb.io/address-pool]}}`
+	want := `against the platform's policy: Service "web": annotation metallb.io/address-pool: annotations.Service allows of these loadBalancerIPs (default of policy.yaml, over the built-in policy shared); allow it by - {names: [NAMESPACE], annotations: {Service: [+, metallb.io/address-pool]}}`
 	if err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
