@@ -279,7 +279,7 @@ func convert[T any](set map[string]string, as func(string) T) map[string]T {
 	return out
 }
 
-// foreignAnnotations returns the annotations that are not set by the operator, Helm or Kubernetes.
+// foreignAnnotations returns the annotations that are not set by the operator, Helm, kompose or Kubernetes.
 func foreignAnnotations(all map[string]string) map[string]string {
 	out := maps.Clone(all)
 	maps.DeleteFunc(out, func(key, _ string) bool {
@@ -288,7 +288,7 @@ func foreignAnnotations(all map[string]string) map[string]string {
 			"autoscaling.alpha.kubernetes.io"}, domain) ||
 			slices.Contains([]string{
 				"kubectl.kubernetes.io/last-applied-configuration", "kubectl.kubernetes.io/restartedAt",
-				"validations.keda.sh/hpa-ownership",
+				"validations.keda.sh/hpa-ownership", "kompose.cmd", "kompose.version",
 				"pv.kubernetes.io/bind-completed", "pv.kubernetes.io/bound-by-controller", "volume.kubernetes.io/selected-node",
 				"volume.kubernetes.io/storage-provisioner", "volume.beta.kubernetes.io/storage-provisioner",
 			}, key)

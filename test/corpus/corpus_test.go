@@ -1,0 +1,182 @@
+// Package corpus imports public manifests, which nobody wrote for it, and renders them under the built-in policies.
+package corpus
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+
+	appservice "github.com/example/appservice-operator"
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/config"
+	"github.com/example/appservice-operator/internal/chart/crd"
+	"github.com/example/appservice-operator/internal/cli/importer"
+	"github.com/example/appservice-operator/internal/cli/preview"
+	"github.com/example/appservice-operator/internal/policy"
+	"github.com/example/appservice-operator/internal/render"
+)
+
+// source is an entry of SOURCES.yaml: one application, of one file or of the files of one folder.
+type source struct {
+	Repository string `json:"repository"`
+	Commit     string `json:"commit"`
+	Licence    string `json:"licence"`
+	Files      []struct {
+		Path   string `json:"path"`
+		SHA256 string `json:"sha256"`
+	} `json:"files"`
+}
+
+func (s source) name() string { return s.Repository + "/" + s.Files[0].Path }
+
+// text returns the files as one manifest.
+func (s source) text(t *testing.T, folder string) []byte {
+	t.Helper()
+	var all [][]byte
+	for _, file := range s.Files {
+		text, err := os.ReadFile(filepath.Join(folder, strings.Replace(s.Repository, "/", "-", 1), file.Path))
+		require.NoError(t, err)
+		if sum := sha256.Sum256(text); hex.EncodeToString(sum[:]) != file.SHA256 {
+			t.Fatalf("%s is not the file at %s that SOURCES.yaml names", file.Path, s.Commit)
+		}
+		all = append(all, text)
+	}
+	return bytes.Join(all, []byte("\n---\n"))
+}
+
+// grounds are the built-in policies, with the share of AppServices, in percent, that each may refuse.
+var grounds = []struct {
+	name policy.BuiltIn
+	most float64
+}{{policy.Open, 0}, {policy.Shared, 3}}
+
+// named is an error that says which object, or which document of a file, is meant.
+var named = regexp.MustCompile(`document \d+|no Deployment or StatefulSet among|(Deployment|StatefulSet|Service|Ingress|ConfigMap|ServiceAccount|PersistentVolumeClaim|HorizontalPodAutoscaler|PodDisruptionBudget|NetworkPolicy) \S+`)
+
+// tally counts for all manifests at once.
+type tally struct {
+	sync.Mutex
+	appServices int
+	refused     map[policy.BuiltIn]int
+	lines       map[string][]string // by what they are about
+}
+
+func (c *tally) add(key, text string) { c.lines[key] = append(c.lines[key], text) }
+
+// The manifests are the work of others, and not in the repository: SOURCES.yaml says where each is. CORPUS names a folder that has them.
+func TestPublicManifestsPassTheBuiltInPolicies(t *testing.T) {
+	text, err := os.ReadFile("SOURCES.yaml")
+	require.NoError(t, err)
+	var sources []source
+	require.NoError(t, yaml.UnmarshalStrict(text, &sources))
+	folder := os.Getenv("CORPUS")
+	if folder == "" {
+		t.Skip("CORPUS names no folder with the files of SOURCES.yaml, as OWNER-NAME/PATH")
+	}
+
+	charts, err := preview.LoadCharts(appservice.Files)
+	require.NoError(t, err)
+	renderer := charts.Renderers[v1.GroupVersion.WithKind(v1.Kind)]
+	text, err = config.Files.ReadFile("crd/bases/app.example.com_appservices.yaml")
+	require.NoError(t, err)
+	definition, err := crd.Read(text)
+	require.NoError(t, err)
+	admit := func(app *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+		app = app.DeepCopy()
+		app.SetNamespace(cmp.Or(app.GetNamespace(), "default"))
+		app.SetUID(render.PlaceholderUID)
+		admitted := definition.Admit(context.Background(), app)
+		if len(admitted.Unknown) > 0 {
+			return nil, fmt.Errorf("unknown fields %v", admitted.Unknown)
+		}
+		return admitted.Resource, admitted.Errors.ToAggregate()
+	}
+	capabilities := render.Serving(renderer.Chart)
+	i := &importer.Importer{
+		Render: func(ctx context.Context, app *unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
+			result, err := renderer.Render(ctx, app, capabilities)
+			if err != nil {
+				return nil, err
+			}
+			return result.Objects, nil
+		},
+		Check: func(app *unstructured.Unstructured) error { _, err := admit(app); return err },
+	}
+
+	policies := map[policy.BuiltIn]*policy.Policy{}
+	for _, ground := range grounds {
+		policies[ground.name], err = policy.Read("policy.yaml", []byte("builtIn: "+string(ground.name)))
+		require.NoError(t, err)
+	}
+	count := &tally{refused: map[policy.BuiltIn]int{}, lines: map[string][]string{}}
+	t.Run("manifests", func(t *testing.T) {
+		for _, from := range sources {
+			t.Run(from.name(), func(t *testing.T) {
+				t.Parallel()
+				objects, err := importer.Manifest(from.text(t, folder), "")
+				var results []importer.Result
+				if err == nil {
+					results, _, err = i.Objects(t.Context(), objects, "")
+				}
+				if err != nil && !named.MatchString(err.Error()) {
+					t.Errorf("the error does not name what is wrong: %v", err)
+				}
+				count.Lock()
+				defer count.Unlock()
+				if err != nil {
+					count.add("import", from.name()+": "+err.Error())
+				}
+				for _, result := range results {
+					count.appServices++
+					app, err := admit(result.AppService)
+					if err != nil {
+						t.Errorf("%s: %v", result.AppService.GetName(), err)
+						continue
+					}
+					for _, ground := range grounds {
+						cluster := &preview.Cluster{Capabilities: capabilities, Policy: policies[ground.name]}
+						_, err := cluster.Render(t.Context(), renderer, app, nil)
+						if refused, found := errors.AsType[*policy.Error](err); found {
+							count.refused[ground.name]++
+							for _, violation := range refused.Violations {
+								count.add(string(ground.name)+" "+violation.Rule, from.name()+": "+violation.String())
+							}
+						} else if err != nil {
+							t.Errorf("%s: %v", result.AppService.GetName(), err)
+						}
+					}
+				}
+			})
+		}
+	})
+
+	for _, key := range slices.Sorted(maps.Keys(count.lines)) {
+		slices.Sort(count.lines[key])
+		t.Logf("%s: %d\n\t%s", key, len(count.lines[key]), strings.Join(count.lines[key], "\n\t"))
+	}
+	share := map[policy.BuiltIn]float64{}
+	for _, ground := range grounds {
+		share[ground.name] = 100 * float64(count.refused[ground.name]) / float64(max(1, count.appServices))
+		if share[ground.name] > ground.most {
+			t.Errorf("the %v refuses %.1f %% of the AppServices, more than %v %%", ground.name, share[ground.name], ground.most)
+		}
+	}
+	t.Logf("POLICY manifests=%d appservices=%d open_refused=%d shared_refused=%.1f%%", len(sources), count.appServices,
+		count.refused[policy.Open], share[policy.Shared])
+}
