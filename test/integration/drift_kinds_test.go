@@ -73,7 +73,7 @@ func TestEachKindThatIsEditedIsPutBack(t *testing.T) {
 // Ways of removing an object from its AppService, or of changing the set of its fields.
 var driftOfFields = map[string]tampering{
 	"label taken off":              {"v1/Service", "", `{"metadata":{"labels":{"app.kubernetes.io/instance":null}}}`, "apply Service NAME: metadata.labels.app.kubernetes.io/instance (none) → NAME"},
-	"annotation taken off":         {"networking.k8s.io/v1/Ingress", "", `{"metadata":{"annotations":{"example.com/rendered":null}}}`, "apply Ingress NAME: metadata.annotations.example.com/rendered (none) → yes"},
+	"annotation taken off":         {"networking.k8s.io/v1/Ingress", "", `{"metadata":{"annotations":{"example.com/rendered":null}}}`, "apply Ingress NAME: metadata.annotations.example.com/rendered"},
 	"stamp taken off":              {"v1/Service", "", `{"metadata":{"annotations":{"app.example.com/rendered":null}}}`, "apply Service NAME"},
 	"owner reference taken off":    {"v1/Service", "", `{"metadata":{"ownerReferences":null}}`, "create Service NAME"},
 	"owner of a Secret taken off":  {"v1/Secret", "-config", `{"metadata":{"ownerReferences":null}}`, "create Secret NAME-config"},

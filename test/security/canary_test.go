@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/test/files"
 	"github.com/example/appservice-operator/test/harness"
 )
 
@@ -83,6 +84,9 @@ func (s *scene) changesTold() {
 }
 
 func TestSecretsAreToldNowhere(t *testing.T) {
+	for _, kind := range []string{"gateway.networking.k8s.io_httproutes", "keda.sh_scaledobjects"} {
+		cluster.Install(t, files.CRD(t, "test/testdata/fixtures/crds/"+kind+".yaml"))
+	}
 	s := &scene{T: t, namespace: newNamespace(t, "canary-", nil)}
 	s.make(s.namespace, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "holder"}, StringData: map[string]string{"PASSWORD": canary}})
 	address := harness.FreeAddress(t)
