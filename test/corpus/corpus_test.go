@@ -1,3 +1,5 @@
+//go:build corpus
+
 // Package corpus imports public manifests, which nobody wrote for it, and renders them under the built-in policies.
 package corpus
 
@@ -20,7 +22,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/yaml"
 
 	appservice "github.com/example/appservice-operator"
 	v1 "github.com/example/appservice-operator/api/v1"
@@ -31,19 +32,6 @@ import (
 	"github.com/example/appservice-operator/internal/policy"
 	"github.com/example/appservice-operator/internal/render"
 )
-
-// source is an entry of SOURCES.yaml: one application, of one file or of the files of one folder.
-type source struct {
-	Repository string `json:"repository"`
-	Commit     string `json:"commit"`
-	Licence    string `json:"licence"`
-	Files      []struct {
-		Path   string `json:"path"`
-		SHA256 string `json:"sha256"`
-	} `json:"files"`
-}
-
-func (s source) name() string { return s.Repository + "/" + s.Files[0].Path }
 
 // text returns the files as one manifest.
 func (s source) text(t *testing.T, folder string) []byte {
@@ -81,19 +69,14 @@ func (c *tally) add(key, text string) { c.lines[key] = append(c.lines[key], text
 
 // The manifests are the work of others, and not in the repository: SOURCES.yaml says where each is. CORPUS names a folder that has them.
 func TestPublicManifestsPassTheBuiltInPolicies(t *testing.T) {
-	text, err := os.ReadFile("SOURCES.yaml")
-	require.NoError(t, err)
-	var sources []source
-	require.NoError(t, yaml.UnmarshalStrict(text, &sources))
+	sources := read(t)
 	folder := os.Getenv("CORPUS")
-	if folder == "" {
-		t.Skip("CORPUS names no folder with the files of SOURCES.yaml, as OWNER-NAME/PATH")
-	}
+	require.NotEmpty(t, folder, "CORPUS has to name a folder with the files of SOURCES.yaml, as OWNER-NAME/PATH")
 
 	charts, err := preview.LoadCharts(appservice.Files)
 	require.NoError(t, err)
 	renderer := charts.Renderers[v1.GroupVersion.WithKind(v1.Kind)]
-	text, err = config.Files.ReadFile("crd/bases/app.example.com_appservices.yaml")
+	text, err := config.Files.ReadFile("crd/bases/app.example.com_appservices.yaml")
 	require.NoError(t, err)
 	definition, err := crd.Read(text)
 	require.NoError(t, err)
