@@ -213,7 +213,11 @@ func (w *world) asDesired(ctx context.Context) error {
 		if !w.shape.rendersKind(key.GroupKind) {
 			continue
 		}
-		if ownerOf(object) == resource.GetUID() || kube.RetainedFor(object) == name {
+		retained := kube.RetainedFor(object) == name
+		if of := object.GetLabels()[v1.LabelOwner]; retained && of != "" && of != string(resource.GetUID()) {
+			lost = true // the claim of an earlier resource
+		}
+		if ownerOf(object) == resource.GetUID() || retained {
 			objects[key] = object
 		}
 		lost = lost || ownerOf(object) == "" && (key == keyA || key.Name == name)
@@ -223,7 +227,7 @@ func (w *world) asDesired(ctx context.Context) error {
 	switch {
 	case err != nil:
 		return w.expect(ready, v1.ReasonRenderFailed)
-	case lost: // owner and stamp are gone, or owner and spec changed: docs/drift.md
+	case lost: // owner and stamp are gone, or owner and spec changed, or it was an earlier one's: docs/drift.md
 		return w.expect(ready, v1.ReasonResourceExists)
 	case w.foreign() && len(desired.Objects) > 1:
 		return w.expect(ready, v1.ReasonResourceExists)
