@@ -23,9 +23,9 @@ import (
 	"github.com/example/appservice-operator/internal/render"
 	"github.com/example/appservice-operator/internal/render/hooks"
 	"github.com/example/appservice-operator/internal/render/values"
+	"github.com/example/appservice-operator/test/admission"
 	"github.com/example/appservice-operator/test/specs"
 	"github.com/example/appservice-operator/test/try"
-	"github.com/example/appservice-operator/tools/references"
 )
 
 // selector is that of the pods. A Deployment's selector is immutable, so it must never change.
@@ -47,7 +47,7 @@ type operator struct {
 	capabilities *chartutil.Capabilities
 	admission    *specs.Checker
 	foreign      map[string]*specs.Checker
-	guarded      []references.Field
+	policies     []*admission.Policy
 }
 
 func newOperator() *operator {
@@ -64,7 +64,7 @@ func newOperator() *operator {
 		try.Fail("watches.yaml does not name %s", kind)
 	}
 	o.admission = try.Get(specs.NewChecker(crdFile))
-	o.guarded = try.Get(fieldsOf(crdFile))
+	o.policies = admission.Policies()
 	served := *chartutil.DefaultCapabilities
 	served.KubeVersion = chartutil.KubeVersion{Version: "v1.37.0", Major: "1", Minor: "37"}
 	served.APIVersions = nil
@@ -114,7 +114,7 @@ func (o *operator) render(spec, defaults map[string]any) ([]*unstructured.Unstru
 		}
 	}
 	if defaults == nil {
-		if err := unguarded(o.guarded, "web", spec, first.Objects); err != nil {
+		if err := unguarded(o.policies, v1.Kind, "web", spec, first.Objects); err != nil {
 			return nil, err
 		}
 	}

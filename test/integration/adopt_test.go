@@ -296,10 +296,20 @@ func TestWhatWasOrphanedIsTakenBack(t *testing.T) {
 	harness.Eventually(t, "the AppService is gone", func() error { return gone(t, namespace, "web", &v1.AppService{}) })
 	again := harness.Seed(namespace, "web")
 	again.Spec.MinReadySeconds = ptr.To[int32](1)
-	cluster.CreateReady(t, again)
+	cluster.Create(t, again)
+	refused := cluster.Condition(t, again, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonResourceExists)
+	assert.Contains(t, refused.Message, `left by an earlier resource of this name (annotation app.example.com/adopt: "true" takes it over)`)
+	adopts(t, again)
+	cluster.Ready(t, again)
 	adopted(t, again, was, was.deployment.Spec.Selector.MatchLabels)
 	installedWith(t, again, 1)
 	if now := whatRuns(t, namespace); !slices.Equal(now, pods) {
 		t.Errorf("pods or ReplicaSets were replaced: %v, want %v", now, pods)
 	}
+}
+
+// adopts has an AppService ask to take over what exists under its names.
+func adopts(t *testing.T, app *v1.AppService) {
+	t.Helper()
+	cluster.Change(t, app, func(app *v1.AppService) { metav1.SetMetaDataAnnotation(&app.ObjectMeta, v1.AnnotationAdopt, "true") })
 }

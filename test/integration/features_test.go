@@ -85,7 +85,15 @@ func TestARetainedClaimOutlivesItsAppServiceAndIsTakenAgain(t *testing.T) {
 	get(t, app, claim)
 
 	again := withClaim(ptr.To(false)) // the claim is adopted, and deleted with the AppService
-	cluster.CreateReady(t, again)
+	cluster.Create(t, again)
+	refused := cluster.Condition(t, again, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonResourceExists)
+	assert.Contains(t, refused.Message, `PersistentVolumeClaim "web" exists and is not its own (annotation app.example.com/adopt: "true" takes it over, with its data)`)
+	get(t, app, claim)
+	if claim.UID != uid || claim.Labels[v1.LabelOwner] != string(app.UID) {
+		t.Errorf("the claim of another AppService was changed: %s %v", claim.UID, claim.Labels)
+	}
+	adopts(t, again)
+	cluster.Ready(t, again)
 	get(t, again, claim)
 	if owner := metav1.GetControllerOf(claim); claim.UID != uid || owner == nil || owner.UID != again.UID {
 		t.Errorf("the claim was not taken: %s %v, want %s controlled by %s", claim.UID, owner, uid, again.UID)

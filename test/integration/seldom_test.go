@@ -50,6 +50,7 @@ func TestAJobThatWasLeftIsTakenBack(t *testing.T) {
 	cluster.Delete(t, first, client.PropagationPolicy(metav1.DeletePropagationOrphan))
 	harness.Eventually(t, "the AppJob is gone", func() error { return gone(t, namespace, first.GetName(), first) })
 	second := appJob(namespace, map[string]any{"image": "report:1"})
+	second.SetAnnotations(map[string]string{v1.AnnotationAdopt: "true"})
 	cluster.Create(t, second)
 	becomesReady(t, second)
 	if again := onlyOf(t, second, &batchv1.JobList{}); again.GetUID() != left.GetUID() {

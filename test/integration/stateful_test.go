@@ -333,7 +333,11 @@ func TestClaimsOfReplicasStayOrGo(t *testing.T) {
 			if len(test.deleted) == 0 {
 				return
 			}
-			cluster.Create(t, stateful(namespace, harness.StaticVolumes))
+			again := stateful(namespace, harness.StaticVolumes)
+			cluster.Create(t, again)
+			refused := cluster.Condition(t, again, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonResourceExists)
+			assert.Contains(t, refused.Message, `PersistentVolumeClaim "data-web-0" exists and is not its own (annotation`)
+			adopts(t, again)
 			cluster.Ready(t, app)
 			if again := claims(t, namespace, "data-web-0 1Gi", "data-web-1 1Gi"); again[0] != uids[0] {
 				t.Error("the claim was not taken again")

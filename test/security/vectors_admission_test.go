@@ -46,6 +46,28 @@ var _ = register(vectors{
 		rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"serviceaccounts"}, Verbs: []string{"get", "list", "watch"}}),
 	"a Secret of which he may read another": with(refersTo(`envFrom: [{secretRef: {name: own}}, {secretRef: {name: db}}]`, `spec.envFrom[].secretRef.name refers to Secret "db"`, allVariables),
 		rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"secrets"}, ResourceNames: []string{"own"}, Verbs: []string{"get"}}),
+	"an account that was trusted before it exists": {
+		prepare: func(s *scene) {
+			s.make(s.namespace, &rbacv1.RoleBinding{
+				ObjectMeta: metav1.ObjectMeta{Name: "app"}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "admin"},
+				Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: "app", Namespace: s.namespace}},
+			})
+		},
+		does:  applies(`serviceAccount: {automountToken: true}`),
+		guard: "config/admission", words: []string{`makes ServiceAccount "app"`, "create serviceaccounts"},
+		harm: pods(func(p *corev1.PodSpec) bool { return p.ServiceAccountName == "app" && *p.AutomountServiceAccountToken }),
+	},
+	"an account that a cloud trusts before it exists": {
+		does:  applies(`{serviceAccount: {}, podTemplate: {spec: {volumes: [{name: a, projected: {sources: [{serviceAccountToken: {audience: sts.amazonaws.com, path: t}}]}}]}}}`),
+		guard: "config/admission", words: []string{`makes ServiceAccount "app"`},
+		harm: pods(func(p *corev1.PodSpec) bool { return p.ServiceAccountName == "app" && len(p.Volumes) > 0 }),
+	},
+	"another identity for an account that the administrator made": {
+		prepare: func(s *scene) { s.applied(`serviceAccount: {annotations: {example.com/owner: web}}`) },
+		does:    changes(`spec: {serviceAccount: {annotations: {example.com/owner: mine}}}`),
+		guard:   "config/admission", words: []string{`makes ServiceAccount "app"`},
+		harm: is("app", func(a *corev1.ServiceAccount) bool { return a.Annotations["example.com/owner"] == "mine" }),
+	},
 	"a Secret that pulls becomes a variable": {
 		prepare: func(s *scene) { withObjects(s); s.applied(`imagePullSecrets: [{name: db}]`) },
 		does:    changes(`spec: {envFrom: [{secretRef: {name: db}}]}`),
@@ -116,6 +138,9 @@ func makes(spec, words string) vector {
 		return cluster.Client.Get(s.Context(), client.ObjectKeyFromObject(s.app()), s.app()) // it is stored, and the operator creates the rest
 	}}
 }
+
+// makesAccounts is the right to make service accounts.
+var makesAccounts = rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"serviceaccounts"}, Verbs: []string{"create"}}
 
 // with adds rights of the tenant to a vector.
 func with(v vector, rules ...rbacv1.PolicyRule) vector {

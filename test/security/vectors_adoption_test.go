@@ -18,7 +18,7 @@ import (
 
 // updatesAll are the rights of a tenant who may update each kind that is adopted, but delete no Secret.
 var updatesAll = []rbacv1.PolicyRule{{
-	APIGroups: []string{"", "apps", "autoscaling", "batch", "networking.k8s.io", "policy"}, Verbs: []string{"update"},
+	APIGroups: []string{"", "apps", "autoscaling", "batch", "networking.k8s.io", "policy"}, Verbs: []string{"get", "update", "delete"},
 	Resources: []string{"configmaps", "persistentvolumeclaims", "serviceaccounts", "services", "deployments", "statefulsets", "horizontalpodautoscalers", "cronjobs", "ingresses", "poddisruptionbudgets"},
 }}
 
@@ -26,7 +26,12 @@ var updatesAll = []rbacv1.PolicyRule{{
 var _ = register(vectors{
 	"another's Deployment is adopted": {
 		prepare: trusted, does: adopts(nil), harm: pods(mine),
-		guard: "the admission policy for adoption", words: []string{"You may not update configmaps in this namespace"},
+		guard: "the admission policy for adoption", words: []string{"You may not do that with configmaps in this namespace"},
+	},
+	"another's Deployment is adopted, to be deleted, by whoever may only update it": {
+		may:     []rbacv1.PolicyRule{{APIGroups: updatesAll[0].APIGroups, Resources: updatesAll[0].Resources, Verbs: []string{"get", "update"}}},
+		prepare: trusted, does: adopts(nil), harm: pods(mine),
+		guard: "the admission policy for adoption", words: []string{"the right to update and delete each kind"},
 	},
 	"another's Deployment is adopted by an annotation that is added": {
 		prepare: func(s *scene) {
@@ -38,7 +43,7 @@ var _ = register(vectors{
 			return s.tenant.Patch(s.Context(), app, client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"annotations":{"`+v1.AnnotationAdopt+`":"true","`+v1.AnnotationAdoptRestart+`":"true"}}}`)))
 		},
 		harm:  pods(mine),
-		guard: "the admission policy for adoption", words: []string{"You may not update"},
+		guard: "the admission policy for adoption", words: []string{"You may not do that with"},
 	},
 	"the spec of one who may adopt is changed to adopt more": {
 		prepare: func(s *scene) {
@@ -49,7 +54,7 @@ var _ = register(vectors{
 		},
 		does:  changes(`spec: {config: {environment: {A: mine}}}`),
 		harm:  is("app-config", func(c *corev1.ConfigMap) bool { return c.Data["A"] == "mine" }),
-		guard: "the admission policy for adoption", words: []string{"You may not update"},
+		guard: "the admission policy for adoption", words: []string{"You may not do that with"},
 	},
 	"the records of another's Helm release are deleted by adoption": {
 		may: updatesAll,

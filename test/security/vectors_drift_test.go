@@ -28,16 +28,13 @@ var _ = register(vectors{
 	"a rendered Secret gets other content under its stamp":    edits(`config: {databaseUrl: right}`, writesSecrets, rendersSecret),
 	"somebody's ConfigMap is labeled as one that is rendered": labeled(),
 	"somebody's ConfigMap carries the stamp of one that is rendered": {
-		may:   writesConfigMaps,
-		does:  stamped,
-		harm:  is("app-config", func(c *corev1.ConfigMap) bool { return c.Data["A"] == "wrong" }),
-		guard: "a stamp is that of one AppService: what bears an earlier one's is taken back, and becomes what is rendered",
-		seen: func(s *scene) error {
-			if err := ready(s); err != nil {
-				return err
-			}
-			return is("app-config", func(c *corev1.ConfigMap) bool { return metav1.GetControllerOf(c) != nil })(s)
+		may:  writesConfigMaps,
+		does: stamped,
+		harm: func(s *scene) error { // pods run with it
+			return errors.Join(is("app", anything[*appsv1.Deployment])(s), is("app-config", func(c *corev1.ConfigMap) bool { return c.Data["A"] == "wrong" })(s))
 		},
+		guard:  "a stamp is that of one AppService: what bears an earlier one's is taken back only if the AppService asks for it",
+		reason: v1.ReasonResourceExists, words: []string{`ConfigMap "app-config" exists and is left by an earlier resource of this name`},
 	},
 	"a ConfigMap names the AppService of another namespace as its controller": {
 		may:     writesConfigMaps,

@@ -6,10 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -34,9 +37,42 @@ var _ = register(vectors{
 	"the name of another's Secret": takesOver(
 		&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "app-config"}, Data: map[string][]byte{"DATABASE_URL": []byte("trusted")}}, `config: {databaseUrl: mine}`,
 		`Secret "app-config" exists`, is("app-config", func(s *corev1.Secret) bool { return string(s.Data["DATABASE_URL"]) == "mine" })),
-	"the name of another's ServiceAccount": takesOver(
+	"the name of another's ServiceAccount": with(takesOver(
 		&corev1.ServiceAccount{}, `serviceAccount: {create: true, automountToken: true}`, `ServiceAccount "app" exists`,
-		is("app", func(a *corev1.ServiceAccount) bool { return a.Labels["app.kubernetes.io/instance"] == "app" })),
+		is("app", func(a *corev1.ServiceAccount) bool { return a.Labels["app.kubernetes.io/instance"] == "app" })), makesAccounts),
+
+	"the data of a database that was uninstalled": takesOver(claim("data-app-0", nil, nil),
+		`persistence: {perReplica: true, size: 1Mi, mountPath: /data, retain: false}`,
+		`PersistentVolumeClaim "data-app-0" exists and is not its own`, is("app", anything[*appsv1.StatefulSet])),
+	"the data of a replica that may come later": takesOver(claim("data-app-7", nil, nil),
+		`persistence: {perReplica: true, size: 1Mi, mountPath: /data}`,
+		`PersistentVolumeClaim "data-app-7" exists and is not its own`, is("app", anything[*appsv1.StatefulSet])),
+	"the data of an AppService that was deleted": takesOver(
+		claim("app", map[string]string{v1.LabelManaged: "true", v1.LabelOwner: "an-earlier-one"}, map[string]string{v1.AnnotationRetainedFor: "app"}),
+		`persistence: {size: 1Mi, mountPath: /data, retain: false}`,
+		`PersistentVolumeClaim "app" exists and is not its own`, pods(mountsData)),
+	"the data of an AppService that was deleted before claims were marked by UID": takesOver(
+		claim("app", map[string]string{v1.LabelManaged: "true"}, map[string]string{v1.AnnotationRetainedFor: "app"}),
+		`persistence: {size: 1Mi, mountPath: /data, retain: false}`,
+		`PersistentVolumeClaim "app" exists and is not its own`, pods(mountsData)),
+	"the data of each replica of an AppService that was deleted": takesOver(
+		claim("data-app-0", map[string]string{v1.LabelManaged: "true"}, map[string]string{v1.AnnotationRetainedFor: "app"}),
+		`persistence: {perReplica: true, size: 1Mi, mountPath: /data, retain: false}`,
+		`PersistentVolumeClaim "data-app-0" exists and is not its own`, is("app", anything[*appsv1.StatefulSet])),
+	"the certificate of another, by its name": {
+		prepare: func(s *scene) {
+			s.make(s.namespace, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "app-tls"}})
+		},
+		does:   applies(`{ports: [{port: 80}], ingress: {clusterIssuer: letsencrypt, hosts: [{host: NAMESPACE.example.com}], tls: [{hosts: [NAMESPACE.example.com]}]}}`),
+		harm:   is("app", func(i *networkingv1.Ingress) bool { return i.Spec.TLS[0].SecretName == "app-tls" }),
+		reason: v1.ReasonResourceExists, words: []string{`Secret "app-tls" exists and is no certificate of cert-manager for this name`},
+		guard: "a Secret that cert-manager did not make for the name is not given to it",
+		off: func(s *scene) {
+			secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "app-tls", Namespace: s.namespace}}
+			patch := []byte(`{"metadata":{"annotations":{"cert-manager.io/certificate-name":"app-tls"}}}`)
+			require.NoError(s, cluster.Client.Patch(s.Context(), secret, client.RawPatch("application/merge-patch+json", patch)))
+		},
+	},
 
 	"the name of a headless Service of another AppService": {
 		prepare: func(s *scene) {
@@ -71,6 +107,21 @@ var _ = register(vectors{
 		guard: "a rule of the CRD", rule: true, words: []string{"metadata.name must be at most 53 characters"},
 	},
 })
+
+// claim is one of somebody else.
+func claim(name string, labels, annotations map[string]string) *corev1.PersistentVolumeClaim {
+	claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels, Annotations: annotations}}
+	claim.Spec.AccessModes = []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}
+	claim.Spec.Resources.Requests = corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Mi")}
+	return claim
+}
+
+// mountsData reports whether pods mount the claim of the name.
+func mountsData(p *corev1.PodSpec) bool {
+	return slices.ContainsFunc(p.Volumes, func(v corev1.Volume) bool {
+		return v.PersistentVolumeClaim != nil && v.PersistentVolumeClaim.ClaimName == "app"
+	})
+}
 
 // longest is a name of the greatest length.
 const longest = "a23456789-123456789-123456789-123456789-123456789-123"

@@ -62,9 +62,6 @@ func Generate(root string) error {
 				return err
 			}
 		}
-		if err := k.guard(root); err != nil {
-			return err
-		}
 		if err := link(root, filepath.Join("config/chart/crds", k.file), "../../crd/bases/"+k.file); err != nil {
 			return err
 		}
@@ -72,7 +69,6 @@ func Generate(root string) error {
 	for file, lines := range map[string][]string{
 		"config/crd/kustomization.yaml":  each(list, func(k kind) []string { return []string{"bases/" + k.file} }),
 		"config/rbac/kustomization.yaml": each(list, kind.roleFiles),
-		guards + "/kustomization.yaml":   each(list, func(k kind) []string { return []string{k.name() + ".yaml"} }),
 		// Consoles offer the first sample of a kind.
 		"config/samples/kustomization.yaml": each(list, func(k kind) []string { return []string{k.sample()} }),
 	} {

@@ -68,6 +68,9 @@ func (a *Actor) Write(ctx context.Context, task Task) (created []client.Object, 
 // attempt carries out the plan of a task until a write fails.
 func (a *Actor) attempt(ctx context.Context, session *livestate.Session, writes *applier,
 	task Task) (created []client.Object, err error) {
+	if err := a.usesOfOthers(ctx, session, task); err != nil {
+		return nil, err
+	}
 	if task.Again {
 		plan, err := writes.check(ctx, task.Plan)
 		if err != nil {

@@ -67,10 +67,13 @@ func (a *Adoption) mayTake(owner client.Object, key kube.Key, live client.Object
 	return nil
 }
 
-// left reports whether an object without a controller was rendered for an earlier resource of the owner's kind,
+// left reports whether an object is left by an earlier resource of the owner's name, and the owner asks to take it over.
+func left(owner, live client.Object) bool { return AdoptionOf(owner) != nil && isLeft(owner, live) }
+
+// isLeft reports whether an object without a controller was rendered for an earlier resource of the owner's kind,
 // namespace and name, and outlived it: it was deleted with --cascade=orphan, or the object comes from a backup. Anyone
 // who forges that has his own object changed to the rendered one.
-func left(owner, live client.Object) bool {
+func isLeft(owner, live client.Object) bool {
 	annotations := live.GetAnnotations()
 	return metav1.GetControllerOfNoCopy(live) == nil && live.GetNamespace() != "" &&
 		live.GetNamespace() == owner.GetNamespace() &&
@@ -80,9 +83,7 @@ func left(owner, live client.Object) bool {
 
 // Keeps reports whether a live object is a resource's, or is about to be adopted, so that its immutable fields are
 // kept.
-func Keeps(owner, live client.Object) bool {
-	return controls(owner, live) || AdoptionOf(owner) != nil || left(owner, live)
-}
+func Keeps(owner, live client.Object) bool { return controls(owner, live) || AdoptionOf(owner) != nil }
 
 // AdoptionError says why objects cannot be taken over: all reasons, not only the first one found. Nothing was written.
 type AdoptionError struct{ Refusals []string }

@@ -59,7 +59,7 @@ func TestWhatMayBeTakenOver(t *testing.T) {
 }
 
 func TestWhatWasLeftIsTakenBack(t *testing.T) {
-	owner := someones("", "prod", nil, nil)
+	owner, asking := someones("", "prod", nil, nil), someones("", "prod", map[string]string{v1.AnnotationAdopt: "true"}, nil)
 	ours := func(change func(map[string]string)) *unstructured.Unstructured {
 		annotations := map[string]string{helmReleaseName: "web", helmReleaseNamespace: "prod", hooks.AnnotationStamp: "x"}
 		change(annotations)
@@ -85,8 +85,11 @@ func TestWhatWasLeftIsTakenBack(t *testing.T) {
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
-			if got := left(owner, test.live); got != test.want {
+			if got := left(asking, test.live); got != test.want {
 				t.Errorf("got %t, want %t", got, test.want)
+			}
+			if left(owner, test.live) {
+				t.Error("it is taken by an owner who does not ask for it")
 			}
 		})
 	}

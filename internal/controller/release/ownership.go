@@ -11,16 +11,14 @@ import (
 	"github.com/example/appservice-operator/internal/render/hooks"
 )
 
-// controls reports whether an object is the owner's: by its controller reference, as a claim that is retained for it,
-// or as a cluster-scoped object with its UID.
+// controls reports whether an object is the owner's: by its controller reference or, for a claim that is retained for it
+// and a cluster-scoped object, by the label with its UID.
 func controls(owner, object client.Object) bool {
 	if controller := metav1.GetControllerOfNoCopy(object); controller != nil {
 		return controller.UID == owner.GetUID()
 	}
-	if object.GetNamespace() == "" {
-		return object.GetLabels()[v1.LabelOwner] == string(owner.GetUID())
-	}
-	return kube.RetainedFor(object) == owner.GetName()
+	return (object.GetNamespace() == "" || kube.RetainedFor(object) == owner.GetName()) &&
+		object.GetLabels()[v1.LabelOwner] == string(owner.GetUID())
 }
 
 // disowned reports whether an object without a controller was rendered for the owner, and has lost the metadata that
@@ -40,6 +38,10 @@ func inTheWay(owner client.Object, key kube.Key, object client.Object) error {
 		return &PreviousError{[]Remnant{{key, object.GetFinalizers()}}}
 	case controller != nil:
 		return &NotOursError{Key: key, Owner: fmt.Sprintf("controlled by %s %q", controller.Kind, controller.Name)}
+	case key.Kind == kube.RetainedKind:
+		return &NotOursError{Key: key, Owner: "not its own" + takenOver + ", with its data)"}
+	case isLeft(owner, object):
+		return &NotOursError{Key: key, Owner: "left by an earlier resource of this name" + takenOver + ")"}
 	case object.GetAnnotations()[helmReleaseName] != "":
 		return &NotOursError{Key: key,
 			Owner: fmt.Sprintf("part of Helm release %q, which this operator did not make",
@@ -47,3 +49,6 @@ func inTheWay(owner client.Object, key kube.Key, object client.Object) error {
 	}
 	return &NotOursError{Key: key, Owner: "not managed by this operator"}
 }
+
+// takenOver says what the resource has to say to get an object.
+const takenOver = " (annotation " + v1.AnnotationAdopt + `: "true" takes it over`

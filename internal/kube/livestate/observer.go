@@ -5,6 +5,7 @@
 package livestate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/kube"
 )
 
@@ -133,14 +135,14 @@ func owners(object client.Object) []string {
 // indexed returns the index value for what belongs to an owner. An object may name an owner of another namespace.
 func indexed(namespace, owner string) string { return namespace + "/" + owner }
 
-// ownerOf returns the UID of the controller of an object, or the resource that it is retained for; empty if it belongs
-// to none.
+// ownerOf returns the UID of the controller of an object, or of the resource that it is retained for, or the name of
+// that if an earlier operator marked it; empty if it belongs to none.
 func ownerOf(object client.Object) string {
 	if owner := metav1.GetControllerOfNoCopy(object); owner != nil {
 		return string(owner.UID)
 	}
 	if name := kube.RetainedFor(object); name != "" {
-		return retained(name)
+		return cmp.Or(object.GetLabels()[v1.LabelOwner], retained(name))
 	}
 	return kube.LabeledOwner(object)
 }

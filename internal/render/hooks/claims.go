@@ -12,8 +12,8 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// Claims marks the objects created from claim templates: the caches select a claim by its label, the owner's name
-// identifies its resource, and the stamp the version of its template. Controllers, not this operator, create the
+// Claims marks the objects created from claim templates: the caches select a claim by its label, the owner's name and
+// UID identify its resource, and the stamp the version of its template. Controllers, not this operator, create the
 // claims.
 func Claims(_ context.Context, in *Input, objects []*unstructured.Unstructured) error {
 	for _, object := range objects {
@@ -29,7 +29,8 @@ func Claims(_ context.Context, in *Input, objects []*unstructured.Unstructured) 
 				continue // Canonical has refused it
 			}
 			template := &unstructured.Unstructured{Object: content}
-			template.SetLabels(labels.Merge(template.GetLabels(), map[string]string{v1.LabelManaged: "true"}))
+			template.SetLabels(labels.Merge(template.GetLabels(), map[string]string{
+				v1.LabelManaged: "true", v1.LabelOwner: string(in.Owner.GetUID())}))
 			template.SetAnnotations(labels.Merge(template.GetAnnotations(),
 				map[string]string{v1.AnnotationRetainedFor: in.Owner.GetName()}))
 			data, err := json.Marshal(content)

@@ -20,7 +20,7 @@ func TestClaimTemplatesAreMarked(t *testing.T) {
 		return list
 	}
 	got := templates(marked)
-	if labels := got[0].GetLabels(); !reflect.DeepEqual(labels, map[string]string{"a": "b", "app.example.com/managed": "true"}) {
+	if labels := got[0].GetLabels(); !reflect.DeepEqual(labels, map[string]string{"a": "b", "app.example.com/managed": "true", "app.example.com/owner-uid": "6a3c"}) {
 		t.Errorf("got labels %v", labels)
 	}
 	for _, template := range got {

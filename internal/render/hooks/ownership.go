@@ -22,8 +22,8 @@ const (
 
 // Ownership sets the namespace of every object to its owner's, makes the owner its controller, so that the garbage
 // collector deletes it with the owner, and adds Helm's ownership metadata. An object that the chart wants retained
-// (helm.sh/resource-policy: keep) gets the owner's name as an annotation instead, by which a new owner of the name
-// takes it over, and a cluster-scoped object the owner's UID as a label: a finalizer of the owner ensures that it is
+// (helm.sh/resource-policy: keep) gets the owner's name as an annotation instead, by which a new owner of the name can
+// adopt it, and its UID as a label; so does a cluster-scoped object: a finalizer of the owner ensures that it is
 // deleted.
 func Ownership(_ context.Context, in *Input, objects []*unstructured.Unstructured) error {
 	namespace := in.Owner.GetNamespace()
@@ -50,6 +50,7 @@ func Ownership(_ context.Context, in *Input, objects []*unstructured.Unstructure
 				map[string]string{v1.AnnotationOwnerKind: in.Owner.GetKind()}))
 		case kept(object):
 			object.SetNamespace(namespace)
+			object.SetLabels(labels.Merge(object.GetLabels(), map[string]string{v1.LabelOwner: string(in.Owner.GetUID())}))
 			object.SetAnnotations(labels.Merge(object.GetAnnotations(),
 				map[string]string{v1.AnnotationRetainedFor: in.Owner.GetName()}))
 		default:

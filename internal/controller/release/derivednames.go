@@ -1,0 +1,196 @@
+package release
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/kube/livestate"
+)
+
+// Most names of objects follow from that of their resource. A rendered object that exists under such a name and is not
+// the owner's is found when it is created. Two kinds of objects are used by their name, and rendered by nobody: the
+// claims that a workload makes of its templates, and the Secrets that cert-manager fills for an Ingress. What the
+// recorded release rendered is the owner's, and so is what its live objects already use.
+
+// derived are such names: of claims, what precedes the ordinal in the names of those that workloads make, and Secrets.
+type derived struct{ claims, prefixes, secrets []string }
+
+// usesOfOthers returns a NotOursError if a plan would newly use an object that exists under a derived name and was not
+// made for the owner. If the owner asks for adoption, claims that this operator made for an earlier owner of its name
+// become its own.
+func (a *Actor) usesOfOthers(ctx context.Context, session *livestate.Session, task Task) error {
+	unproven := a.unproven(task)
+	if unproven.none() {
+		return nil
+	}
+	if task.Snapshot.Record != nil {
+		recorded, err := a.records(session, task.Owner).recorded(ctx, task.Snapshot.Record)
+		if err != nil {
+			return err
+		}
+		unproven = unproven.without(derivedBy(recorded.Objects))
+	}
+	if err := a.claimsOfOthers(ctx, session, task.Owner, unproven); err != nil || AdoptionOf(task.Owner) != nil {
+		return err
+	}
+	return a.secretsOfOthers(ctx, task.Owner, unproven.secrets)
+}
+
+// unproven returns the names that a plan would use and that no live object of the owner uses yet.
+func (a *Actor) unproven(task Task) derived {
+	live := derivedBy(slices.Collect(maps.Values(task.Snapshot.Objects)))
+	live.claims = nil // that it is there proves nothing
+	names := derivedBy(task.Plan.Create)
+	names.claims = nil // its creation would fail
+	for _, change := range task.Plan.Apply {
+		changed := derivedBy([]*unstructured.Unstructured{change.Desired})
+		if controls(task.Owner, change.Live) {
+			changed.claims, changed.prefixes = nil, nil
+		}
+		names.claims, names.secrets = append(names.claims, changed.claims...), append(names.secrets, changed.secrets...)
+	}
+	names.secrets = slices.DeleteFunc(names.secrets, func(name string) bool { return says(task.Owner.Object["spec"], name) })
+	return names.without(live)
+}
+
+// claimsOfOthers returns an error about the first claim of some names that is not the owner's.
+func (a *Actor) claimsOfOthers(ctx context.Context, session *livestate.Session, owner *unstructured.Unstructured,
+	names derived) error {
+	if len(names.claims)+len(names.prefixes) == 0 {
+		return nil
+	}
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind(kube.RetainedKind + "List"))
+	if err := a.live.List(ctx, list, client.InNamespace(owner.GetNamespace())); err != nil {
+		return fmt.Errorf("cannot look for claims: %w", err)
+	}
+	for i := range list.Items {
+		claim := &list.Items[i]
+		claim.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind(kube.RetainedKind))
+		if !names.claimed(claim.GetName()) || controls(owner, claim) {
+			continue
+		}
+		if AdoptionOf(owner) == nil {
+			return inTheWay(owner, kube.KeyOf(claim), claim)
+		}
+		if kube.RetainedFor(claim) == owner.GetName() {
+			if err := session.PatchForeign(ctx, claim, ownedBy(owner, claim), client.FieldOwner(FieldManager)); err != nil {
+				return fmt.Errorf("%s: %w", kube.KeyOf(claim), err)
+			}
+		}
+	}
+	return nil
+}
+
+// ownedBy returns the patch that makes a claim the owner's, if nobody has changed it meanwhile.
+func ownedBy(owner, claim client.Object) client.Patch {
+	return client.RawPatch(types.MergePatchType, fmt.Appendf(nil,
+		`{"metadata":{"uid":%q,"resourceVersion":%q,"labels":{%q:%q}}}`,
+		claim.GetUID(), claim.GetResourceVersion(), v1.LabelOwner, owner.GetUID()))
+}
+
+// certificateName is the annotation of a Secret that cert-manager fills: the Certificate, which for an Ingress has the
+// name of the Secret.
+const certificateName = "cert-manager.io/certificate-name"
+
+// secretsOfOthers returns an error about the first Secret of some names that cert-manager did not make for this name: it
+// would write over it.
+func (a *Actor) secretsOfOthers(ctx context.Context, owner *unstructured.Unstructured, names []string) error {
+	for _, name := range names {
+		secret := kube.Metadata(kube.SecretKind)
+		err := a.live.Get(ctx, client.ObjectKey{Namespace: owner.GetNamespace(), Name: name}, secret)
+		switch {
+		case apierrors.IsNotFound(err):
+		case err != nil:
+			return fmt.Errorf("cannot look for Secret %s: %w", name, err)
+		case secret.GetAnnotations()[certificateName] != name:
+			return &NotOursError{Key: kube.KeyOf(secret), Owner: "no certificate of cert-manager for this name, " +
+				"which would write over it (spec.ingress.tls[].secretName names another one)"}
+		}
+	}
+	return nil
+}
+
+// derivedBy returns the names of objects that others use.
+func derivedBy[T client.Object](objects []T) (names derived) {
+	for _, object := range objects {
+		kind := object.GetObjectKind().GroupVersionKind().GroupKind()
+		content, _ := kube.Content(object)
+		switch {
+		case kind.Kind == kube.RetainedKind:
+			names.claims = append(names.claims, object.GetName())
+		case kind.Group == networkingv1.GroupName && kind.Kind == "Ingress" && issued(object):
+			entries, _, _ := unstructured.NestedSlice(content, "spec", "tls")
+			for _, entry := range entries {
+				if tls, _ := entry.(map[string]any); tls["secretName"] != nil {
+					names.secrets = append(names.secrets, fmt.Sprint(tls["secretName"]))
+				}
+			}
+		case kube.TraitsOf(kind).Claims != nil && content != nil:
+			for _, template := range claimTemplates(&unstructured.Unstructured{Object: content}) {
+				names.prefixes = append(names.prefixes, template.GetName()+"-"+object.GetName()+"-")
+			}
+		}
+	}
+	return names
+}
+
+// issued reports whether cert-manager makes the certificates of an Ingress.
+func issued(ingress client.Object) bool {
+	annotations := ingress.GetAnnotations()
+	return annotations["cert-manager.io/issuer"] != "" || annotations["cert-manager.io/cluster-issuer"] != ""
+}
+
+// says reports whether a value has a text anywhere.
+func says(value any, text string) bool {
+	switch value := value.(type) {
+	case string:
+		return value == text
+	case []any:
+		return slices.ContainsFunc(value, func(item any) bool { return says(item, text) })
+	case map[string]any:
+		for _, item := range value {
+			if says(item, text) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (d derived) none() bool { return len(d.claims)+len(d.prefixes)+len(d.secrets) == 0 }
+
+// claimed reports whether a claim has one of the names.
+func (d derived) claimed(name string) bool {
+	return slices.Contains(d.claims, name) || slices.ContainsFunc(d.prefixes, func(prefix string) bool {
+		ordinal, of := strings.CutPrefix(name, prefix)
+		_, err := strconv.ParseUint(ordinal, 10, 31)
+		return of && err == nil
+	})
+}
+
+// without returns the names that are not among others.
+func (d derived) without(others derived) derived {
+	in := func(list []string) func(string) bool {
+		return func(name string) bool { return slices.Contains(list, name) }
+	}
+	return derived{
+		slices.DeleteFunc(d.claims, others.claimed),
+		slices.DeleteFunc(d.prefixes, in(others.prefixes)),
+		slices.DeleteFunc(d.secrets, in(others.secrets)),
+	}
+}

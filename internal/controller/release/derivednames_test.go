@@ -1,0 +1,38 @@
+package release
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+)
+
+func TestNamesThatOthersUseFollowFromObjects(t *testing.T) {
+	object := func(text string) *unstructured.Unstructured {
+		object := &unstructured.Unstructured{}
+		assert.NoError(t, yaml.Unmarshal([]byte(text), &object.Object))
+		return object
+	}
+	set := object(`{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: web}, spec: {volumeClaimTemplates: [{metadata: {name: data}}]}}`)
+	issued := object(`{apiVersion: networking.k8s.io/v1, kind: Ingress, metadata: {name: web, annotations: {cert-manager.io/issuer: a}},
+	spec: {tls: [{secretName: web-tls}, {hosts: [b]}]}}`)
+	bought := object(`{apiVersion: networking.k8s.io/v1, kind: Ingress, metadata: {name: web}, spec: {tls: [{secretName: bought}]}}`)
+	claim := object(`{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: web}}`)
+	names := derivedBy([]*unstructured.Unstructured{set, issued, bought, claim})
+	assert.Equal(t, derived{claims: []string{"web"}, prefixes: []string{"data-web-"}, secrets: []string{"web-tls"}}, names)
+	for name, want := range map[string]bool{"web": true, "data-web-0": true, "data-web-12": true, "data-web-": false, "data-web-a": false,
+		"data-web--1": false, "data-web-0-0": false, "other": false} {
+		assert.Equal(t, want, names.claimed(name), name)
+	}
+	assert.True(t, names.without(names).none())
+	recorded := derivedBy([]*unstructured.Unstructured{set})
+	assert.Equal(t, derived{claims: []string{"web"}, prefixes: []string{}, secrets: []string{"web-tls"}}, derivedBy([]*unstructured.Unstructured{set, issued, claim}).without(recorded))
+}
+
+func TestASpecSaysANameAnywhere(t *testing.T) {
+	spec := map[string]any{"ingress": map[string]any{"tls": []any{map[string]any{"secretName": "web-tls"}}}, "size": int64(1)}
+	assert.True(t, says(spec, "web-tls"))
+	assert.False(t, says(spec, "secretName"), "a key is no value")
+	assert.False(t, says(nil, "web-tls"))
+}
