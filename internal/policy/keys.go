@@ -113,7 +113,8 @@ func in(content map[string]any, name string) func(yield func(key, value string) 
 	}
 }
 
-// key refuses a key that neither the rule for all kinds nor that for its kind allows. The message shows the patterns of the same key, else those of the same prefix. It shows no value, which may be a secret.
+// key refuses a key that neither the rule for all kinds nor that for its kind allows. The message shows the patterns of
+// the same key, else those of the same prefix. It shows no value, which may be a secret.
 func (c *check) key(what, rule, key, value string, byKind map[string]Keys, kind string) {
 	if c.allows(key, value, byKind[everything], byKind[kind]) {
 		return
@@ -131,8 +132,8 @@ func (c *check) key(what, rule, key, value string, byKind map[string]Keys, kind 
 			}
 		}
 		if values == grantedHosts && name == key {
-			c.refuse(what+" "+key, value, "hosts", "allows "+shown(c.Hosts)+", but "+of+
-				" only what an entry names for the namespace", missing(value))
+			allows := "allows " + shown(c.Hosts) + ", but " + of + " only what an entry names for the namespace"
+			c.refuse(what+" "+key, value, "hosts", allows, missing(value))
 			return
 		}
 		if rest, is := strings.CutPrefix(pattern, prefix+"/"); is {

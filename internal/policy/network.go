@@ -90,7 +90,8 @@ func (c *check) paths() {
 			path, _ := item.(map[string]any)
 			of, _ := path["pathType"].(string)
 			if text, _ := path["path"].(string); !c.allows(of, text, c.Paths) {
-				c.refuse(fmt.Sprintf("spec.rules[%d].http.paths[%d]", i, k), of+" "+text, "paths", "allows "+shown(c.Paths), missing(of))
+				c.refuse(fmt.Sprintf("spec.rules[%d].http.paths[%d]", i, k), of+" "+text, "paths", "allows "+shown(c.Paths),
+					missing(of))
 			}
 		}
 	}

@@ -25,7 +25,8 @@ func (c *check) pod(pod *corev1.PodSpec) {
 	}
 	for i, toleration := range pod.Tolerations {
 		if path := fmt.Sprintf("tolerations[%d]", i); !c.Tolerations.Allow(toleration.Key) {
-			c.refuse(path, cmp.Or(toleration.Key, "of every taint"), "tolerations", "allows "+shown(c.Tolerations), missing(toleration.Key))
+			c.refuse(path, cmp.Or(toleration.Key, "of every taint"), "tolerations", "allows "+shown(c.Tolerations),
+				missing(toleration.Key))
 		}
 	}
 	if pod.NodeName != "" && !*c.NodeNames {

@@ -142,7 +142,8 @@ func (r *rules) over(above layer) {
 		switch value := from.Field(i); {
 		case value.IsZero():
 		case value.Kind() == reflect.Map:
-			r.overKinds(into.Field(i).Addr().Interface().(*map[string]Keys), value.Interface().(map[string]Keys), name, above.place)
+			below := into.Field(i).Addr().Interface().(*map[string]Keys)
+			r.overKinds(below, value.Interface().(map[string]Keys), name, above.place)
 		case value.Kind() == reflect.Slice:
 			into.Field(i).Set(laid(into.Field(i), value))
 			r.places[name] = above.place

@@ -83,7 +83,7 @@ func (c *check) claim(at string, content map[string]any) {
 		c.refuse(at+".selector", "", "staticVolumes", "is false: a claim must not choose an existing volume", true)
 	}
 	if class, there := spec["storageClassName"]; there && class == "" && !*c.StaticVolumes {
-		c.refuse(at+".storageClassName", `""`, "staticVolumes", "is false: leave it out for the default class, or name one", true)
+		c.refuse(at+".storageClassName", `""`, "staticVolumes", "is false: name a class, or leave it out", true)
 	}
 	for _, bound := range []string{"requests", "limits"} {
 		found, _, _ := unstructured.NestedFieldNoCopy(content, "spec", "resources", bound, "storage")

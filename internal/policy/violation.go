@@ -113,8 +113,8 @@ func (e *Error) Reason() string { return v1.ReasonPolicyViolation }
 
 // Hint returns what to do.
 func (e *Error) Hint() string {
-	return "change what the message names, or have the platform team allow it by a line below namespaces in the operator's policy: " +
-		e.line() + "; what runs is kept as it is until then"
+	return "change what the message names, or have the platform team allow it by a line below namespaces in the operator's " +
+		"policy: " + e.line() + "; what runs is kept as it is until then"
 }
 
 // mostShown is the maximum number of violations, and of list entries, in a message.

@@ -17,8 +17,8 @@ func (p *Policy) Warnings() []string {
 		exact := len(each.names) > 0 &&
 			!slices.ContainsFunc(each.names, func(name string) bool { return strings.Contains(name, everything) })
 		if grants && !exact {
-			list = append(list, fmt.Sprintf("%s grants hosts to namespaces by a pattern or by labels: whoever may create or label such a "+
-				"namespace takes them over; give the names of the namespaces", each.place))
+			list = append(list, fmt.Sprintf("%s grants hosts to namespaces by a pattern or by labels: whoever may create or "+
+				"label such a namespace takes them over; give the names of the namespaces", each.place))
 		}
 	}
 	return list

@@ -216,8 +216,8 @@ func TestHostsThatThePolicyDoesNotAllow(t *testing.T) {
 	} {
 		cluster.Create(t, app)
 		condition := cluster.Condition(t, app, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonPolicyViolation)
-		if !strings.Contains(condition.Message, words) {
-			t.Errorf("got %s, want %s", condition.Message, words)
+		if told := fmt.Sprint(condition.Message, app.Status.Problems); !strings.Contains(told, words) {
+			t.Errorf("got %s, want %s", told, words)
 		}
 		deployment(t, app)
 	}

@@ -83,6 +83,14 @@ func TestThePolicyIsFollowed(t *testing.T) {
 		}
 		return tolerated(t, app, true)
 	})
+
+	policy("builtIn: open")
+	cluster.Ready(t, app)
+	assert.Equal(t, "open", app.Status.Policy)
+	policy("builtIn: shared")
+	condition = cluster.Condition(t, app, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonPolicyViolation)
+	assert.Empty(t, app.Status.Policy)
+	assert.Contains(t, condition.Message, "allow it by - {names: ["+namespace+"], tolerations: [+, \"\"]}")
 }
 
 // The labels of a namespace decide which entries apply to it, whenever they change.
