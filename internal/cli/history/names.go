@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// named are the objects that pods can use by naming them, each with the field that a name is in, or in whose field name.
+// named are the objects that pods use by naming them, each with the field that a name is in, or in whose field name.
 var named = []struct {
 	kind  string
 	field *regexp.Regexp

@@ -24,7 +24,7 @@ type Undo struct {
 	Resource *unstructured.Unstructured
 	// Changes of the spec; none if it has that spec already.
 	Changes []string
-	// Named are the Secrets, ConfigMaps, accounts and claims that the present spec does not name, and the restored one does.
+	// Named are the Secrets, ConfigMaps, accounts and claims that the restored spec names, and the present one does not.
 	Named []string
 	// Owner is the tool that would revert the change, as it compares the resource with a source; empty if there is none.
 	Owner string

@@ -113,8 +113,8 @@ type Recorded struct {
 	Source *Source
 }
 
-// Decode returns the content of a record, within limits: anyone who may write Secrets can create one. Its name has to be
-// that of the release in it.
+// Decode returns the content of a record, within limits: anyone who may write Secrets can create one. Its name has to
+// be that of the release in it.
 func Decode(secret *corev1.Secret) (*Recorded, error) {
 	unpacking.Lock()
 	defer unpacking.Unlock()
