@@ -168,7 +168,8 @@ func (s *shell) printRows(list []unstructured.Unstructured, wide, everywhere boo
 		cells := map[string]string{
 			"NAMESPACE": one.GetNamespace(), "NAME": one.GetName(), "PHASE": string(said.Phase), "READY": said.Readiness,
 			"HELD BACK": tree.Waits(said, now), "AGE": duration.HumanDuration(now.Sub(one.GetCreationTimestamp().Time)),
-			"POLICY": cmp.Or(said.Policy, string(policy.Shared)), "IMAGE": said.Image, "URL": said.URL, "MESSAGE": message(one, said),
+			"POLICY": cmp.Or(said.Policy, string(policy.Shared)), "IMAGE": said.Image, "URL": said.URL,
+			"MESSAGE": message(one, said),
 		}
 		if said.Release != nil {
 			cells["CHART"] = said.Release.ChartVersion

@@ -3,6 +3,7 @@ package cli
 import (
 	"crypto/rand"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -37,7 +38,7 @@ func raw(out io.Writer) io.Writer {
 var mark = rand.Text()
 
 func (v *visible) Write(content []byte) (int, error) {
-	all := append(v.rest, content...)
+	all := slices.Concat(v.rest, content)
 	whole := len(all)
 	for begin := max(0, whole-utf8.UTFMax+1); begin < len(all); begin++ {
 		if utf8.RuneStart(all[begin]) && !utf8.FullRune(all[begin:]) {

@@ -28,8 +28,8 @@ type policyFile struct {
 	told string // of what is wrong with the file
 }
 
-// readPolicy reads a policy file. Without a path, or a file at it, the policy is the built-in one for shared clusters: a
-// ConfigMap may be created later. A missing folder is an error.
+// readPolicy reads a policy file. Without a path, or a file at it, the policy is the built-in one for shared clusters:
+// a ConfigMap may be created later. A missing folder is an error.
 func readPolicy(path string) (*policy.Policy, error) {
 	if path == "" {
 		return policy.Default(), nil

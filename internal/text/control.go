@@ -19,8 +19,8 @@ func IsControl(r rune) bool {
 	return 0x202a <= r && r <= 0x202e || 0x2066 <= r && r <= 0x2069 // bidirectional
 }
 
-// Visible returns a text without controls: each is replaced by its escape, as in \u001b, which also JSON has in strings.
-// Bytes that are no character become the one that stands for those.
+// Visible returns a text without controls: each is replaced by its escape, as in \u001b, which also JSON has in
+// strings. Bytes that are no character become the one that stands for those.
 func Visible(text string) string {
 	if utf8.ValidString(text) && strings.IndexFunc(text, IsControl) < 0 {
 		return text

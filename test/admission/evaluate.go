@@ -100,6 +100,7 @@ type Write struct {
 	May func(authorizer.Attributes) bool
 }
 
+// Authorize answers for the user whether a right is given.
 func (w Write) Authorize(_ context.Context, a authorizer.Attributes) (authorizer.Decision, string, error) {
 	if w.May != nil && w.May(a) {
 		return authorizer.DecisionAllow, "", nil

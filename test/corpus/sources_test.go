@@ -13,7 +13,7 @@ import (
 type source struct {
 	Repository string `json:"repository"`
 	Commit     string `json:"commit"`
-	Licence    string `json:"licence"`
+	License    string `json:"license"`
 	Files      []struct {
 		Path   string `json:"path"`
 		SHA256 string `json:"sha256"`
@@ -37,7 +37,7 @@ func TestSourcesSayWhereEachManifestIs(t *testing.T) {
 		repositories[from.Repository] = true
 		require.NotEmpty(t, from.Files, from.Repository)
 		assert.Regexp(t, `^[0-9a-f]{40}$`, from.Commit, from.name())
-		assert.Contains(t, []string{"Apache-2.0", "MIT", "BSD-2-Clause", "BSD-3-Clause", "MPL-2.0", "CC0-1.0", "ISC", "Unlicense"}, from.Licence, from.name())
+		assert.Contains(t, []string{"Apache-2.0", "MIT", "BSD-2-Clause", "BSD-3-Clause", "MPL-2.0", "CC0-1.0", "ISC", "Unlicense"}, from.License, from.name())
 		for _, file := range from.Files {
 			assert.Regexp(t, `^[0-9a-f]{64}$`, file.SHA256, file.Path)
 		}

@@ -5,6 +5,7 @@ package security
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/stretchr/testify/assert"
@@ -62,6 +63,9 @@ var _ = register(vectors{
 		guard: "config/admission", words: []string{`makes ServiceAccount "app"`},
 		harm: pods(func(p *corev1.PodSpec) bool { return p.ServiceAccountName == "app" && len(p.Volumes) > 0 }),
 	},
+	"an identity of AWS":    identifies("eks.amazonaws.com/role-arn", "arn:aws:iam::111122223333:role/admin"),
+	"an identity of Google": identifies("iam.gke.io/gcp-service-account", "admin@project.iam.gserviceaccount.com"),
+	"an identity of Azure":  identifies("azure.workload.identity/client-id", "00000000-0000-0000-0000-000000000000"),
 	"another identity for an account that the administrator made": {
 		prepare: func(s *scene) { s.applied(`serviceAccount: {annotations: {example.com/owner: web}}`) },
 		does:    changes(`spec: {serviceAccount: {annotations: {example.com/owner: mine}}}`),
@@ -137,6 +141,15 @@ func makes(spec, words string) vector {
 	return vector{does: applies(spec), guard: "config/admission", words: []string{words}, harm: func(s *scene) error {
 		return cluster.Client.Get(s.Context(), client.ObjectKeyFromObject(s.app()), s.app()) // it is stored, and the operator creates the rest
 	}}
+}
+
+// identifies is one about an identity in a cloud for an account of the tenant's own, whose name the cloud may have trusted before.
+func identifies(key, value string) vector {
+	return vector{
+		does:  applies(fmt.Sprintf(`serviceAccount: {create: true, annotations: {%s: %q}}`, key, value)),
+		guard: "config/admission", words: []string{`makes ServiceAccount "app"`, "create serviceaccounts"},
+		harm: is("app", func(a *corev1.ServiceAccount) bool { return a.Annotations[key] == value }),
+	}
 }
 
 // makesAccounts is the right to make service accounts.

@@ -67,7 +67,8 @@ func (a *Adoption) mayTake(owner client.Object, key kube.Key, live client.Object
 	return nil
 }
 
-// left reports whether an object is left by an earlier resource of the owner's name, and the owner asks to take it over.
+// left reports whether an object is left by an earlier resource of the owner's name, and the owner asks to take it
+// over.
 func left(owner, live client.Object) bool { return AdoptionOf(owner) != nil && isLeft(owner, live) }
 
 // isLeft reports whether an object without a controller was rendered for an earlier resource of the owner's kind,

@@ -51,7 +51,7 @@ func rollingOf(desired *unstructured.Unstructured, have map[string]any, full boo
 	}
 	wanted, _, _ := unstructured.NestedFieldNoCopy(desired.Object, template...)
 	live, _, _ := unstructured.NestedFieldNoCopy(have, template...)
-	if first, _ := lacking("."+strings.Join(template, "."), wanted, live); first == nil {
+	if first := lacking("."+strings.Join(template, "."), wanted, live); first == nil {
 		return stays
 	}
 	return rolls
@@ -97,7 +97,7 @@ func (c Change) onlyRestarts() bool {
 		}
 	}
 	want.Object["metadata"] = unstamped(want.Object["metadata"])
-	first, _ := lacking("", want.Object, have)
+	first := lacking("", want.Object, have)
 	return first == nil
 }
 

@@ -75,7 +75,7 @@ func withOldTemplates(desired *unstructured.Unstructured, live client.Object) *u
 	var kept []any
 	same := true
 	for i := range want {
-		first, _ := lacking("", want[i].Object, have[i].Object)
+		first := lacking("", want[i].Object, have[i].Object)
 		same = same && first == nil
 		template := have[i].DeepCopy()
 		if !becomes(have[i], want[i]) {
@@ -98,7 +98,7 @@ func becomes(old, rendered *unstructured.Unstructured) bool {
 		return false
 	}
 	before, after := sizeOf(old), sizeOf(rendered)
-	if first, _ := lacking("", withoutSize(rendered), withoutSize(old)); first != nil || before == nil || after == nil {
+	if first := lacking("", withoutSize(rendered), withoutSize(old)); first != nil || before == nil || after == nil {
 		return false
 	}
 	order := after.Cmp(*before)

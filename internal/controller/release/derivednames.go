@@ -98,7 +98,8 @@ func (a *Actor) unproven(task Task) derived {
 		}
 		names.claims, names.secrets = append(names.claims, changed.claims...), append(names.secrets, changed.secrets...)
 	}
-	names.secrets = slices.DeleteFunc(names.secrets, func(name string) bool { return says(task.Owner.Object["spec"], name) })
+	names.secrets = slices.DeleteFunc(names.secrets,
+		func(name string) bool { return says(task.Owner.Object["spec"], name) })
 	return names.without(live)
 }
 
@@ -142,8 +143,8 @@ func ownedBy(owner, claim client.Object) client.Patch {
 // name of the Secret.
 const certificateName = "cert-manager.io/certificate-name"
 
-// secretsOfOthers returns an error about the first Secret of some names that cert-manager did not make for this name: it
-// would write over it.
+// secretsOfOthers returns an error about the first Secret of some names that cert-manager did not make for this name:
+// it would write over it.
 func (a *Actor) secretsOfOthers(ctx context.Context, owner *unstructured.Unstructured, names []string) error {
 	for _, name := range names {
 		secret := kube.Metadata(kube.SecretKind)

@@ -14,13 +14,12 @@ type lack struct {
 	old, want any
 }
 
-// lacking finds the fields of want whose values live does not have: the first one, and how many more there are. Fields
-// and list elements that only live has belong to others and do not count. Empty maps and lists in want count as left
-// out.
-func lacking(path string, want, live any) (first *lack, more int) {
+// lacking finds the first field of want whose value live does not have; nil if there is none. Fields and list elements
+// that only live has belong to others and do not count. Empty maps and lists in want count as left out.
+func lacking(path string, want, live any) *lack {
 	found := &lacks{}
 	found.compare(path, want, live)
-	return found.first, found.more()
+	return found.first
 }
 
 // lacks counts the fields that were found.

@@ -11,8 +11,8 @@ import (
 	"github.com/example/appservice-operator/internal/render/hooks"
 )
 
-// controls reports whether an object is the owner's: by its controller reference or, for a claim that is retained for it
-// and a cluster-scoped object, by the label with its UID.
+// controls reports whether an object is the owner's: by its controller reference or, for a claim that is retained for
+// it and a cluster-scoped object, by the label with its UID.
 func controls(owner, object client.Object) bool {
 	if controller := metav1.GetControllerOfNoCopy(object); controller != nil {
 		return controller.UID == owner.GetUID() &&

@@ -126,7 +126,7 @@ func butFor(change Change, message string) Change {
 	for _, name := range changeable {
 		delete(want, name[1])
 	}
-	first, _ := lacking(".spec", want, have["spec"])
+	first := lacking(".spec", want, have["spec"])
 	if first == nil {
 		return change
 	}

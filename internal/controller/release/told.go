@@ -20,8 +20,8 @@ func mayBeTold(object client.Object, field string, old, rendered any) bool {
 	return !scalar(old) && !scalar(rendered) || harmless(object, field, old) && harmless(object, field, rendered)
 }
 
-// harmless reports whether a value may be told. Of texts, which may hold a password wherever users write what they like,
-// only those are whose field is known.
+// harmless reports whether a value may be told. Of texts, which may hold a password wherever users write what they
+// like, only those are whose field is known.
 func harmless(object client.Object, field string, value any) bool {
 	if secretive(object, field) {
 		return false
