@@ -27,10 +27,7 @@ var _ = register(vectors{
 	"a job mounts the data of another":        jobRefersTo(`volumes: [{name: a, persistentVolumeClaim: {claimName: db}}]`, `spec.volumes[].persistentVolumeClaim.claimName refers to PersistentVolumeClaim "db"`, volume),
 	"a job is an account that may everything": jobRefersTo(`serviceAccount: {name: db, automountToken: true}`, `spec.serviceAccount.name refers to ServiceAccount "db", which you may not impersonate`, runsAs),
 	"a job tolerates every taint":             jobPoliced(`tolerations: [{operator: Exists}]`, "every taint", tolerates("")),
-	"a job chooses its node": jobPoliced(`nodeSelector: {kubernetes.io/hostname: node-1}`, "nodeNames", func(p *corev1.PodSpec) bool {
-		return p.NodeSelector[corev1.LabelHostname] != ""
-	}),
-	"a job has a volume of a driver": jobPoliced(volumeOfJob(`csi: {driver: d.example.com}`), "volumeTypes", hasVolume(func(v corev1.Volume) bool { return v.CSI != nil })),
+	"a job has a volume of a driver":          jobPoliced(volumeOfJob(`csi: {driver: d.example.com}`), "volumeTypes", hasVolume(func(v corev1.Volume) bool { return v.CSI != nil })),
 	"a job has a volume of iSCSI": jobPoliced(volumeOfJob(`iscsi: {targetPortal: "10.0.0.1:3260", iqn: "iqn.2001-04.com.example:a", lun: 0}`), "volumeTypes",
 		hasVolume(func(v corev1.Volume) bool { return v.ISCSI != nil })),
 	"a job takes over another's CronJob": {
@@ -106,7 +103,7 @@ func jobRefersTo(spec, words string, harm func(*corev1.PodSpec) bool) vector {
 // jobPoliced is scheduled for an AppJob.
 func jobPoliced(spec, rule string, harm func(*corev1.PodSpec) bool) vector {
 	return vector{
-		may: writesJobs, does: job(spec), harm: jobPods(harm), guard: "the platform's policy, on rendered objects",
+		may: writesJobs, does: job(spec), harm: jobPods(harm), guard: "the platform's policy, on rendered objects", shared: true,
 		seen: jobIs(v1.ReasonPolicyViolation, "the platform's policy", rule),
 	}
 }
