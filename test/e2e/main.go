@@ -172,6 +172,7 @@ func checks() []check {
 		{"the kubelet restarts: no application pod restarts", restartKubelet},
 		{"charts from a ConfigMap are served; they change, and neither a manager nor an application restarts", chartFromConfigMap},
 		{"charts from an image volume are served, and those of the next image; no application restarts", chartFromImage},
+		{"what the policy shared refuses runs under open, and goes on under shared", bothPolicies},
 		{"an AppJob runs to its end, another fails and says why, a third waits for its time", runJobs},
 		{"a deleted AppService leaves its claim and nothing else", deleteApp},
 		{"each replica of a StatefulSet keeps its data over a restart and over the loss of its pod", keepData},
