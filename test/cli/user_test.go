@@ -38,9 +38,12 @@ func newUser(t *testing.T, namespace string) *user {
 	t.Helper()
 	u := &user{namespace: namespace, folder: t.TempDir()}
 	require.NoError(t, os.CopyFS(u.folder, os.DirFS("testdata")))
-	for _, name := range []string{"helm-charts", "config", "watches.yaml"} {
-		require.NoError(t, os.Symlink(filepath.Join(root, name), filepath.Join(u.folder, name)))
+	for _, name := range []string{"helm-charts", "config"} {
+		require.NoError(t, os.CopyFS(filepath.Join(u.folder, name), os.DirFS(filepath.Join(root, name))))
 	}
+	watches, err := os.ReadFile(filepath.Join(root, "watches.yaml"))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(u.folder, "watches.yaml"), watches, 0o600))
 	config, err := clientcmd.LoadFromFile(cluster.Kubeconfig)
 	require.NoError(t, err)
 	config.Contexts[config.CurrentContext].Namespace = namespace

@@ -42,7 +42,7 @@ var tellable = regexp.MustCompile(`^(?:` + strings.Join([]string{
 		`(?:(?:init)?[cC]ontainers\.|sidecars\.|)ports\.(?:name|protocol|appProtocol|targetPort)`,
 		`(?:init)?[cC]ontainers\.(?:liveness|readiness|startup)Probe\.(?:httpGet|tcpSocket)\.(?:port|scheme)`,
 		`probes\.(?:liveness|readiness|startup)\.(?:httpGet|tcpSocket)\.(?:port|scheme)`,
-		`(?:restartPolicy|dnsPolicy|hostname|subdomain|serviceAccountName|nodeName|nodeSelector\..+|\w*[cC]lassName|schedulerName)`,
+		`(?:restartPolicy|dnsPolicy|hostname|subdomain|serviceAccount(?:Name)?|nodeName|nodeSelector\..+|\w*[cC]lassName|schedulerName)`,
 		`tolerations\.(?:key|operator|effect)`,
 		`topologySpreadConstraints\.(?:topologyKey|whenUnsatisfiable)`,
 	}, "|") + `)`,
