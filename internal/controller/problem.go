@@ -89,6 +89,9 @@ func words(err error, known reasoned) string {
 	if decaying, found := errors.AsType[*decayingError](err); found {
 		return (&decayingError{known, decaying.Err}).Error()
 	}
+	if against, is := known.(*policy.Error); is {
+		return against.Shown()
+	}
 	return known.Error()
 }
 

@@ -50,10 +50,10 @@ type Error struct {
 	Violations []Violation
 }
 
-func (e *Error) Error() string {
-	list := e.Parts()
-	return fmt.Sprintf("against the platform's policy: %s; allow it by %s", few(list, "; "), e.line())
-}
+func (e *Error) Error() string { return fmt.Sprintf("%s; allow it by %s", e.Shown(), e.line()) }
+
+// Shown returns the message for a condition, which has no room for the line that allows it: the hint has that.
+func (e *Error) Shown() string { return "against the platform's policy: " + few(e.Parts(), "; ") }
 
 // Parts returns the violations one by one.
 func (e *Error) Parts() []string {

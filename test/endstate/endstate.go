@@ -112,6 +112,7 @@ var neverTheSame = []string{
 	"clusterIP", "clusterIPs", "nodePort", "healthCheckNodePort", "volumeName",
 	"deployment.kubernetes.io/revision", hooks.AnnotationStamp, // it covers the UID of the owner
 	hooks.AnnotationReferences, // it covers UIDs too
+	v1.LabelOwner,              // of claims
 	"revision", "digest",       // of the release
 	"hosts", // history: since when it serves them
 }

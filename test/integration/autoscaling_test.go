@@ -124,7 +124,7 @@ func TestWhatIsTakenBackKeepsTheReplicasOfItsAutoscaler(t *testing.T) {
 		"its owner is removed": loses(`{"ownerReferences":null}`),
 		"it was orphaned": func(t *testing.T, app *v1.AppService) *v1.AppService {
 			again := harness.Seed(app.Namespace, app.Name)
-			again.Spec = app.Spec
+			again.Spec, again.Annotations = app.Spec, map[string]string{v1.AnnotationAdopt: "true"}
 			cluster.Delete(t, app, client.PropagationPolicy(metav1.DeletePropagationOrphan))
 			harness.Eventually(t, "the AppService is gone", func() error { return gone(t, app.Namespace, app.Name, &v1.AppService{}) })
 			cluster.Create(t, again)

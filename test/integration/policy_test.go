@@ -90,7 +90,9 @@ func TestThePolicyIsFollowed(t *testing.T) {
 	policy("builtIn: shared")
 	condition = cluster.Condition(t, app, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonPolicyViolation)
 	assert.Empty(t, app.Status.Policy)
-	assert.Contains(t, condition.Message, "allow it by - {names: ["+namespace+"], tolerations: [+, \"\"]}")
+	assert.Contains(t, condition.Message, "built-in policy shared")
+	require.NotEmpty(t, app.Status.Problems)
+	assert.Contains(t, app.Status.Problems[0].Hint, "- {names: ["+namespace+"], tolerations: [+, \"\"]}")
 }
 
 // The labels of a namespace decide which entries apply to it, whenever they change.

@@ -167,7 +167,7 @@ func TestWhatOthersChangeOfAStatefulSetIsPutBack(t *testing.T) {
 	for _, edit := range []struct{ patch, note string }{
 		{`{"spec":{"replicas":5}}`, "spec.replicas 5 → 2"},
 		{`{"spec":{"updateStrategy":{"rollingUpdate":{"partition":7}}}}`, "spec.updateStrategy.rollingUpdate.partition 7 → 0"},
-		{`{"spec":{"template":{"metadata":{"annotations":{"added":"x"}}}}}`, "spec.template.metadata.annotations.added"},
+		{`{"spec":{"template":{"metadata":{"annotations":{"added":"x"}}}}}`, "spec.template.metadata.annotations (object) → (none)"},
 		{`{"spec":{"template":{"spec":{"containers":[{"name":"app","image":"evil"}]}}}}`, "image evil → nginx:1.7.9"},
 		{`{"spec":{"persistentVolumeClaimRetentionPolicy":{"whenDeleted":"Delete"}}}`, "spec.persistentVolumeClaimRetentionPolicy.whenDeleted Delete → Retain"},
 	} {
