@@ -96,7 +96,7 @@ func probeGoesBack(t *testing.T, cluster *harness.Cluster, probe *unstructured.U
 		}
 		return nil
 	})
-	assert.Contains(t, run("undo", name), name+" has the spec of revision 1 again")
+	assert.Contains(t, run("undo", name, "--yes"), name+" has the spec of revision 1 again")
 	cluster.Refresh(t, probe)
 	if image, _, _ := unstructured.NestedString(probe.Object, "spec", "image"); image != "nginx:1.29" {
 		t.Errorf("then its image is %q", image)
