@@ -31,7 +31,7 @@ func (a *applier) evict(ctx context.Context, change Change) (*unstructured.Unstr
 		case err != nil:
 			return nil, fmt.Errorf("cannot read %s: %w", kube.KeyOf(change.Desired), err)
 		}
-		patch, err := eviction(live)
+		patch, err := eviction(live, stampOf(change.Desired))
 		if err != nil {
 			return nil, err
 		}
@@ -51,9 +51,10 @@ func sameContent(compared client.Object, live *unstructured.Unstructured) bool {
 		kube.SameGeneration(compared, live)
 }
 
-// eviction returns the JSON patch by which the operator takes over what others added. It removes the stamp: if the
-// apply that removes the fields never follows, the missing stamp shows that it is still due.
-func eviction(live *unstructured.Unstructured) ([]byte, error) {
+// eviction returns the JSON patch by which the operator takes over what others added. It removes the stamp of what is
+// rendered: if the apply that removes the fields never follows, the missing stamp shows that it is still due. Another
+// stamp shows that anyway, and stays: generations of Deployments count annotations.
+func eviction(live *unstructured.Unstructured, rendered string) ([]byte, error) {
 	whole := kube.TraitsOf(live.GroupVersionKind().GroupKind()).Whole
 	fields, there := fieldpath.NewSet(), any(live.Object)
 	var path fieldpath.Path
@@ -66,7 +67,7 @@ func eviction(live *unstructured.Unstructured) ([]byte, error) {
 		{"op": "add", "path": "/metadata/managedFields", "value": kube.Evict(live, fields)},
 		{"op": "replace", "path": "/metadata/resourceVersion", "value": live.GetResourceVersion()},
 	}
-	if stampOf(live) != "" {
+	if stampOf(live) != "" && stampOf(live) == rendered {
 		changes = append(changes, map[string]any{"op": "remove",
 			"path": "/metadata/annotations/" + strings.ReplaceAll(hooks.AnnotationStamp, "/", "~1")})
 	}

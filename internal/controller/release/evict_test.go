@@ -30,7 +30,7 @@ func TestAnInterruptedEvictionIsSeenAgain(t *testing.T) {
 	if found := plan(); found.Empty() || !found.Apply[0].added {
 		t.Fatalf("what was added is not seen: %v", found)
 	}
-	patch, err := eviction(live) // the first write; the second is lost
+	patch, err := eviction(live, stampOf(live)) // the first write; the second is lost
 	require.NoError(t, err)
 	operations, err := jsonpatch.DecodePatch(patch)
 	require.NoError(t, err)
