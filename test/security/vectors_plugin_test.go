@@ -51,7 +51,7 @@ var _ = register(vectors{
 					return nil
 				}
 			}
-			return errors.New("the terminal is told nothing")
+			return errors.New("nothing reaches the terminal")
 		},
 		guard: "all that is written replaces what terminals obey", seen: lists(`\u001b]0;pwned\u0007`, "\x1b"),
 		fixed: "every command writes by the same writer",

@@ -44,7 +44,7 @@ func (a *Actor) SpareAdmitted(ctx context.Context, owner *unstructured.Unstructu
 // admitted reports whether an object is as admission makes it of what is rendered: when that is written over it, or
 // else when it is created, for admission that changes objects only then. A refusal is no answer.
 func (a *applier) admitted(ctx context.Context, change Change) (bool, error) {
-	for _, try := range []func(context.Context, Change) (*unstructured.Unstructured, error){a.tried, a.triedAnew} {
+	for _, try := range []func(context.Context, Change) (*unstructured.Unstructured, error){a.tried, a.triedCreation} {
 		answer, err := try(ctx, change)
 		refused := (*RefusedError)(nil)
 		switch {
@@ -60,8 +60,8 @@ func (a *applier) admitted(ctx context.Context, change Change) (bool, error) {
 	return false, nil
 }
 
-// triedAnew returns what a rendered object would be if it was created, by a dry run under another name.
-func (a *applier) triedAnew(ctx context.Context, change Change) (*unstructured.Unstructured, error) {
+// triedCreation returns what a rendered object would be if it was created, by a dry run under another name.
+func (a *applier) triedCreation(ctx context.Context, change Change) (*unstructured.Unstructured, error) {
 	name := change.Desired.GetName()
 	answer := started(change.Desired).DeepCopy()
 	answer.SetName("")

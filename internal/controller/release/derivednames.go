@@ -41,7 +41,8 @@ func (a *Actor) usesOfOthers(ctx context.Context, session *livestate.Session, ta
 		return nil
 	}
 	if task.Snapshot.Record != nil {
-		recorded, err := a.records(session, task.Owner).manifest(ctx, task.Snapshot.Record)
+		record := task.Snapshot.Record
+		recorded, err := a.records(session, task.Owner).manifest(ctx, record.Name, record.UID, record.Revision)
 		if err != nil {
 			return err
 		}
@@ -54,18 +55,19 @@ func (a *Actor) usesOfOthers(ctx context.Context, session *livestate.Session, ta
 }
 
 // manifest returns the objects of a record of any operator: those before this one were written by Helm, in YAML.
-func (r *records) manifest(ctx context.Context, record *livestate.Record) ([]*unstructured.Unstructured, error) {
-	secret, err := r.read(ctx, record.Name, record.UID)
+func (r *records) manifest(ctx context.Context, name string, uid types.UID,
+	revision int) ([]*unstructured.Unstructured, error) {
+	secret, err := r.read(ctx, name, uid)
 	if err != nil {
 		return nil, err
 	}
 	manifest, err := Manifest(secret.Data[keyRelease])
 	if err != nil {
-		return nil, &DamagedError{Revision: record.Revision, Secret: record.Name, Err: err}
+		return nil, &DamagedError{Revision: revision, Secret: name, Err: err}
 	}
 	objects, err := objectsOf(manifest)
 	if err != nil {
-		return nil, &DamagedError{Revision: record.Revision, Secret: record.Name, Err: err}
+		return nil, &DamagedError{Revision: revision, Secret: name, Err: err}
 	}
 	return objects, nil
 }
@@ -79,7 +81,7 @@ func objectsOf(manifest string) (list []*unstructured.Unstructured, err error) {
 			return list, nil
 		case err != nil:
 			return nil, errors.New("its manifest is not YAML")
-		case len(object.Object) > 0: // else it is a document of comments
+		case object.GetKind() != "": // else it is a document of comments
 			list = append(list, object)
 		}
 	}

@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
@@ -130,27 +128,11 @@ func revisionOf(record client.Object) int {
 // partsOf reports whether any object of a recorded release is among rendered ones, and names those that are not.
 func (r *records) partsOf(ctx context.Context, record *metav1.PartialObjectMetadata,
 	rendered []kube.Key) (taken bool, others []string, err error) {
-	damaged := func(err error) error {
-		return &DamagedError{Revision: revisionOf(record), Secret: record.Name, Err: err}
-	}
-	secret, err := r.read(ctx, record.Name, record.UID)
+	objects, err := r.manifest(ctx, record.Name, record.UID, revisionOf(record))
 	if err != nil {
 		return false, nil, err
 	}
-	manifest, err := Manifest(secret.Data["release"])
-	if err != nil {
-		return false, nil, damaged(err)
-	}
-	for documents := yaml.NewYAMLOrJSONDecoder(strings.NewReader(manifest), 4096); ; {
-		object := &metav1.PartialObjectMetadata{}
-		if err := documents.Decode(object); errors.Is(err, io.EOF) {
-			return taken, others, nil
-		} else if err != nil {
-			return false, nil, damaged(errors.New("its manifest is not YAML"))
-		}
-		if object.Kind == "" {
-			continue // a document of comments
-		}
+	for _, object := range objects {
 		here := object.GetNamespace() == "" || object.GetNamespace() == r.owner.GetNamespace()
 		if here && slices.Contains(rendered, kube.KeyOf(object)) {
 			taken = true
@@ -158,6 +140,7 @@ func (r *records) partsOf(ctx context.Context, record *metav1.PartialObjectMetad
 		}
 		others = append(others, kube.KeyOf(object).String())
 	}
+	return taken, others, nil
 }
 
 func (r *records) remove(ctx context.Context, list []*metav1.PartialObjectMetadata) error {
