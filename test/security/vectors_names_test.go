@@ -59,20 +59,8 @@ var _ = register(vectors{
 		claim("data-app-0", map[string]string{v1.LabelManaged: "true"}, map[string]string{v1.AnnotationRetainedFor: "app"}),
 		`persistence: {perReplica: true, size: 1Mi, mountPath: /data, retain: false}`,
 		`PersistentVolumeClaim "data-app-0" exists and is not its own`, is("app", anything[*appsv1.StatefulSet])),
-	"the certificate of another, by its name": {
-		prepare: func(s *scene) {
-			s.make(s.namespace, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "app-tls"}})
-		},
-		does:   applies(`{ports: [{port: 80}], ingress: {clusterIssuer: letsencrypt, hosts: [{host: NAMESPACE.example.com}], tls: [{hosts: [NAMESPACE.example.com]}]}}`),
-		harm:   is("app", func(i *networkingv1.Ingress) bool { return i.Spec.TLS[0].SecretName == "app-tls" }),
-		reason: v1.ReasonResourceExists, words: []string{`Secret "app-tls" exists and is no certificate of cert-manager for this name`},
-		guard: "a Secret that cert-manager did not make for the name is not given to it",
-		off: func(s *scene) {
-			secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "app-tls", Namespace: s.namespace}}
-			patch := []byte(`{"metadata":{"annotations":{"cert-manager.io/certificate-name":"app-tls"}}}`)
-			require.NoError(s, cluster.Client.Patch(s.Context(), secret, client.RawPatch("application/merge-patch+json", patch)))
-		},
-	},
+	"the certificate of another, by its name":                            takesCertificate(""),
+	"the certificate of another, by its name, which a variable has, too": takesCertificate("envs: [{name: A, value: app-tls}], "),
 
 	"the name of a headless Service of another AppService": {
 		prepare: func(s *scene) {
@@ -107,6 +95,24 @@ var _ = register(vectors{
 		guard: "a rule of the CRD", rule: true, words: []string{"metadata.name must be at most 53 characters"},
 	},
 })
+
+// takesCertificate is a vector that has cert-manager write over a Secret of somebody else; more is the rest of the spec.
+func takesCertificate(more string) vector {
+	secret := func(s *scene) *corev1.Secret {
+		return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "app-tls", Namespace: s.namespace}}
+	}
+	return vector{
+		prepare: func(s *scene) { s.make(s.namespace, secret(s)) },
+		does:    applies("{" + more + `ports: [{port: 80}], ingress: {clusterIssuer: letsencrypt, hosts: [{host: NAMESPACE.example.com}], tls: [{hosts: [NAMESPACE.example.com]}]}}`),
+		harm:    is("app", func(i *networkingv1.Ingress) bool { return i.Spec.TLS[0].SecretName == "app-tls" }),
+		reason:  v1.ReasonResourceExists, words: []string{`Secret "app-tls" exists and is no certificate of cert-manager for this name`},
+		guard: "a Secret that cert-manager did not make for the name is not given to it",
+		off: func(s *scene) {
+			patch := []byte(`{"metadata":{"annotations":{"cert-manager.io/certificate-name":"app-tls"}}}`)
+			require.NoError(s, cluster.Client.Patch(s.Context(), secret(s), client.RawPatch("application/merge-patch+json", patch)))
+		},
+	}
+}
 
 // claim is one of somebody else.
 func claim(name string, labels, annotations map[string]string) *corev1.PersistentVolumeClaim {

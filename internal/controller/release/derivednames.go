@@ -95,14 +95,12 @@ func (a *Actor) unproven(task Task) derived {
 	names.claims = nil // its creation would fail
 	for _, change := range task.Plan.Apply {
 		changed := derivedBy([]*unstructured.Unstructured{change.Desired})
-		if controls(task.Owner, change.Live) {
-			changed.claims, changed.prefixes = nil, nil
+		if !controls(task.Owner, change.Live) {
+			names.claims = append(names.claims, changed.claims...)
 		}
-		names.claims, names.secrets = append(names.claims, changed.claims...), append(names.secrets, changed.secrets...)
+		names.secrets = append(names.secrets, changed.secrets...)
 	}
-	names.secrets = slices.DeleteFunc(names.secrets,
-		func(name string) bool { return says(task.Owner.Object["spec"], name) })
-	return names.without(live)
+	return names.without(live).without(derived{secrets: tlsSecrets(task.Owner.Object, "spec", "ingress", "tls")})
 }
 
 // claimsOfOthers returns an error about the first claim of some names that is not the owner's.
@@ -172,12 +170,7 @@ func derivedBy[T client.Object](objects []T) (names derived) {
 		case kind.Kind == kube.RetainedKind:
 			names.claims = append(names.claims, object.GetName())
 		case kind.Group == networkingv1.GroupName && kind.Kind == "Ingress" && issued(object):
-			entries, _, _ := unstructured.NestedSlice(content, "spec", "tls")
-			for _, entry := range entries {
-				if tls, _ := entry.(map[string]any); tls["secretName"] != nil {
-					names.secrets = append(names.secrets, fmt.Sprint(tls["secretName"]))
-				}
-			}
+			names.secrets = append(names.secrets, tlsSecrets(content, "spec", "tls")...)
 		case kube.TraitsOf(kind).Claims != nil && content != nil:
 			for _, template := range claimTemplates(&unstructured.Unstructured{Object: content}) {
 				names.prefixes = append(names.prefixes, template.GetName()+"-"+object.GetName()+"-")
@@ -193,21 +186,17 @@ func issued(ingress client.Object) bool {
 	return annotations["cert-manager.io/issuer"] != "" || annotations["cert-manager.io/cluster-issuer"] != ""
 }
 
-// says reports whether a value has a text anywhere.
-func says(value any, text string) bool {
-	switch value := value.(type) {
-	case string:
-		return value == text
-	case []any:
-		return slices.ContainsFunc(value, func(item any) bool { return says(item, text) })
-	case map[string]any:
-		for _, item := range value {
-			if says(item, text) {
-				return true
-			}
+// tlsSecrets returns the Secrets that the entries of a field tls name: of an Ingress, or of a spec, whose writer has
+// been asked about them by admission. Nothing else in a spec is a reference to a certificate.
+func tlsSecrets(content map[string]any, path ...string) (names []string) {
+	entries, _, _ := unstructured.NestedSlice(content, path...)
+	for _, entry := range entries {
+		tls, _ := entry.(map[string]any)
+		if name, _ := tls["secretName"].(string); name != "" {
+			names = append(names, name)
 		}
 	}
-	return false
+	return names
 }
 
 func (d derived) none() bool { return len(d.claims)+len(d.prefixes)+len(d.secrets) == 0 }

@@ -31,11 +31,13 @@ func TestNamesThatOthersUseFollowFromObjects(t *testing.T) {
 	assert.Equal(t, derived{claims: []string{"web"}, prefixes: []string{}, secrets: []string{"web-tls"}}, derivedBy([]*unstructured.Unstructured{set, issued, claim}).without(recorded))
 }
 
-func TestASpecSaysANameAnywhere(t *testing.T) {
-	spec := map[string]any{"ingress": map[string]any{"tls": []any{map[string]any{"secretName": "web-tls"}}}, "size": int64(1)}
-	assert.True(t, says(spec, "web-tls"))
-	assert.False(t, says(spec, "secretName"), "a key is no value")
-	assert.False(t, says(nil, "web-tls"))
+func TestOnlyEntriesOfTLSNameCertificates(t *testing.T) {
+	resource := map[string]any{"spec": map[string]any{
+		"envs":    []any{map[string]any{"name": "A", "value": "web-tls"}},
+		"ingress": map[string]any{"annotations": map[string]any{"secretName": "web-tls"}, "tls": []any{map[string]any{"secretName": "bought"}, map[string]any{}}},
+	}}
+	assert.Equal(t, []string{"bought"}, tlsSecrets(resource, "spec", "ingress", "tls"))
+	assert.Empty(t, tlsSecrets(map[string]any{}, "spec", "ingress", "tls"))
 }
 
 // The operator before this one had Helm write its records.
