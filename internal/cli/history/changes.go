@@ -44,7 +44,7 @@ func fieldsOf(name string, old, now map[string]any) []string {
 	}
 	var list []string
 	for _, difference := range release.Differences(content(old), content(now)) {
-		list = append(list, difference.Told().String())
+		list = append(list, difference.Redacted().String())
 	}
 	return list
 }
@@ -69,7 +69,7 @@ func ObjectChanges(before, after *Revision) []string {
 			continue
 		}
 		for _, difference := range release.Differences(was, object) {
-			list = append(list, fmt.Sprintf("%s: %s", kube.KeyOf(object), difference.Told()))
+			list = append(list, fmt.Sprintf("%s: %s", kube.KeyOf(object), difference.Redacted()))
 		}
 	}
 	return list

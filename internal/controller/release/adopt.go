@@ -166,7 +166,7 @@ func ends(change Change, after *unstructured.Unstructured) (list []string) {
 	live, _ := change.Live.(*unstructured.Unstructured)
 	key := kube.KeyOf(live)
 	for _, difference := range Differences(only(live, path), only(after, path)) {
-		text, _, _ := strings.Cut(difference.Told().String(), ";")
+		text, _, _ := strings.Cut(difference.Redacted().String(), ";")
 		list = append(list, fmt.Sprintf("%s: its pods would restart: %s", key, text))
 	}
 	have, _, _ := unstructured.NestedInt64(live.Object, "spec", "replicas")

@@ -127,7 +127,7 @@ func compareObject(desired *unstructured.Unstructured, live client.Object) *Chan
 		return change
 	}
 	change.Field, change.More = strings.TrimPrefix(first.path, "."), found.more()
-	change.Old, change.New = told(desired, change.Field, first.old, first.want)
+	change.Old, change.New = redacted(desired, change.Field, first.old, first.want)
 	return change
 }
 

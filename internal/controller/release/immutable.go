@@ -20,7 +20,7 @@ func Immutable(old, rendered *unstructured.Unstructured) *RefusedError {
 	traits := kube.TraitsOf(kind)
 	for _, d := range Differences(old, withOldTemplates(rendered, old)) {
 		if forbids(traits.Immutable, d.Field, old) || traits.Grows && shrinks(d) || headless(kind, d, old, rendered) {
-			d = d.Told()
+			d = d.Redacted()
 			return immutableChange(Change{Desired: rendered, Field: d.Field, Old: d.Old, New: d.New}, d.Field, nil)
 		}
 	}

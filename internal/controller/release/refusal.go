@@ -131,7 +131,7 @@ func butFor(change Change, message string) Change {
 		return change
 	}
 	change.Field = strings.TrimPrefix(first.path, ".")
-	change.Old, change.New = told(change.Desired, change.Field, first.old, first.want)
+	change.Old, change.New = redacted(change.Desired, change.Field, first.old, first.want)
 	return change
 }
 

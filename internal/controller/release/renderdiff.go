@@ -24,13 +24,13 @@ type Difference struct {
 	// Restarts reports whether the difference restarts pods.
 	Restarts bool `json:"restartsPods,omitempty"`
 
-	told bool // Old and New are harmless
+	harmless bool // Old and New are harmless
 }
 
-// Told returns the difference for others than those who may read the objects: without its values unless these are
+// Redacted returns the difference for others than those who may read the objects: without its values unless these are
 // harmless.
-func (d Difference) Told() Difference {
-	if !d.told {
+func (d Difference) Redacted() Difference {
+	if !d.harmless {
 		d.Old, d.New = "", ""
 	}
 	return d
@@ -59,7 +59,7 @@ func Differences(old, rendered *unstructured.Unstructured) []Difference {
 		if !secretive(rendered, d.Field) || !scalar(before) && !scalar(after) {
 			d.Old, d.New = brief(before), brief(after)
 		}
-		d.told = mayBeTold(rendered, d.Field, before, after)
+		d.harmless = mayBeShown(rendered, d.Field, before, after)
 		list = append(list, d)
 	})
 	return list

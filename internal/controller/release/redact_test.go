@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-func TestWhichValuesAreTold(t *testing.T) {
+func TestWhichValuesAreShown(t *testing.T) {
 	object := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "apps/v1", "kind": "Deployment"}}
 	for field, want := range map[string]bool{
 		"spec.template.spec.containers[app].image":                    true,
@@ -51,17 +51,17 @@ func TestWhichValuesAreTold(t *testing.T) {
 		"spec.url":                                                                      false,
 		"data.image":                                                                    false,
 	} {
-		old, rendered := told(object, field, "before", "after")
+		old, rendered := redacted(object, field, "before", "after")
 		assert.Equal(t, want, old == "before" && rendered == "after", field)
 		assert.Equal(t, want, old+rendered != "", field)
 	}
 	for name, of := range map[string][2]any{"numbers": {int64(1), 2.5}, "truths": {true, nil}, "objects": {map[string]any{}, []any{}}} {
-		old, _ := told(object, "spec.whatever", of[0], of[1])
+		old, _ := redacted(object, "spec.whatever", of[0], of[1])
 		assert.NotEmpty(t, old, name)
 	}
-	old, rendered := told(object, "spec.whatever", nil, "after")
+	old, rendered := redacted(object, "spec.whatever", nil, "after")
 	assert.Empty(t, old+rendered, "a text that is new")
 	secret := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Secret"}}
-	old, rendered = told(secret, "immutable", false, true)
+	old, rendered = redacted(secret, "immutable", false, true)
 	assert.Empty(t, old+rendered, "of a Secret")
 }

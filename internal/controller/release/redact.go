@@ -7,35 +7,35 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// told returns the values of a field for events, logs, conditions and the history, which more people read than the
+// redacted returns the values of a field for events, logs, conditions and the history, which more people read than the
 // objects: nothing unless both are harmless.
-func told(object client.Object, field string, old, rendered any) (string, string) {
-	if !mayBeTold(object, field, old, rendered) {
+func redacted(object client.Object, field string, old, rendered any) (string, string) {
+	if !mayBeShown(object, field, old, rendered) {
 		return "", ""
 	}
 	return brief(old), brief(rendered)
 }
 
-func mayBeTold(object client.Object, field string, old, rendered any) bool {
+func mayBeShown(object client.Object, field string, old, rendered any) bool {
 	return !scalar(old) && !scalar(rendered) || harmless(object, field, old) && harmless(object, field, rendered)
 }
 
-// harmless reports whether a value may be told. Of texts, which may hold a password wherever users write what they
+// harmless reports whether a value may be shown. Of texts, which may hold a password wherever users write what they
 // like, only those are whose field is known.
 func harmless(object client.Object, field string, value any) bool {
 	if secretive(object, field) {
 		return false
 	}
 	_, isText := value.(string)
-	return !isText || tellable.MatchString(items.ReplaceAllString(field, ""))
+	return !isText || showable.MatchString(items.ReplaceAllString(field, ""))
 }
 
 // items matches the keys of list items in a path.
 var items = regexp.MustCompile(`\[[^\]]*\]`)
 
-// tellable matches the fields whose texts are told: of objects, of the specs of our kinds, and of values. Names and
+// showable matches the fields whose texts are shown: of objects, of the specs of our kinds, and of values. Names and
 // selectors, types, numbers with a unit, images, ports, hosts.
-var tellable = regexp.MustCompile(`^(?:` + strings.Join([]string{
+var showable = regexp.MustCompile(`^(?:` + strings.Join([]string{
 	pods + `|)metadata\.labels\..+`,
 	pods + `spec\.|spec\.|values\.)(?:` + strings.Join([]string{
 		`(?:(?:init)?[cC]ontainers\.|sidecars\.|)(?:image|imagePullPolicy|resources\.(?:limits|requests)\..+)`,
