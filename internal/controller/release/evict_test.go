@@ -6,9 +6,12 @@ import (
 	"testing"
 
 	jsonpatch "github.com/evanphx/json-patch/v5"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/example/appservice-operator/internal/render/hooks"
 )
 
 // An eviction that ends after its first write has to be seen again.
@@ -44,5 +47,17 @@ func TestAnInterruptedEvictionIsSeenAgain(t *testing.T) {
 	}
 	if plan().Empty() {
 		t.Error("it is there and is not seen any more")
+	}
+}
+
+// The stamp of what is rendered goes, to show that the apply is still due. Another one shows that by itself, and taking it off would raise the
+// generation of a Deployment once more.
+func TestAnEvictionLeavesAnotherStamp(t *testing.T) {
+	live := object(t, liveDeployment)
+	live.SetAnnotations(map[string]string{hooks.AnnotationStamp: "one"})
+	for rendered, removes := range map[string]bool{"one": true, "two": false} {
+		patch, err := eviction(live, rendered)
+		require.NoError(t, err)
+		assert.Equal(t, removes, strings.Contains(string(patch), `"op":"remove"`), "rendered with stamp %s: %s", rendered, patch)
 	}
 }
