@@ -31,6 +31,7 @@ import (
 // +kubebuilder:validation:XValidation:rule="!self.?persistence.?perReplica.orValue(false) || !has(self.strategy)",message="spec.strategy has no effect with spec.persistence.perReplica, which replaces replicas one after the other: leave it out"
 // +kubebuilder:validation:XValidation:rule="!has(self.access) || !has(self.networkPolicy) || (has(self.networkPolicy.enabled) && self.networkPolicy.enabled)",message="spec.access makes a NetworkPolicy: set spec.networkPolicy.enabled to true, or leave spec.networkPolicy out"
 // +kubebuilder:validation:XValidation:rule="!has(self.access) || !has(self.access.from) || size(self.access.from) == 0 || (has(self.ports) && size(self.ports) > 0)",message="spec.access.from needs at least one entry in spec.ports to let anybody reach"
+// +kubebuilder:validation:XValidation:rule="!self.?release.?persistence.orValue(false) || (has(self.persistence) && self.persistence.?accessModes.orValue([]).exists(m, m == 'ReadWriteMany') && !self.persistence.?perReplica.orValue(false))",message="spec.release.persistence needs ReadWriteMany in spec.persistence.accessModes, and no perReplica: the previous version has the volume while the task runs. Leave spec.release.persistence out, or let the application itself migrate what is in the volume"
 // +kubebuilder:validation:XValidation:rule="!has(self.ttl) || !has(self.persistence) || has(self.persistence.retain)",message="spec.ttl with spec.persistence needs spec.persistence.retain to be said: false deletes the data with the AppService, true leaves the claim behind"
 // +kubebuilder:validation:XValidation:rule="(has(self.envs) ? size(self.envs) : 0) + (has(self.sidecars) ? self.sidecars.map(c, has(c.env) ? size(c.env) : 0).sum() : 0) + (has(self.initContainers) ? self.initContainers.map(c, has(c.env) ? size(c.env) : 0).sum() : 0) <= 256",message="spec.envs, spec.sidecars[].env and spec.initContainers[].env must not have more than 256 entries together: put more of them into a ConfigMap of your own, and take it with envFrom"
 type AppServiceSpec struct {
@@ -112,6 +113,12 @@ type AppServiceSpec struct {
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Configuration",order=6
 	Config *Config `json:"config,omitempty"`
+
+	// Release is a task that runs before each new version, such as the migration of a database: a Job with the new image,
+	// before any pod of the new version. The rollout waits for it; if it fails, the previous version serves on.
+	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Release task",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
+	Release *ReleaseTask `json:"release,omitempty"`
 
 	// Lifecycle has the hooks of the main container. If there are ports, preStop defaults to a pause of 5 seconds, in
 	// which the pod still answers while it is taken out of load balancing, so that rolling updates drop no request.

@@ -265,6 +265,15 @@ const AnnotationPodSecurity = "app.example.com/pod-security"
 // chart renders it. Each run is a Job of its own.
 const AnnotationRerun = "app.example.com/rerun-on-change"
 
+// AnnotationStage is the annotation of a rendered object with the stage of a release in which it is written: before,
+// main or after. The objects of a stage are written once those of the stage before are ready. What the stage before
+// needs, and what does not exist, is created with it, and has the value early.
+const AnnotationStage = "app.example.com/stage"
+
+// AnnotationSkipTask is the annotation of a resource with the digest of a run, or its first 24 characters: the Jobs of
+// the stage before that would run it are skipped, and the rest of the release follows. kubectl appservice undo sets it.
+const AnnotationSkipTask = "app.example.com/skip-release-task"
+
 // AnnotationStarted is the annotation of such a Job once it was started: "true", or "suspended" while spec.suspend of
 // the resource stops it.
 const AnnotationStarted = "app.example.com/started"

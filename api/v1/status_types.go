@@ -198,22 +198,23 @@ type RunStatus struct {
 	// Job is its name.
 	Job string `json:"job"`
 
-	// Digest of what it runs, 32 hexadecimal characters.
+	// Digest of what it runs, 32 hexadecimal characters. For a Job of the stage before, the first 24 stand for what it
+	// runs, and the rest for the request to run that again after it failed.
 	Digest string `json:"digest"`
 
 	// UID of the Job. It is left out while the Job of an earlier run that has its name is still there.
 	// +optional
 	UID types.UID `json:"uid,omitempty"`
 
-	// Result is Complete or Failed once the Job has ended, and Unknown if it was gone before the operator saw it end. It
-	// is left out until then.
+	// Result is Complete or Failed once the Job has ended, Unknown if it was gone before the operator saw it end, and
+	// Skipped if it was not to run. It is left out until then.
 	// +optional
 	Result RunResult `json:"result,omitempty"`
 }
 
 // RunResult is how a run ended.
 //
-// +kubebuilder:validation:Enum=Complete;Failed;Unknown
+// +kubebuilder:validation:Enum=Complete;Failed;Unknown;Skipped
 type RunResult string
 
 // The results of runs.
@@ -221,6 +222,7 @@ const (
 	RunComplete RunResult = "Complete"
 	RunFailed   RunResult = "Failed"
 	RunUnknown  RunResult = "Unknown"
+	RunSkipped  RunResult = "Skipped"
 )
 
 // ReleaseStatus is the newest Helm release of the AppService.

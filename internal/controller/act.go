@@ -18,6 +18,7 @@ import (
 	"github.com/example/appservice-operator/internal/hosts"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/kube/livestate"
+	"github.com/example/appservice-operator/internal/kube/stage"
 	"github.com/example/appservice-operator/internal/render"
 )
 
@@ -36,6 +37,8 @@ type attempt struct {
 	repaired *release.Plan
 	// queued says that it waits in the line of rollouts.
 	queued bool
+	// staged is the stage before of the release, if that has to be ready before the rest is written; nil if not.
+	staged *staged
 	// unfit is the error of rendering the resource with a new chart, or new defaults, if it could be rendered before.
 	unfit error
 	// contended says that a field is not repaired for now, because another writer changes it each time; nil if there is no
@@ -58,9 +61,9 @@ func (a attempt) released() bool {
 
 // act brings objects and record to the rendered state. A release is recorded after its objects are written, which then
 // show by their stamps that it was applied, if only in part. One that only deletes objects is recorded first.
-func (r *Reconciler) act(ctx context.Context, s *scope, wanted rendering, there *livestate.Snapshot) attempt {
+func (r *Reconciler) act(ctx context.Context, s *scope, wanted rendering, found attempt) attempt {
 	began := r.Clock.Now()
-	there, err := r.watchRecorded(ctx, s, wanted, there)
+	there, err := r.watchRecorded(ctx, s, wanted, found.there)
 	if err != nil {
 		return attempt{there: there, err: err}
 	}
@@ -68,7 +71,10 @@ func (r *Reconciler) act(ctx context.Context, s *scope, wanted rendering, there 
 	if err != nil {
 		return attempt{there: there, err: err}
 	}
-	a := attempt{state: release.Decide(wanted.outline.Digest, there, plan), plan: plan, there: there}
+	if after := wanted.outline.InStage(stage.After); len(after) > 0 && !r.isMainReady(wanted, plan, there) {
+		plan.HoldBack(after...)
+	}
+	a := attempt{state: release.Decide(wanted.outline.Digest, there, plan), plan: plan, there: there, staged: found.staged}
 	if a.state == release.Drifted {
 		a.contended = r.spareContended(ctx, s, plan, there)
 		a.state = release.Decide(wanted.outline.Digest, there, plan)
@@ -92,6 +98,9 @@ func (r *Reconciler) act(ctx context.Context, s *scope, wanted rendering, there 
 	}
 	if rollout != nil {
 		task.Labels[v1.LabelRollout] = rollout.String()
+	}
+	if a.staged != nil {
+		return r.actBefore(ctx, s, wanted, task, a, began)
 	}
 	records := release.ActionOf(a.state).Records
 	recordFirst := records && plan.OnlyDeletes()
@@ -152,7 +161,7 @@ func (r *Reconciler) record(ctx context.Context, s *scope, wanted rendering, tas
 			return err // what it leaves may be another's by now
 		}
 	}
-	if noted := r.runJobs(ctx, s, wanted, a); !s.notes(wanted) {
+	if noted := r.runJobs(ctx, s, wanted, a); !s.notes(r.begunJobs(s, wanted, a)) {
 		return noted.err // the record says what has run
 	}
 	task.Owner = s.resource

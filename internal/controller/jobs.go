@@ -47,6 +47,15 @@ func (r *Reconciler) jobNames(ctx context.Context, s *scope, runs []jobs.Run) (m
 	return names, nil
 }
 
+// settled returns runs as they are noted already, if they are not to run again.
+func (s *scope) settled(asked []jobs.Run) []jobs.Run {
+	runs := slices.Clone(asked)
+	for i, run := range runs {
+		runs[i] = run.Settled(s.previous.Runs)
+	}
+	return runs
+}
+
 // former returns the run of the recorded release, if it ran the same and no other is noted since: the release of an
 // operator that noted nothing, or of a chart that names other fields. It returns nil if there is none.
 func (r *Reconciler) former(ctx context.Context, s *scope, run jobs.Run) (*v1.RunStatus, error) {
@@ -111,16 +120,17 @@ func wantedJobs(of *rendered, objects []*unstructured.Unstructured) []jobs.Wante
 		for _, run := range of.runs {
 			if jobs.Asks(object) && object.GetName() == cmp.Or(of.facts.Jobs[run.Job], run.Name()) {
 				suspended, _, _ := unstructured.NestedBool(object.Object, "spec", "suspend")
-				list = append(list, jobs.Wanted{Run: v1.RunStatus{Job: object.GetName(), Digest: run.Digest}, Suspended: suspended})
+				list = append(list, jobs.Wanted{Run: v1.RunStatus{Job: object.GetName(), Digest: run.Digest},
+					Suspended: suspended, Skipped: run.Skipped})
 			}
 		}
 	}
 	return list
 }
 
-// notes reports whether the status notes all Jobs that are rendered to run once.
-func (s *scope) notes(wanted rendering) bool {
-	return !slices.ContainsFunc(wanted.jobs, func(job jobs.Wanted) bool {
+// notes reports whether the status notes some Jobs that are rendered to run once.
+func (s *scope) notes(wanted []jobs.Wanted) bool {
+	return !slices.ContainsFunc(wanted, func(job jobs.Wanted) bool {
 		return !slices.ContainsFunc(s.previous.Runs, func(run v1.RunStatus) bool { return run.Digest == job.Run.Digest })
 	})
 }
@@ -156,9 +166,10 @@ func (r *Reconciler) runJobs(ctx context.Context, s *scope, wanted rendering, do
 func (j *runner) look(ctx context.Context, done attempt) error {
 	asRendered := done.err == nil || done.plan != nil && done.plan.Empty() // else only its record is missing
 	j.state.Runs, j.state.Unrecorded = j.s.previous.Runs, len(done.there.Records) == 0
-	j.state.Known = j.wanted.rendered != nil && !j.s.paused && !done.waits() && asRendered
+	waits := done.waits() && done.staged == nil || done.queued
+	j.state.Known = j.wanted.rendered != nil && !j.s.paused && !waits && asRendered
 	if j.state.Known {
-		j.state.Wanted = slices.Clone(j.wanted.jobs)
+		j.state.Wanted = j.begunJobs(j.s, j.wanted, done)
 		for i, wanted := range j.state.Wanted {
 			for _, former := range j.s.former {
 				if former.Digest == wanted.Run.Digest {

@@ -157,6 +157,9 @@ func (r *Reconciler) reconcile(whole context.Context,
 	if done.err == nil {
 		done.err = r.namesake(ctx, s, done.there)
 	}
+	if done.err == nil && !s.paused && done.unfit == nil {
+		done.staged, done.err = r.stageBefore(s, wanted, done.there)
+	}
 	if done.err == nil && !s.paused && !done.waits() {
 		wanted.held, done.err = r.Hosts.Settle(ctx, s.resource, wanted.outline.Claims, done.there.Objects)
 	} else {
@@ -164,10 +167,10 @@ func (r *Reconciler) reconcile(whole context.Context,
 	}
 
 	// 6. Act: compare, decide, take a place in the line of rollouts, write and record.
-	if done.err == nil && !s.paused && !done.waits() {
-		done = r.act(ctx, s, wanted, done.there)
+	if done.err == nil && !s.paused && done.unfit == nil {
+		done = r.act(ctx, s, wanted, done)
 	}
-	if done.waits() {
+	if done.err == nil && done.waits() && done.there.Record != nil {
 		done = r.restart(ctx, s, wanted, done)
 	}
 	// only the chart knows what needs a right

@@ -28,6 +28,7 @@ const reloadPeriod = 10 * time.Second
 type inputs struct {
 	generation int64
 	restarted  string
+	skipped    string
 	surroundings
 }
 
@@ -44,9 +45,11 @@ type rendered struct {
 	references []reference.Reference
 	// selectors of the workloads, before the hooks.
 	selectors map[kube.Key]map[string]string
-	// runs are what the Jobs run that are to run once, and jobs are these Jobs.
-	runs []jobs.Run
-	jobs []jobs.Wanted
+	// asked are what the Jobs run that are to run once, runs the same as noted if they are not to run again, and jobs are
+	// these Jobs.
+	asked []jobs.Run
+	runs  []jobs.Run
+	jobs  []jobs.Wanted
 	// content that pods take from the references.
 	content reference.Content
 	// defaults are the fields that the spec left to the defaults.
@@ -84,19 +87,20 @@ func (r *Reconciler) render(ctx context.Context, s *scope) (rendering, error) {
 	in := inputs{
 		generation:   s.resource.GetGeneration(),
 		restarted:    s.resource.GetAnnotations()[v1.AnnotationRestartedAt],
+		skipped:      s.resource.GetAnnotations()[v1.AnnotationSkipTask],
 		surroundings: surroundings{chart: s.asked.Chart.Digest, defaults: s.asked.Defaults.Digest, capabilities: version},
 	}
 	var draft *render.Draft
 	var references []reference.Reference
 	var selectors map[kube.Key]map[string]string
-	var runs []jobs.Run
+	var asked []jobs.Run
 	if known != nil && known.inputs == in {
-		references, selectors, runs = known.references, known.selectors, known.runs
+		references, selectors, asked = known.references, known.selectors, known.asked
 	} else {
 		if draft, err = r.draft(ctx, s); err != nil {
 			return rendering{}, err
 		}
-		references, selectors, runs = draft.References, draft.Selectors(), draft.Runs
+		references, selectors, asked = draft.References, draft.Selectors(), draft.Runs
 	}
 	facts, err := r.References.Facts(ctx, s.resource, references)
 	if err != nil {
@@ -110,11 +114,12 @@ func (r *Reconciler) render(ctx context.Context, s *scope) (rendering, error) {
 	if facts.Selectors, err = r.keptSelectors(ctx, s, known, selectors); err != nil {
 		return rendering{}, err
 	}
+	runs := s.settled(asked)
 	if facts.Jobs, err = r.jobNames(ctx, s, runs); err != nil {
 		return rendering{}, err
 	}
 	out := rendering{}
-	fresh := &rendered{inputs: in, facts: facts, references: references, selectors: selectors, runs: runs,
+	fresh := &rendered{inputs: in, facts: facts, references: references, selectors: selectors, asked: asked, runs: runs,
 		content: content}
 	if known != nil {
 		fresh.reloaded = known.reloaded

@@ -48,7 +48,9 @@ func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering,
 		in.Digest, in.Rendered, in.Unserved = wanted.outline.Digest, wanted.outline.Keys, wanted.outline.Unserved
 		in.Unknown, in.Others, in.Defaults = wanted.outline.Unknown, othersOf(wanted), wanted.defaults
 	}
-	if in.Waits = r.why(s, done); done.waits() {
+	if in.Waits = r.why(s, done); done.staged != nil && !done.queued {
+		r.showStaged(&in, s, done)
+	} else if done.waits() {
 		in.Digest, in.Rendered, in.Defaults = done.there.Record.Digest, nil, s.previous.Defaults
 		if s.memory.recorded != nil {
 			in.Rendered = s.memory.recorded.keys

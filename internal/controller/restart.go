@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -15,6 +16,7 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/kube/livestate"
 	"github.com/example/appservice-operator/internal/kube/reference"
+	"github.com/example/appservice-operator/internal/kube/stage"
 	"github.com/example/appservice-operator/internal/render"
 	"github.com/example/appservice-operator/internal/render/hooks"
 )
@@ -24,6 +26,9 @@ type recorded struct {
 	digest     string
 	keys       []kube.Key
 	references []reference.Reference
+	// before are the keys of its stage before, and replicas the numbers of replicas that it renders.
+	before   []kube.Key
+	replicas map[kube.Key]int64
 	// request of the user and content that the pods were last restarted for.
 	request string
 	content reference.Content
@@ -55,12 +60,19 @@ func (r *Reconciler) restart(ctx context.Context, s *scope, wanted rendering, a 
 	}
 	next := *known
 	next.content = reference.ContentOf(known.references, facts.There).After(known.content)
-	next.request = s.resource.GetAnnotations()[v1.AnnotationRestartedAt]
+	if a.staged == nil { // else it asks for the task that failed
+		next.request = s.resource.GetAnnotations()[v1.AnnotationRestartedAt]
+	}
+	if next.replicas, err = sizes(known, wanted); err != nil {
+		a.err = err
+		return a
+	}
+	scales := !maps.Equal(next.replicas, known.replicas)
 	wait := reloadPeriod - r.Clock.Since(a.there.Record.Made)
 	switch {
-	case next.request == known.request && next.content == known.content:
+	case next.request == known.request && next.content == known.content && !scales:
 		return a
-	case next.request == known.request && wait > 0:
+	case next.request == known.request && wait > 0 && !scales:
 		a.reload = wait
 		return a
 	}
@@ -78,9 +90,12 @@ func (r *Reconciler) recorded(ctx context.Context, s *scope, record *livestate.R
 		return nil, err
 	}
 	known := &recorded{digest: record.Digest, references: reference.Of(objects.Objects),
-		content: reference.ParseContent(record.References)}
+		content: reference.ParseContent(record.References), replicas: replicasOf(objects.Objects)}
 	for _, object := range objects.Objects {
 		known.keys = append(known.keys, kube.KeyOf(object))
+		if stage.Of(object) == stage.Before {
+			known.before = append(known.before, kube.KeyOf(object))
+		}
 		if template := reference.PodTemplate(object); template != nil && known.request == "" {
 			known.request, _, _ = unstructured.NestedString(template, "metadata", "annotations", v1.AnnotationRestartedAt)
 		}
@@ -110,7 +125,8 @@ func (r *Reconciler) again(ctx context.Context, s *scope, wanted rendering, a at
 		a.err = err
 		return a
 	}
-	desired, err := render.Again(ctx, s.resource, before.Chart, before.Config, before.Manifest, facts, hooks.Restarts)
+	desired, err := render.Again(ctx, s.resource, before.Chart, before.Config, before.Manifest, facts, hooks.Restarts,
+		hooks.Replicas(next.replicas))
 	if err != nil {
 		a.err = err
 		return a

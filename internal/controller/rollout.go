@@ -102,12 +102,13 @@ func (r *Reconciler) judge(ctx context.Context, s *scope, done attempt) (again t
 	return again, r.Actor.Mark(ctx, s.resource, record, map[string]string{v1.LabelRollout: judged.String()})
 }
 
-// waits reports whether the resource keeps the recorded release for now, though its user did not ask for that.
-func (a attempt) waits() bool { return a.queued || a.unfit != nil }
+// waits reports whether the resource keeps the recorded release for now: its user did not ask for another one, or the
+// stage before of that is not ready.
+func (a attempt) waits() bool { return a.queued || a.unfit != nil || a.staged != nil }
 
 // why returns what a resource waits for, and what its user can do about it, if anything.
 func (r *Reconciler) why(s *scope, a attempt) (waits status.Waits) {
-	if !a.waits() {
+	if !a.queued && a.unfit == nil {
 		return waits
 	}
 	news := s.asked.New(a.there.Record)

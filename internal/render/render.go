@@ -5,6 +5,7 @@ package render
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -29,6 +30,7 @@ import (
 	"github.com/example/appservice-operator/internal/kube/jobs"
 	"github.com/example/appservice-operator/internal/kube/readywhen"
 	"github.com/example/appservice-operator/internal/kube/reference"
+	"github.com/example/appservice-operator/internal/kube/stage"
 	"github.com/example/appservice-operator/internal/render/defaults"
 	"github.com/example/appservice-operator/internal/render/hooks"
 	"github.com/example/appservice-operator/internal/render/podtemplate"
@@ -96,6 +98,19 @@ type Outline struct {
 	ClusterScoped bool
 	// Claims are the hosts and paths of the routes.
 	Claims hosts.Wanted
+	// Stages are the stages of the objects that are not of the main one; nil if there are none.
+	Stages map[kube.Key]stage.Stage
+}
+
+// InStage returns the keys of the objects of some stages, in the order in which they are to be applied.
+func (o Outline) InStage(stages ...stage.Stage) []kube.Key {
+	var keys []kube.Key
+	for _, key := range o.Keys {
+		if slices.Contains(stages, cmp.Or(o.Stages[key], stage.Main)) {
+			keys = append(keys, key)
+		}
+	}
+	return keys
 }
 
 // Result is what one resource is rendered to. It is shared and must not be changed.
@@ -250,7 +265,14 @@ func (r *Renderer) finish(ctx context.Context, draft *Draft, facts hooks.Facts) 
 		}
 		result.Bodies = append(result.Bodies, body)
 		result.ClusterScoped = result.ClusterScoped || object.GetNamespace() == ""
-		result.Keys = append(result.Keys, kube.KeyOf(object))
+		key := kube.KeyOf(object)
+		result.Keys = append(result.Keys, key)
+		if of := stage.Of(object); of != stage.Main {
+			if result.Stages == nil {
+				result.Stages = map[kube.Key]stage.Stage{}
+			}
+			result.Stages[key] = of
+		}
 	}
 	result.Digest = r.digest(result.Objects)
 	return &result, nil

@@ -102,6 +102,9 @@ func deployed(in Input) metav1.Condition {
 		verb = v1.ReasonInstalled
 	}
 	switch {
+	case in.Stage != nil && in.Stage.New:
+		condition.Message = fmt.Sprintf("release %d is kept until the stage %s of the next one is ready", record.Revision,
+			in.Stage.Name)
 	case record.Status == string(helmrelease.StatusDeployed) && (in.Problem == nil || record.Digest == in.Digest):
 		condition.Status, condition.Reason = metav1.ConditionTrue, verb
 		condition.Message = fmt.Sprintf("release %d of chart version %s is deployed", record.Revision, record.Chart)

@@ -43,6 +43,9 @@ func judge(in Input, list []objectState) verdict {
 	}
 	main, _ := mainOf(in.Resource.GetName(), in.Rendered)
 	culprit, more := worst(list, main)
+	if culprit < 0 && in.Stage != nil {
+		return verdict{outcome: moving, reason: v1.ReasonPending, message: in.Stage.prefix() + "it is ready, the rest follows"}
+	}
 	if culprit < 0 {
 		reason, message := well(list, main)
 		return verdict{outcome: running, reason: reason, message: message}
@@ -71,10 +74,22 @@ func held(in Input, list []objectState, main kube.Key, culprit, more int) verdic
 		if first.key == main {
 			ending = reaches.meanwhile() + ending
 		}
+		if in.Stage != nil && v.serving {
+			ending = previousRelease
+		}
+	}
+	if in.Stage != nil {
+		v.message = in.Stage.prefix() + v.message
 	}
 	v.message = shorten(v.message, maxMessage-len(ending)) + ending
 	return v
 }
+
+// previousRelease is the ending of the message of a release that does not get beyond a stage.
+const previousRelease = "; nothing else was changed, the previous version still serves"
+
+// prefix is how messages about objects of a stage begin.
+func (s *Stage) prefix() string { return "stage " + s.Name + ": " }
 
 // withName prefixes a message with the object that it is about, unless it names the object itself.
 func withName(key kube.Key, message string) string {

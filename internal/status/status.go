@@ -58,6 +58,8 @@ type Input struct {
 	// Waits says why a new chart or operator, or a change of defaults, does not change the resource yet; zero if nothing
 	// waits.
 	Waits Waits
+	// Stage of a release that has to be ready before the rest of it is written; nil if none is waited for.
+	Stage *Stage
 	// NextAttempt is when the failed action is tried again, if only time may end the failure; zero if not.
 	NextAttempt time.Time
 	// Undeleted is the error of deleting the expired resource; nil if that was not tried.
@@ -68,6 +70,14 @@ type Input struct {
 	Paused bool
 	// Now is the transition time of conditions that change.
 	Now metav1.Time
+}
+
+// Stage is the stage of a release that has to be ready before the rest of it is written.
+type Stage struct {
+	// Name of the stage.
+	Name string
+	// New says that the spec was never deployed.
+	New bool
 }
 
 // Waits is why something new does not change a resource yet.

@@ -49,6 +49,18 @@ The name of the ConfigMap and of the Secret that hold the configuration, and of 
 {{- end }}
 
 {{/*
+The name of what the release task consists of, and the labels that find its pods: those of the application would bring it traffic.
+The labels take a list: the root, the name of the AppService.
+*/}}
+{{- define "appservice.taskName" -}}
+{{- printf "%s-release" (include "appservice.name" .) -}}
+{{- end }}
+{{- define "appservice.taskLabels" -}}
+app.kubernetes.io/name: {{ printf "%s-release" (index . 0).Chart.Name | quote }}
+app.kubernetes.io/instance: {{ index . 1 | quote }}
+{{- end }}
+
+{{/*
 Not empty if the pods have a ServiceAccount of their own: serviceAccount.create is true, or serviceAccount is set without a name.
 */}}
 {{- define "appservice.ownServiceAccount" -}}
@@ -91,14 +103,17 @@ How many replicas are kept at least.
 {{- end }}
 
 {{/*
-The environment that the main container has besides spec.envs, which goes first: PORT, the port to listen on, unless the
-spec sets it, and what the configuration adds.
+The environment that a container has besides spec.envs, which goes first: PORT, the port to listen on, unless the
+spec sets it, and what the configuration adds. Takes a list: the root, the name of the Secret that holds the configuration.
 */}}
 {{- define "appservice.env" -}}
+{{- $secret := index . 1 }}
+{{- with index . 0 }}
+{{- $root := . }}
 {{- $taken := dict }}
 {{- range .Values.envs }}{{- $_ := set $taken .name true }}{{- end }}
 {{- if not (or (hasKey $taken "PORT") (hasKey (default dict .Values.config.environment) "PORT")) }}
-{{- with include "appservice.containerPorts" . | fromYamlArray }}
+{{- with include "appservice.containerPorts" $root | fromYamlArray }}
 - name: PORT
   value: {{ int64 (first .).containerPort | quote }}
 {{- end }}
@@ -116,8 +131,9 @@ spec sets it, and what the configuration adds.
 - name: DATABASE_URL
   valueFrom:
     secretKeyRef:
-      name: {{ include "appservice.configName" $ | quote }}
+      name: {{ $secret | quote }}
       key: DATABASE_URL
+{{- end }}
 {{- end }}
 {{- end }}
 {{- end }}
@@ -189,6 +205,30 @@ The name of the Service that gives each replica with a volume of its own a name.
 {{- end }}
 
 {{/*
+The rules of a NetworkPolicy for whom the pods may reach, as JSON; empty if there is no limit. DNS may be anywhere: in kube-system, on the
+node, or outside. The pods of OpenShift's listen on 5353.
+*/}}
+{{- define "appservice.egress" -}}
+{{- $policy := ternary .Values.networkPolicy dict (default false .Values.networkPolicy.enabled) }}
+{{- $access := .Values.access }}
+{{- if or (hasKey $policy "egress") (hasKey $access "to") }}
+{{- $rules := list }}
+{{- if $access }}
+{{- $own := dict "podSelector" (dict "matchLabels" (include "appservice.selectorLabels" . | fromYaml)) }}
+{{- $rules = append $rules (dict "to" (prepend (include "appservice.peers" (list . $access.to) | fromJsonArray) $own)) }}
+{{- end }}
+{{- if hasKey $access "to" }}
+{{- $ports := list }}
+{{- range list 53 5353 }}
+{{- $ports = append (append $ports (dict "port" . "protocol" "UDP")) (dict "port" . "protocol" "TCP") }}
+{{- end }}
+{{- $rules = append $rules (dict "ports" $ports) }}
+{{- end }}
+{{- toJson (concat $rules (default list $policy.egress)) }}
+{{- end }}
+{{- end }}
+
+{{/*
 Peers of a NetworkPolicy, as JSON: the pods of an AppService, or of a namespace. Takes a list: the root, what spec.access names.
 */}}
 {{- define "appservice.peers" -}}
@@ -199,6 +239,9 @@ Peers of a NetworkPolicy, as JSON: the pods of an AppService, or of a namespace.
 {{- with .namespace }}{{- $_ := set $peer "namespaceSelector" (dict "matchLabels" (dict "kubernetes.io/metadata.name" .)) }}{{- end }}
 {{- with .appService }}{{- $_ := set $peer "podSelector" (dict "matchLabels" (dict "app.kubernetes.io/name" $root.Chart.Name "app.kubernetes.io/instance" .)) }}{{- end }}
 {{- $peers = append $peers $peer }}
+{{- with .appService }}{{- /* and its release task */}}
+{{- $peers = append $peers (merge (dict "podSelector" (dict "matchLabels" (include "appservice.taskLabels" (list $root .) | fromYaml))) $peer) }}
+{{- end }}
 {{- end }}
 {{- toJson $peers }}
 {{- end }}

@@ -119,7 +119,7 @@ spec:
       {{- with .Values.resources }}
       resources: {{ toJson . }}
       {{- end }}
-      {{- $env := include "appservice.env" . }}
+      {{- $env := include "appservice.env" (list . (include "appservice.configName" .)) }}
       {{- if or .Values.envs $env }}
       env:
         {{- with $env }}

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/kube/livestate"
 )
 
 // Adopt takes over the objects of other owners that have the names of objects a plan creates, as the resource asks, and
@@ -30,6 +31,25 @@ func (a *Actor) Adopt(ctx context.Context, task Task) (*Plan, []kube.Key, error)
 	session := a.writer.Begin(task.Owner.GetUID())
 	defer session.End()
 	writes := a.applier(session, task.Owner, task.Desired)
+	survey, plan, err := a.prospects(ctx, session, writes, task)
+	if err != nil || len(survey.Found) == 0 {
+		return plan, nil, err
+	}
+	taken := make([]kube.Key, 0, len(survey.Found))
+	for _, found := range survey.Found {
+		if err := writes.take(ctx, found.change); err != nil {
+			return nil, taken, err
+		}
+		taken = append(taken, found.Key)
+	}
+	return plan, taken, nil
+}
+
+// prospects judges all objects that an adoption takes over, and returns what is left of the plan. The error is an
+// AdoptionError, a StaleError or the API server's. Nothing is written.
+func (a *Actor) prospects(ctx context.Context, session *livestate.Session, writes *applier,
+	task Task) (*Survey, *Plan, error) {
+	adoption := AdoptionOf(task.Owner)
 	survey, err := writes.survey(ctx, adoption, task.Plan.Create, task.Desired.Keys)
 	if err != nil {
 		return nil, nil, err
@@ -43,20 +63,10 @@ func (a *Actor) Adopt(ctx context.Context, task Task) (*Plan, []kube.Key, error)
 		return nil, nil, &AdoptionError{refusals}
 	}
 	if len(survey.Found) == 0 {
-		return task.Plan, nil, nil
+		return survey, task.Plan, nil
 	}
 	plan := task.Plan.Adopting(survey.Keys())
-	if err := writes.wouldTake(ctx, plan); err != nil {
-		return nil, nil, err
-	}
-	taken := make([]kube.Key, 0, len(survey.Found))
-	for _, found := range survey.Found {
-		if err := writes.take(ctx, found.change); err != nil {
-			return nil, taken, err
-		}
-		taken = append(taken, found.Key)
-	}
-	return plan, taken, nil
+	return survey, plan, writes.wouldTake(ctx, plan)
 }
 
 // foreign returns the object of another owner that has the name of a rendered one and may be taken over; nil if none

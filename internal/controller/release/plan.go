@@ -11,6 +11,7 @@ import (
 
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/kube/jobs"
+	"github.com/example/appservice-operator/internal/kube/stage"
 	"github.com/example/appservice-operator/internal/render/hooks"
 )
 
@@ -114,6 +115,35 @@ func (p *Plan) HoldBack(keys ...kube.Key) {
 	p.Delete = slices.DeleteFunc(p.Delete, func(o client.Object) bool { return slices.Contains(keys, kube.KeyOf(o)) })
 }
 
+// Only returns the part of the plan that creates or applies some objects, and creates others.
+func (p *Plan) Only(write, create []kube.Key) *Plan {
+	out := &Plan{}
+	for _, object := range p.Create {
+		if key := kube.KeyOf(object); slices.Contains(write, key) || slices.Contains(create, key) {
+			out.Create = append(out.Create, object)
+		}
+	}
+	for _, change := range p.Apply {
+		if slices.Contains(write, kube.KeyOf(change.Desired)) {
+			out.Apply = append(out.Apply, change)
+		}
+	}
+	return out
+}
+
+// OnlyAfter reports whether the plan does nothing but create objects of the stage after.
+func (p *Plan) OnlyAfter() bool {
+	return len(p.Apply)+len(p.Delete) == 0 && !slices.ContainsFunc(p.Create,
+		func(o *unstructured.Unstructured) bool { return stage.Of(o) != stage.After })
+}
+
+// Touches reports whether the plan writes an object, or waits until it is gone.
+func (p *Plan) Touches(key kube.Key) bool {
+	return slices.ContainsFunc(p.Create, func(o *unstructured.Unstructured) bool { return kube.KeyOf(o) == key }) ||
+		slices.ContainsFunc(p.Apply, func(c Change) bool { return kube.KeyOf(c.Desired) == key }) ||
+		slices.ContainsFunc(p.Terminating, func(o client.Object) bool { return kube.KeyOf(o) == key })
+}
+
 // CompareLastGood makes the plan that keeps the objects of a recorded release as they are while another release is
 // refused or waits, and reports whether it is complete. Objects that have its stamp and were edited are restored.
 // Missing ones are created, unless another release was applied since. Objects with another stamp were written by that
@@ -136,7 +166,7 @@ func CompareLastGood(recorded []*unstructured.Unstructured,
 var job = schema.GroupKind{Group: batchv1.GroupName, Kind: "Job"}
 
 // superseded reports whether any object has another stamp than the recorded release gave it: then another release was
-// applied since, even if only in part.
+// applied since, even if only in part. What a release does before it changes anything that runs does not count.
 func superseded(recorded []*unstructured.Unstructured, there map[kube.Key]client.Object) bool {
 	stamps := make(map[kube.Key]string, len(recorded))
 	for _, object := range recorded {
@@ -145,7 +175,9 @@ func superseded(recorded []*unstructured.Unstructured, there map[kube.Key]client
 	for key, live := range there {
 		stamp, known := stamps[key]
 		former := !known && (live.GetDeletionTimestamp() != nil || kube.RetainedFor(live) != "") // left by a release before
-		if !former && !jobs.Asks(live) && stampOf(live) != stamp {
+		of := stage.Of(live)
+		ahead := of == stage.Before || of == stage.Early && !known
+		if !former && !ahead && !jobs.Asks(live) && stampOf(live) != stamp {
 			return true
 		}
 	}
@@ -166,6 +198,11 @@ func CompareRestarted(recorded, restarted []*unstructured.Unstructured, there ma
 		}
 	}
 	return plan
+}
+
+// SameStamp reports whether a live object, nil if there is none, is as it is rendered.
+func SameStamp(rendered, live client.Object) bool {
+	return live != nil && stampOf(rendered) == stampOf(live)
 }
 
 func stampOf(object client.Object) string { return object.GetAnnotations()[hooks.AnnotationStamp] }

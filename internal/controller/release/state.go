@@ -20,6 +20,8 @@ const (
 	Unfinished State = "Unfinished"
 	// OutOfDate: the newest release was rendered differently. Upgrade.
 	OutOfDate State = "OutOfDate"
+	// Staged: the release is deployed, and objects of the stage after are missing. Create them.
+	Staged State = "Staged"
 	// Drifted: the release is deployed, but objects are missing, changed or left over. Repair.
 	Drifted State = "Drifted"
 	// InSync: everything is as rendered. Nothing is requested or written.
@@ -56,6 +58,10 @@ var actions = map[State]Action{
 		Metric: metrics.Upgrade, Records: true, DryRun: true, Failure: v1.ReasonUpgradeFailed,
 		Event: v1.ReasonUpgraded, Note: "release %[1]d: %[2]s", Log: "release upgraded",
 	},
+	Staged: {
+		Metric: metrics.Resume, Failure: v1.ReasonUpgradeFailed,
+		Event: v1.ReasonReleaseResumed, Note: "release %[1]d, stage after: %[2]s", Log: "stage after written",
+	},
 	Drifted: {
 		Metric: metrics.Repair, Failure: v1.ReasonRepairFailed,
 		Event: v1.ReasonDriftCorrected, Note: "%[2]s", Log: "drift corrected",
@@ -74,6 +80,11 @@ func ActionOf(state State) Action {
 // statusDeployed is the status of every record that this operator writes.
 const statusDeployed = string(helmrelease.StatusDeployed)
 
+// IsDeployed reports whether a record is that of a deployed release with a digest.
+func IsDeployed(record *livestate.Record, digest string) bool {
+	return record != nil && record.Digest == digest && record.Status == statusDeployed
+}
+
 // Decide returns the state. It depends on nothing but its arguments: the digest of what is rendered, the snapshot, and
 // the plan that leads from the snapshot to what is rendered.
 func Decide(digest string, there *livestate.Snapshot, plan *Plan) State {
@@ -87,6 +98,8 @@ func Decide(digest string, there *livestate.Snapshot, plan *Plan) State {
 		return OutOfDate
 	case newest.Status != statusDeployed:
 		return Unfinished
+	case !plan.Empty() && plan.OnlyAfter():
+		return Staged
 	case !plan.Empty():
 		return Drifted
 	}

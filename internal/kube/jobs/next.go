@@ -30,6 +30,8 @@ type Wanted struct {
 	Run v1.RunStatus
 	// Suspended Jobs are not started.
 	Suspended bool
+	// Skipped Jobs are noted as such, unless they run or have succeeded.
+	Skipped bool
 }
 
 // Job is a live Job.
@@ -87,6 +89,9 @@ func Next(s State) Step {
 	noted := []v1.RunStatus{}
 	for _, wanted := range s.Wanted {
 		run := s.noted(wanted.Run)
+		if wanted.Skipped && run.Result != v1.RunComplete && (run.UID == "" || run.Result != "") {
+			run.UID, run.Result = "", v1.RunSkipped
+		}
 		job, exists := s.named(run.Job)
 		switch {
 		case run.UID != "" || run.Result != "":

@@ -17,6 +17,7 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/digest"
+	"github.com/example/appservice-operator/internal/kube/stage"
 )
 
 // Rendered is the value of the annotation rerun-on-change that stands for the whole spec of the Job, as the chart
@@ -29,13 +30,21 @@ var Changeable = []string{"activeDeadlineSeconds", "backoffLimit", "parallelism"
 // suffixLength is the length of the digest in a name.
 const suffixLength = 8
 
+// whatLength is the length of the part of a digest that stands for what a Job of the stage before runs.
+const whatLength = 24
+
 // Run identifies what a rendered Job runs.
 type Run struct {
 	// Job is its name as the chart renders it. The name of the live Job ends with a digest, or is that of an earlier
 	// operator.
 	Job string
-	// Digest of what it runs.
+	// Digest of what it runs. That of a Job of the stage before has two parts: what it runs, and the request to run it
+	// again.
 	Digest string
+	// Before reports whether it belongs to the stage before: what has succeeded never runs again, whoever asks for it.
+	Before bool
+	// Skipped reports whether the user of the resource does not want it to run.
+	Skipped bool
 
 	fields   []string // of the resource's spec; nil for all
 	defaults map[string]any
@@ -60,10 +69,13 @@ func Of(object, resource *unstructured.Unstructured, defaults map[string]any) (R
 	if !Asks(object) {
 		return Run{}, errors.New("has the annotation " + v1.AnnotationRerun + ", which is for Jobs: remove it")
 	}
-	run := Run{Job: object.GetName(), defaults: defaults}
+	run := Run{Job: object.GetName(), Before: stage.Of(object) == stage.Before, defaults: defaults}
 	spec, _, _ := unstructured.NestedMap(resource.Object, "spec")
-	restarted := resource.GetAnnotations()[v1.AnnotationRestartedAt]
-	asked := object.GetAnnotations()[v1.AnnotationRerun]
+	again := resource.GetAnnotations()[v1.AnnotationRestartedAt]
+	asked, restarted := object.GetAnnotations()[v1.AnnotationRerun], again
+	if run.Before {
+		restarted = ""
+	}
 	if asked == Rendered {
 		run.same = run.digest(spec, restarted)
 		rendered, _, _ := unstructured.NestedMap(object.Object, "spec")
@@ -71,12 +83,32 @@ func Of(object, resource *unstructured.Unstructured, defaults map[string]any) (R
 			delete(rendered, field)
 		}
 		run.Digest = digestOf(run.Job, rendered, restarted)
-		return run, nil
+	} else {
+		run.fields = Fields(asked)
+		run.same = run.digest(spec, restarted)
+		run.Digest = run.same
 	}
-	run.fields = Fields(asked)
-	run.same = run.digest(spec, restarted)
-	run.Digest = run.same
+	if run.Before {
+		run.Digest = run.what() + digest.Of([]byte(again))[:digestLength-whatLength]
+		skip := resource.GetAnnotations()[v1.AnnotationSkipTask]
+		run.Skipped = len(skip) >= whatLength && run.what() == skip[:whatLength]
+	}
 	return run, nil
+}
+
+// what is the part of a digest that stands for what a Job of the stage before runs.
+func (r Run) what() string { return r.Digest[:whatLength] }
+
+// Settled returns a run as it is noted already, if it is not to run again: one of the stage before that has succeeded,
+// or that has not failed since the last request.
+func (r Run) Settled(noted []v1.RunStatus) Run {
+	for _, known := range noted {
+		failed := known.Result == v1.RunFailed || known.Result == v1.RunUnknown
+		if r.Before && len(known.Digest) == digestLength && known.Digest[:whatLength] == r.what() && !failed {
+			r.Digest = known.Digest
+		}
+	}
+	return r
 }
 
 // Fields returns the fields that a value of the annotation rerun-on-change lists.
@@ -88,11 +120,19 @@ func Fields(list string) []string {
 
 // Repeats reports whether the release of a spec and an annotation restarted-at ran the same.
 func (r Run) Repeats(spec map[string]any, restarted string) bool {
+	if r.Before {
+		restarted = ""
+	}
 	return r.digest(spec, restarted) == r.same
 }
 
 // Name returns the name of the Job for a new run.
-func (r Run) Name() string { return r.stem() + r.Digest[:suffixLength] }
+func (r Run) Name() string {
+	if r.Before {
+		return r.stem() + digest.Of([]byte(r.Digest))[:suffixLength]
+	}
+	return r.stem() + r.Digest[:suffixLength]
+}
 
 // Named reports whether a live Job may be one for any run.
 func (r Run) Named(job string) bool {
@@ -115,10 +155,13 @@ func (r Run) digest(spec map[string]any, restarted string) string {
 	return digestOf(r.Job, set, restarted)
 }
 
+// digestLength is the length of digests in hexadecimal characters.
+const digestLength = 32
+
 // digestOf returns 32 hexadecimal characters. Two Jobs of a chart that run the same have different ones.
 func digestOf(job string, content map[string]any, restarted string) string {
 	text, _ := json.Marshal([]any{job, content, restarted}) // it was JSON
-	return digest.Of(text)[:32]
+	return digest.Of(text)[:digestLength]
 }
 
 // without returns a value without what equals its default, nil for nothing. Where there is no default, an empty list or

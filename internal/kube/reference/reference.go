@@ -129,6 +129,9 @@ func Of(objects []*unstructured.Unstructured) []Reference {
 	})
 }
 
+// By lists what an object refers to, whether that is rendered with it or not.
+func By(object *unstructured.Unstructured) []Reference { return of(object) }
+
 func of(object *unstructured.Unstructured) []Reference {
 	if template := PodTemplate(object); template != nil {
 		var pod corev1.PodTemplateSpec

@@ -132,6 +132,8 @@ func Ended(run *v1.RunStatus) State {
 	switch run.Result {
 	case v1.RunComplete:
 		return State{Reason: v1.ReasonComplete, Message: "it is complete"}
+	case v1.RunSkipped:
+		return State{Reason: v1.ReasonComplete, Message: "it was skipped, as the annotation " + v1.AnnotationSkipTask + " asks"}
 	case v1.RunFailed:
 		return State{Verdict: Stuck, Reason: v1.ReasonJobFailed, Message: "Job " + run.Job + " failed"}
 	}

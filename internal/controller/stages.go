@@ -1,0 +1,212 @@
+package controller
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/controller/release"
+	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/kube/jobs"
+	"github.com/example/appservice-operator/internal/kube/livestate"
+	"github.com/example/appservice-operator/internal/kube/stage"
+	"github.com/example/appservice-operator/internal/render"
+	"github.com/example/appservice-operator/internal/status"
+	"github.com/example/appservice-operator/internal/status/health"
+)
+
+// staged says that the stage before of a release is not ready, so that nothing else of it may be written.
+type staged struct {
+	// keys of the objects of the stage, and of those that it needs.
+	before, early []kube.Key
+}
+
+// stageBefore returns the stage before of what is rendered, unless it is ready or belongs to the recorded release; then
+// it returns nil.
+func (r *Reconciler) stageBefore(s *scope, wanted rendering, there *livestate.Snapshot) (*staged, error) {
+	if wanted.rendered == nil || len(wanted.outline.Stages) == 0 || release.IsDeployed(there.Record, wanted.outline.Digest) {
+		return nil, nil
+	}
+	before := wanted.outline.InStage(stage.Before)
+	if len(before) == 0 {
+		return nil, nil
+	}
+	desired, err := wanted.packed.Unpack()
+	if err != nil {
+		return nil, err
+	}
+	for _, object := range desired.Objects {
+		if stage.Of(object) == stage.Before && !r.isPassed(s, wanted, object, there) {
+			return &staged{before, wanted.outline.InStage(stage.Early)}, nil
+		}
+	}
+	return nil, nil
+}
+
+// isPassed reports whether an object of the stage before need not be waited for: a Job that has run, an object that is
+// as rendered and ready, or one that is ready as soon as it is written.
+func (r *Reconciler) isPassed(s *scope, wanted rendering, object *unstructured.Unstructured,
+	there *livestate.Snapshot) bool {
+	if jobs.Asks(object) {
+		return s.hasRun(wanted, object.GetName(), there)
+	}
+	facts := health.Facts{Now: r.Clock.Now(), Live: there.Objects}
+	live := there.Objects[kube.KeyOf(object)]
+	return !health.Of(object, facts).Holds() || release.SameStamp(object, live) && !health.Of(live, facts).Holds()
+}
+
+// hasRun reports whether a rendered Job has succeeded, or was skipped.
+func (s *scope) hasRun(wanted rendering, name string, there *livestate.Snapshot) bool {
+	of := slices.IndexFunc(wanted.jobs, func(job jobs.Wanted) bool { return job.Run.Job == name })
+	if of < 0 {
+		return false
+	}
+	if wanted.jobs[of].Skipped {
+		return true
+	}
+	return slices.ContainsFunc(slices.Concat(s.previous.Runs, s.former), func(run v1.RunStatus) bool {
+		result := run.Result
+		if job := kube.As[batchv1.Job](there.Objects[jobKey(run.Job)]); result == "" && job != nil && job.UID == run.UID {
+			result = release.JobOf(job).Result
+		}
+		return run.Digest == wanted.jobs[of].Run.Digest && (result == v1.RunComplete || result == v1.RunSkipped)
+	})
+}
+
+func jobKey(name string) kube.Key {
+	return kube.Key{GroupKind: schema.GroupKind{Group: batchv1.GroupName, Kind: "Job"}, Name: name}
+}
+
+// actBefore writes the stage before of a release, and what it needs and does not exist. Before its Jobs are noted, the
+// whole release is tried: nothing runs for one that is refused.
+func (r *Reconciler) actBefore(ctx context.Context, s *scope, wanted rendering, task release.Task, a attempt,
+	began time.Time) attempt {
+	whole, early := task.Plan, a.staged.early
+	a.plan, a.changes = nil, ""
+	if !s.notes(wanted.jobsIn(stage.Before)) || release.AdoptionOf(s.resource) != nil {
+		adopted, err := r.Actor.Try(ctx, task)
+		if a.err = err; err != nil {
+			return a
+		}
+		early = slices.DeleteFunc(slices.Clone(early), func(key kube.Key) bool { return slices.Contains(adopted, key) })
+	}
+	task.Plan = whole.Only(a.staged.before, early)
+	if task.Plan.Empty() {
+		return a
+	}
+	if a.err = r.alive(ctx, s); a.err == nil {
+		a.err = r.ensureFinalizer(ctx, s, wanted)
+	}
+	if a.err == nil {
+		_, a.err = r.Actor.Write(ctx, task)
+	}
+	there, err := r.observe(ctx, s, wanted)
+	if err != nil {
+		a.err = errors.Join(a.err, err)
+		return a
+	}
+	a.there, a.took = there, r.Clock.Since(began)
+	return a
+}
+
+// isMainReady reports whether everything before the stage after is as rendered and ready.
+func (r *Reconciler) isMainReady(wanted rendering, plan *release.Plan, there *livestate.Snapshot) bool {
+	facts := health.Facts{Now: r.Clock.Now(), Live: there.Objects}
+	if there.Record != nil {
+		facts.Since = there.Record.Made
+	}
+	for _, key := range wanted.outline.InStage(stage.Before, stage.Early, stage.Main) {
+		ended := there.Objects[key] == nil && key.GroupKind == jobKey("").GroupKind // it is noted
+		if plan.Touches(key) || !ended && health.Of(there.Objects[key], facts).Holds() {
+			return false
+		}
+	}
+	return true
+}
+
+// jobsIn returns the Jobs of some stages that run once.
+func (w rendering) jobsIn(stages ...stage.Stage) []jobs.Wanted {
+	keys := w.outline.InStage(stages...)
+	return slices.DeleteFunc(slices.Clone(w.jobs),
+		func(job jobs.Wanted) bool { return !slices.Contains(keys, jobKey(job.Run.Job)) })
+}
+
+// begunJobs returns the Jobs that run once of the stages that have begun. Those of other stages stay as they are noted.
+func (r *Reconciler) begunJobs(s *scope, wanted rendering, done attempt) []jobs.Wanted {
+	if len(wanted.outline.Stages) == 0 {
+		return slices.Clone(wanted.jobs)
+	}
+	begun := []stage.Stage{stage.Before}
+	if done.staged == nil {
+		begun = append(begun, stage.Early, stage.Main)
+		if done.plan != nil && r.isMainReady(wanted, done.plan, done.there) {
+			begun = append(begun, stage.After)
+		}
+	}
+	list := wanted.jobsIn(begun...)
+	for _, run := range wanted.runs {
+		for _, noted := range s.previous.Runs {
+			waits := !slices.ContainsFunc(list, func(job jobs.Wanted) bool { return run.Named(job.Run.Job) })
+			if waits && run.Named(noted.Job) && cmp.Or(string(noted.UID), string(noted.Result)) != "" {
+				list = append(list, jobs.Wanted{Run: noted, Suspended: true})
+			}
+		}
+	}
+	return list
+}
+
+// showStaged completes the input of a status whose release waits for the stage before: the objects of that stage count,
+// and those of the recorded release, if there is one.
+func (r *Reconciler) showStaged(in *status.Input, s *scope, done attempt) {
+	in.Stage = &status.Stage{Name: string(stage.Before), New: !deployed(s)}
+	in.Rendered = slices.Clone(done.staged.before)
+	if done.there.Record == nil || s.memory.recorded == nil {
+		return
+	}
+	in.Digest = done.there.Record.Digest
+	for _, key := range s.memory.recorded.keys {
+		if !slices.Contains(s.memory.recorded.before, key) && !slices.Contains(in.Rendered, key) {
+			in.Rendered = append(in.Rendered, key)
+		}
+	}
+}
+
+// replicasOf returns the number of replicas of objects that render it.
+func replicasOf(objects []*unstructured.Unstructured) map[kube.Key]int64 {
+	out := map[kube.Key]int64{}
+	for _, object := range objects {
+		key := kube.KeyOf(object)
+		if number, found, _ := unstructured.NestedInt64(object.Object, "spec", "replicas"); found &&
+			kube.TraitsOf(key.GroupKind).Scales {
+			out[key] = number
+		}
+	}
+	return out
+}
+
+// sizes returns the numbers of replicas that the recorded release has with the size of a spec that waits. An autoscaler
+// keeps its own.
+func sizes(known *recorded, wanted rendering) (map[kube.Key]int64, error) {
+	desired := &render.Result{}
+	if wanted.rendered != nil {
+		var err error
+		if desired, err = wanted.packed.Unpack(); err != nil {
+			return nil, err
+		}
+	}
+	now, out := replicasOf(desired.Objects), map[kube.Key]int64{}
+	for key, number := range known.replicas {
+		out[key] = number
+		if asked, rendered := now[key]; rendered {
+			out[key] = asked
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,63 @@
+// Package stage says in which stage of a release an object is written: an annotation of the rendered object decides.
+// The objects of a stage are written once those of the stage before are ready.
+package stage
+
+import (
+	"fmt"
+	"strings"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+)
+
+// Stage is a stage of a release.
+type Stage string
+
+// The stages, in their order.
+const (
+	// Before has what must be ready before anything that runs is changed, such as a migration.
+	Before Stage = "before"
+	// Early has what the stage before needs: missing objects are created with it, existing ones change in the main stage.
+	Early Stage = "early"
+	// Main has everything that does not say anything else.
+	Main Stage = "main"
+	// After has what is written once the main stage is ready, such as a smoke test.
+	After Stage = "after"
+)
+
+// Of returns the stage of an object; Main if its annotation names none.
+func Of(object client.Object) Stage {
+	switch named := Stage(object.GetAnnotations()[v1.AnnotationStage]); named {
+	case Before, Early, After:
+		return named
+	}
+	return Main
+}
+
+// Check returns an error if the annotation of an object names no stage.
+func Check(object client.Object) error {
+	named, set := object.GetAnnotations()[v1.AnnotationStage]
+	if !set || named == string(Main) || Of(object) != Main {
+		return nil
+	}
+	return fmt.Errorf("has the annotation %s: %q, which is no stage: write before, main or after", v1.AnnotationStage, named)
+}
+
+// hooks are the Helm hooks that a stage takes the place of.
+var hooks = map[string]Stage{
+	"pre-install": Before, "pre-upgrade": Before, "post-install": After, "post-upgrade": After,
+}
+
+// OfHook returns the stage that takes the place of a list of Helm hooks, as in pre-install,pre-upgrade; "" if none does.
+func OfHook(list string) Stage {
+	var found Stage
+	for _, hook := range strings.Split(list, ",") {
+		of := hooks[strings.TrimSpace(hook)]
+		if of == "" || found != "" && of != found {
+			return ""
+		}
+		found = of
+	}
+	return found
+}
