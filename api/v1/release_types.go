@@ -27,15 +27,13 @@ type ReleaseTask struct {
 	// +optional
 	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
 
-	// TimeoutSeconds is the time after which it is ended and has failed, all tries taken together.
-	// +kubebuilder:default=3600
+	// TimeoutSeconds is the time after which it is ended and has failed, all tries taken together. Defaults to 3600.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=604800
 	// +optional
 	TimeoutSeconds *int64 `json:"timeoutSeconds,omitempty"`
 
-	// Retries is how often it is tried again after it failed.
-	// +kubebuilder:default=0
+	// Retries is how often it is tried again after it failed. Defaults to 0.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=100
 	// +optional

@@ -215,7 +215,7 @@ node, or outside. The pods of OpenShift's listen on 5353.
 {{- $rules := list }}
 {{- if $access }}
 {{- $own := dict "podSelector" (dict "matchLabels" (include "appservice.selectorLabels" . | fromYaml)) }}
-{{- $rules = append $rules (dict "to" (prepend (include "appservice.peers" (list . $access.to) | fromJsonArray) $own)) }}
+{{- $rules = append $rules (dict "to" (prepend (include "appservice.peers" (list . $access.to false) | fromJsonArray) $own)) }}
 {{- end }}
 {{- if hasKey $access "to" }}
 {{- $ports := list }}
@@ -229,9 +229,11 @@ node, or outside. The pods of OpenShift's listen on 5353.
 {{- end }}
 
 {{/*
-Peers of a NetworkPolicy, as JSON: the pods of an AppService, or of a namespace. Takes a list: the root, what spec.access names.
+Peers of a NetworkPolicy, as JSON: the pods of an AppService, or of a namespace. Takes a list: the root, what spec.access names, and
+whether the release tasks of these AppServices are peers, too.
 */}}
 {{- define "appservice.peers" -}}
+{{- $tasks := index . 2 }}
 {{- $root := index . 0 }}
 {{- $peers := list }}
 {{- range index . 1 }}
@@ -239,8 +241,8 @@ Peers of a NetworkPolicy, as JSON: the pods of an AppService, or of a namespace.
 {{- with .namespace }}{{- $_ := set $peer "namespaceSelector" (dict "matchLabels" (dict "kubernetes.io/metadata.name" .)) }}{{- end }}
 {{- with .appService }}{{- $_ := set $peer "podSelector" (dict "matchLabels" (dict "app.kubernetes.io/name" $root.Chart.Name "app.kubernetes.io/instance" .)) }}{{- end }}
 {{- $peers = append $peers $peer }}
-{{- with .appService }}{{- /* and its release task */}}
-{{- $peers = append $peers (merge (dict "podSelector" (dict "matchLabels" (include "appservice.taskLabels" (list $root .) | fromYaml))) $peer) }}
+{{- if and .appService $tasks }}
+{{- $peers = append $peers (merge (dict "podSelector" (dict "matchLabels" (include "appservice.taskLabels" (list $root .appService) | fromYaml))) $peer) }}
 {{- end }}
 {{- end }}
 {{- toJson $peers }}
