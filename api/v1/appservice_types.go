@@ -407,7 +407,7 @@ type LocalReference struct {
 // +kubebuilder:printcolumn:name="Chart",type=string,JSONPath=`.status.release.chartVersion`,priority=1
 // +kubebuilder:printcolumn:name="Chart Digest",type=string,JSONPath=`.status.release.chartDigest`,priority=1
 // +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].message`,priority=1
-// +operator-sdk:csv:customresourcedefinitions:displayName="App Service",resources={{AppService,v1},{ConfigMap,v1},{Deployment,v1},{HTTPRoute,v1},{HorizontalPodAutoscaler,v2},{Ingress,v1},{NetworkPolicy,v1},{PersistentVolumeClaim,v1},{Pod,v1},{PodDisruptionBudget,v1},{ScaledObject,v1alpha1},{Secret,v1},{Service,v1},{ServiceAccount,v1},{ServiceMonitor,v1},{StatefulSet,v1}}
+// +operator-sdk:csv:customresourcedefinitions:displayName="App Service",resources={{AppService,v1},{ConfigMap,v1},{Deployment,v1},{HTTPRoute,v1},{HorizontalPodAutoscaler,v2},{Ingress,v1},{Job,v1},{NetworkPolicy,v1},{PersistentVolumeClaim,v1},{Pod,v1},{PodDisruptionBudget,v1},{ScaledObject,v1alpha1},{Secret,v1},{Service,v1},{ServiceAccount,v1},{ServiceMonitor,v1},{StatefulSet,v1}}
 // +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 53 && self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="metadata.name must be at most 53 characters: lower-case letters, digits and '-', beginning with a letter and ending with a letter or digit"
 type AppService struct {
 	metav1.TypeMeta   `json:",inline"`

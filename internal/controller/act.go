@@ -71,7 +71,7 @@ func (r *Reconciler) act(ctx context.Context, s *scope, wanted rendering, found 
 	if err != nil {
 		return attempt{there: there, err: err}
 	}
-	if after := wanted.outline.InStage(stage.After); len(after) > 0 && !r.isMainReady(wanted, plan, there) {
+	if after := wanted.outline.InStage(stage.After); len(after) > 0 && !r.isMainReady(ctx, wanted, plan, there) {
 		plan.HoldBack(after...)
 	}
 	a := attempt{state: release.Decide(wanted.outline.Digest, there, plan), plan: plan, there: there, staged: found.staged}
@@ -161,7 +161,8 @@ func (r *Reconciler) record(ctx context.Context, s *scope, wanted rendering, tas
 			return err // what it leaves may be another's by now
 		}
 	}
-	if noted := r.runJobs(ctx, s, wanted, a); !s.notes(r.begunJobs(s, wanted, a)) {
+	begun, _ := r.begunJobs(ctx, s, wanted, a)
+	if noted := r.runJobs(ctx, s, wanted, a); !s.notes(begun) {
 		return noted.err // the record says what has run
 	}
 	task.Owner = s.resource

@@ -189,6 +189,10 @@ func (r *Reconciler) reconcile(whole context.Context,
 		return metrics.Deferred, after(staleRetry), nil
 	}
 
+	if r.mayGoOn(s, wanted, done) {
+		return metrics.Deferred, after(staleRetry), nil
+	}
+
 	// 9. Report: diagnose, judge, summarize, write the status and events.
 	done.err = cmp.Or(done.err, done.contended)
 	if done.err == nil && done.released() && status.Unnoticed(done.there) {

@@ -1,7 +1,6 @@
 package controller
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -68,9 +67,6 @@ func (s *scope) hasRun(wanted rendering, name string, there *livestate.Snapshot)
 	if of < 0 {
 		return false
 	}
-	if wanted.jobs[of].Skipped {
-		return true
-	}
 	return slices.ContainsFunc(slices.Concat(s.previous.Runs, s.former), func(run v1.RunStatus) bool {
 		result := run.Result
 		if job := kube.As[batchv1.Job](there.Objects[jobKey(run.Job)]); result == "" && job != nil && job.UID == run.UID {
@@ -117,8 +113,9 @@ func (r *Reconciler) actBefore(ctx context.Context, s *scope, wanted rendering, 
 }
 
 // isMainReady reports whether everything before the stage after is as rendered and ready.
-func (r *Reconciler) isMainReady(wanted rendering, plan *release.Plan, there *livestate.Snapshot) bool {
-	facts := health.Facts{Now: r.Clock.Now(), Live: there.Objects}
+func (r *Reconciler) isMainReady(ctx context.Context, wanted rendering, plan *release.Plan,
+	there *livestate.Snapshot) bool {
+	facts := health.Facts{Now: r.Clock.Now(), Live: there.Objects, Gateways: r.gateways(ctx, there)}
 	if there.Record != nil {
 		facts.Since = there.Record.Made
 	}
@@ -138,28 +135,37 @@ func (w rendering) jobsIn(stages ...stage.Stage) []jobs.Wanted {
 		func(job jobs.Wanted) bool { return !slices.Contains(keys, jobKey(job.Run.Job)) })
 }
 
-// begunJobs returns the Jobs that run once of the stages that have begun. Those of other stages stay as they are noted.
-func (r *Reconciler) begunJobs(s *scope, wanted rendering, done attempt) []jobs.Wanted {
+// begunJobs returns the Jobs that run once of the stages that have begun, and the noted runs of those of other stages.
+func (r *Reconciler) begunJobs(ctx context.Context, s *scope, wanted rendering,
+	done attempt) (begun []jobs.Wanted, kept []v1.RunStatus) {
 	if len(wanted.outline.Stages) == 0 {
-		return slices.Clone(wanted.jobs)
+		return slices.Clone(wanted.jobs), nil
 	}
-	begun := []stage.Stage{stage.Before}
+	stages := []stage.Stage{stage.Before}
 	if done.staged == nil {
-		begun = append(begun, stage.Early, stage.Main)
-		if done.plan != nil && r.isMainReady(wanted, done.plan, done.there) {
-			begun = append(begun, stage.After)
+		stages = append(stages, stage.Early, stage.Main)
+		if done.plan != nil && r.isMainReady(ctx, wanted, done.plan, done.there) {
+			stages = append(stages, stage.After)
 		}
 	}
-	list := wanted.jobsIn(begun...)
-	for _, run := range wanted.runs {
-		for _, noted := range s.previous.Runs {
-			waits := !slices.ContainsFunc(list, func(job jobs.Wanted) bool { return run.Named(job.Run.Job) })
-			if waits && run.Named(noted.Job) && cmp.Or(string(noted.UID), string(noted.Result)) != "" {
-				list = append(list, jobs.Wanted{Run: noted, Suspended: true})
-			}
+	begun = wanted.jobsIn(stages...)
+	for _, noted := range s.previous.Runs {
+		isOf := func(run jobs.Run) bool { return run.Named(noted.Job) }
+		if at := slices.IndexFunc(wanted.runs, isOf); at >= 0 &&
+			!slices.ContainsFunc(begun, func(job jobs.Wanted) bool { return wanted.runs[at].Named(job.Run.Job) }) {
+			kept = append(kept, noted)
 		}
 	}
-	return list
+	return begun, kept
+}
+
+// mayGoOn reports whether the stage before that was waited for has become ready in this reconcile.
+func (r *Reconciler) mayGoOn(s *scope, wanted rendering, done attempt) bool {
+	if done.staged == nil || done.queued || done.err != nil {
+		return false
+	}
+	still, err := r.stageBefore(s, wanted, done.there)
+	return err == nil && still == nil
 }
 
 // showStaged completes the input of a status whose release waits for the stage before: the objects of that stage count,

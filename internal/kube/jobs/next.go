@@ -14,6 +14,8 @@ type State struct {
 	// written.
 	Wanted []Wanted
 	Known  bool
+	// Kept are noted runs of Jobs that are not wanted yet: they, and their Jobs, stay as they are.
+	Kept []v1.RunStatus
 	// Runs are what the status of the resource notes, in the version that Note has as its precondition.
 	Runs []v1.RunStatus
 	// Unrecorded reports that no release is recorded: a started Job that has a wanted name was left by an earlier
@@ -102,6 +104,7 @@ func Next(s State) Step {
 		}
 		noted = append(noted, run)
 	}
+	noted = append(noted, s.Kept...)
 	if !slices.Equal(noted, s.Runs) {
 		return Step{Action: Note, Runs: noted}
 	}
