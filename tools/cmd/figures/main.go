@@ -35,8 +35,9 @@ var summaries = map[string][]figure{
 	"security": {
 		{part: "input", name: "injections", least: 500},
 		{part: "input", name: "changed", why: "a text became something else than text"},
-		{part: "vectors", name: "vectors", least: 30},
+		{part: "vectors", name: "vectors", least: 230},
 		{part: "vectors", name: "blocked", equals: "vectors"},
+		{part: "vectors", name: "open", least: 100, why: "what Kubernetes itself refuses, open does not lift"},
 		{part: "rights", name: "unused_rights", why: "unused rights are not granted"},
 		{part: "rights", name: "forbidden", why: "what the operator asks for is granted"},
 	},
