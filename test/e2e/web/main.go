@@ -9,6 +9,8 @@
 //	KEEP=FILE   answers with what FILE holds, behind the name of its host; the first to find no FILE writes its own time of start there
 //	START=2s    takes that long until it listens
 //	VISIT=URL   answers with an error unless that URL answers with 200
+//
+// With arguments it is a task: "wait 20s" succeeds after that time, anything else fails.
 package main
 
 import (
@@ -24,6 +26,9 @@ import (
 )
 
 func main() {
+	if len(os.Args) > 1 {
+		os.Exit(task(os.Args[1:]))
+	}
 	switch os.Getenv("MODE") {
 	case "crash":
 		fmt.Fprintln(os.Stderr, "cannot reach the database: giving up")
@@ -38,6 +43,19 @@ func main() {
 		fmt.Fprintln(os.Stderr, "web:", err)
 		os.Exit(1)
 	}
+}
+
+// task does what a release task is to do, and returns the exit code.
+func task(args []string) int {
+	if args[0] == "wait" && len(args) == 2 {
+		duration, err := time.ParseDuration(args[1])
+		if err == nil {
+			time.Sleep(duration)
+			return 0
+		}
+	}
+	fmt.Fprintln(os.Stderr, "ERROR: no such column")
+	return 3
 }
 
 // serve answers requests until the program has to end, and then those that it has already.
