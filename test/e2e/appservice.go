@@ -125,7 +125,7 @@ func containsAny(text string, parts []string) bool {
 // podsOf returns all pods of an application, those that end included.
 func (s *suite) podsOf(ctx context.Context, app client.Object) ([]corev1.Pod, error) {
 	var list corev1.PodList
-	err := s.client.List(ctx, &list, client.InNamespace(app.GetNamespace()), client.MatchingLabels{"app.kubernetes.io/instance": app.GetName()})
+	err := s.client.List(ctx, &list, client.InNamespace(app.GetNamespace()), client.MatchingLabels{"app.kubernetes.io/name": "appservice", "app.kubernetes.io/instance": app.GetName()})
 	return list.Items, err
 }
 
