@@ -151,9 +151,9 @@ func (r *Reconciler) reconcile(whole context.Context,
 		done.err = done.there.Sees(wanted.outline.Keys)
 	}
 
-	// 5. Spare a resource for which something new cannot be rendered; refuse a name, and hold back routes, that others
+	// 5. Spare a resource for which something new cannot be rendered, or failed; refuse a name, and hold back routes, that others
 	// have.
-	done = s.spare(done)
+	done = r.returned(ctx, s, s.spare(done))
 	if done.err == nil {
 		done.err = r.namesake(ctx, s, done.there)
 	}

@@ -60,7 +60,18 @@ func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering,
 		in.Policy = string(rules.BuiltIn)
 	}
 	in.NextAttempt = again
+	if done.returned != nil {
+		in.Returned = done.returned.Error()
+	}
 	current, until := status.Summarize(in)
+	if r.returns(s) && failed(wanted, done, current, causes) {
+		back, err := r.goBack(ctx, s, wanted, done, culpritOf(current))
+		if back || isStale(err) {
+			return metrics.Acted, after(staleRetry), nil
+		}
+		in.Stays = err.Error()
+		current, until = status.Summarize(in)
+	}
 	judgeAt, notJudged := r.judge(ctx, s, done)
 	// failed attempts have a backoff of their own
 	delayed, err := r.Status.Write(ctx, s.resource, s.previous, current, done.err == nil)
@@ -82,7 +93,9 @@ func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering,
 		}
 	}
 	next := r.next(s, wanted, done, delayed)
-	err = notJudged
+	if err = notJudged; err == nil {
+		err = r.markReady(ctx, s, done, current)
+	}
 	if err == nil {
 		err = r.retire(ctx, s, done.there, current)
 	}

@@ -102,6 +102,8 @@ func deployed(in Input) metav1.Condition {
 		verb = v1.ReasonInstalled
 	}
 	switch {
+	case in.Returned != "":
+		condition.Reason, condition.Message = v1.ReasonReturnedToRelease, in.Returned
 	case record.Status == string(helmrelease.StatusDeployed) && (in.Problem == nil || record.Digest == in.Digest):
 		condition.Status, condition.Reason = metav1.ConditionTrue, verb
 		condition.Message = fmt.Sprintf("release %d of chart version %s is deployed", record.Revision, record.Chart)

@@ -39,6 +39,8 @@ type Task struct {
 	State    State
 	// Labels of the record, besides those that it always has.
 	Labels map[string]string
+	// Source is what the release was made of; nil for its owner as it is.
+	Source *Source
 	// Runs are what is noted of Jobs that run once; nil if none is rendered.
 	Runs []v1.RunStatus
 	// Again says that an earlier attempt failed: obstacles are looked for before anything is written.
@@ -103,6 +105,21 @@ func blame(task Task, err error) error {
 		at = task.Desired.Sources[i]
 	}
 	return render.Mistake(task.Chart, at, err)
+}
+
+// Prove returns an error if the plan of a task would not be carried out as a whole, as far as the API server knows.
+// Nothing is written. The error is as of Write.
+func (a *Actor) Prove(ctx context.Context, task Task) error {
+	if err := fits(task.Desired); err != nil {
+		return err
+	}
+	session := a.writer.Begin(task.Owner.GetUID())
+	defer session.End()
+	if err := a.usesOfOthers(ctx, session, task); err != nil {
+		return err
+	}
+	writes := a.applier(session, task.Owner, task.Desired)
+	return writes.allLeft(ctx, task.Plan, writes.wouldTake(ctx, task.Plan))
 }
 
 // Mark sets labels of the newest record of a resource. The error is a StaleError if the record is gone or has changed.
