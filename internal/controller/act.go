@@ -35,6 +35,8 @@ type attempt struct {
 	there *livestate.Snapshot
 	// repaired is the plan that was written to repair the recorded release; nil if there was none.
 	repaired *release.Plan
+	// resumed says that objects of the recorded release were written that another one had applied since.
+	resumed bool
 	// queued says that it waits in the line of rollouts.
 	queued bool
 	// unfit is the error of rendering the resource with a new chart, or new defaults, if it could be rendered before.
@@ -248,6 +250,7 @@ func (r *Reconciler) keepAlive(ctx context.Context, s *scope, wanted rendering, 
 	case plan.Empty():
 		return a
 	case plan.Restamps():
+		a.resumed = true
 		log.FromContext(ctx).Info("an earlier release was applied again", "revision", record.Revision, "changes", plan.String())
 	default:
 		a.repaired = plan

@@ -188,7 +188,7 @@ func (r *Reconciler) reconcile(whole context.Context,
 
 	// 9. Report: diagnose, judge, summarize, write the status and events.
 	done.err = cmp.Or(done.err, done.contended)
-	if done.err == nil && done.released() && status.Unnoticed(done.there) {
+	if done.err == nil && (done.released() || done.resumed) && status.Unnoticed(done.there) {
 		return metrics.Acted, after(noticeDelay), nil
 	}
 	if done.err == nil && len(wanted.held) > 0 {

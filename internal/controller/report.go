@@ -72,7 +72,10 @@ func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering,
 		in.Stays = err.Error()
 		current, until = status.Summarize(in)
 	}
-	judgeAt, notJudged := r.judge(ctx, s, done)
+	judgeAt, notNoted := r.judge(ctx, s, done)
+	if notNoted == nil {
+		notNoted = r.markReady(ctx, s, done, current) // before anybody learns that it is
+	}
 	// failed attempts have a backoff of their own
 	delayed, err := r.Status.Write(ctx, s.resource, s.previous, current, done.err == nil)
 	switch {
@@ -93,10 +96,7 @@ func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering,
 		}
 	}
 	next := r.next(s, wanted, done, delayed)
-	if err = notJudged; err == nil {
-		err = r.markReady(ctx, s, done, current)
-	}
-	if err == nil {
+	if err = notNoted; err == nil {
 		err = r.retire(ctx, s, done.there, current)
 	}
 	if stale := (*release.StaleError)(nil); errors.As(err, &stale) {

@@ -204,9 +204,8 @@ func TestWhatReturnedIsRepaired(t *testing.T) {
 	w.fail()
 	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "demo", Name: nameOf(0)}}
 	require.NoError(t, w.Delete(t.Context(), deployment))
-	w.all()
+	w.restart() // whoever wrote it believes that it is there
 	w.run()
-	t.Logf("%+v %q", w.app(0).Status.Conditions, w.events())
 	w.isReturned()
 	if events := strings.Join(w.events(), "\n"); !strings.Contains(events, v1.ReasonDriftCorrected) {
 		t.Errorf("got the events %q", events)

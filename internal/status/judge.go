@@ -67,8 +67,11 @@ func ofObjects(in Input, list []objectState) verdict {
 func returned(in Input, objects verdict) verdict {
 	v := verdict{outcome: stuck, reason: v1.ReasonReturnedToRelease, message: in.Returned,
 		serving: trafficOf(in).serving()}
-	if objects.outcome != running {
-		v.message = joined(in.Returned, "which is not ready: "+objects.message)
+	switch objects.outcome {
+	case moving:
+		v.message = joined(in.Returned, objects.message)
+	case stuck:
+		v.message = joined(in.Returned, "that is not ready either: "+objects.message)
 	}
 	return v
 }
