@@ -13,6 +13,7 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/controller/release"
+	"github.com/example/appservice-operator/internal/controller/rollout"
 	"github.com/example/appservice-operator/internal/digest"
 	"github.com/example/appservice-operator/internal/hosts"
 	"github.com/example/appservice-operator/internal/kube"
@@ -21,6 +22,7 @@ import (
 	"github.com/example/appservice-operator/internal/render"
 	"github.com/example/appservice-operator/internal/render/hooks"
 	"github.com/example/appservice-operator/internal/status/diagnose"
+	"github.com/example/appservice-operator/internal/status/health"
 	"github.com/example/appservice-operator/internal/status/reason"
 )
 
@@ -91,6 +93,18 @@ func failed(wanted rendering, done attempt, current *v1.AppServiceStatus, causes
 	return done.err == nil && !done.waits() && wanted.rendered != nil && record != nil && !record.Ready &&
 		record.Digest == wanted.outline.Digest && meta.IsStatusConditionTrue(current.Conditions, v1.ConditionStalled) &&
 		reason.Of(ready.Reason).LeadsBack && ofRelease(causes)
+}
+
+// early reports whether it is too early to take a rollout back that nobody asked for: the deadline of a spec, which may
+// be a second, does not fail a chart, only that of the line does, or what pods show.
+func (r *Reconciler) early(s *scope, done attempt, current *v1.AppServiceStatus) bool {
+	running, begun := s.begun(done.there.Record)
+	ready := meta.FindStatusCondition(current.Conditions, v1.ConditionReady)
+	if !begun || reason.Of(ready.Reason).InPods {
+		return false
+	}
+	_, state := running.Judge(true, health.ReplicasOf(done.there.Objects), r.Clock.Now(), r.Rollouts.Deadline)
+	return state != rollout.Failed
 }
 
 // culpritOf returns the problem for which a resource is not ready.
@@ -170,9 +184,6 @@ func (r *Reconciler) earlier(ctx context.Context, s *scope, wanted rendering, do
 		return nil, err
 	}
 	plan, _ := release.CompareReturned(desired.Objects, done.there.Objects)
-	if plan.OnlyRestarts() || desired.Digest == done.there.Record.Digest {
-		return nil, fmt.Errorf("release %d, the last that was Ready, differs in nothing that could be taken back", ready.Revision)
-	}
 	if err := r.Actor.SpareAdmitted(ctx, s.resource, plan); err != nil {
 		return nil, err
 	}
@@ -231,8 +242,20 @@ func (r *Reconciler) renderEarlier(ctx context.Context, s *scope, wanted renderi
 	if err != nil {
 		return nil, taken, err
 	}
-	desired, err := render.Again(ctx, s.resource, earlier.Chart, earlier.Config, earlier.Manifest, facts,
-		hooks.Sizes(present.Objects), hooks.PodSecurity, hooks.Policy)
+	again := func(chain ...hooks.Hook) (*render.Result, error) {
+		chain = append(chain, hooks.Sizes(present.Objects))
+		return render.Again(ctx, s.resource, earlier.Chart, earlier.Config, earlier.Manifest, facts, chain...)
+	}
+	facts.Content = wanted.content.Version
+	restarted, err := again(hooks.Restarts)
+	if err == nil && restarted.Digest == present.Digest {
+		err = fmt.Errorf("release %d, the last that was Ready, is the same but for what restarts pods and how many there are",
+			earlier.Version)
+	}
+	if err != nil {
+		return nil, taken, err
+	}
+	desired, err := again(hooks.PodSecurity, hooks.Policy)
 	return desired, taken, err
 }
 

@@ -197,7 +197,7 @@ func TestAReturnKeepsReplicas(t *testing.T) {
 		app.Spec.Ports[0].NodePort = nil
 	}
 	scaled.Spec.Autoscaling = &v1.Autoscaling{MaxReplicas: 9}
-	scaled.Spec.Resources = resources("100m", "")
+	scaled.Spec.Resources = resources("100m", "1")
 	cluster.CreateReady(t, scaled)
 	cluster.CreateReady(t, sized)
 	scale := &autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: 4}}
@@ -312,4 +312,30 @@ func killedInReturn(t *testing.T, proxy *harness.Proxy, namespace string, write 
 	get(t, app, deployment)
 	assert.Empty(t, deployment.Spec.Template.Annotations["script.kwok.x-k8s.io/status"])
 	return died
+}
+
+// A StatefulSet waits for a pod that never becomes ready, whatever its template says by then, unless its pods start all at once.
+func TestReplicasWithVolumesReturn(t *testing.T) {
+	t.Parallel()
+	for _, policy := range []appsv1.PodManagementPolicyType{appsv1.ParallelPodManagement, appsv1.OrderedReadyPodManagement} {
+		t.Run(string(policy), func(t *testing.T) {
+			t.Parallel()
+			namespace, _ := cluster.ManagedNamespace(t)
+			app := stateful(namespace, harness.StaticVolumes)
+			app.Spec.OnFailure = &v1.OnFailure{Action: v1.OnFailureReturn}
+			app.Spec.Persistence.PodManagementPolicy = policy
+			app.Spec.Persistence.WhenScaled = appsv1.RetainPersistentVolumeClaimRetentionPolicyType
+			cluster.CreateReady(t, app)
+			cluster.Change(t, app, func(app *v1.AppService) { notThere(&app.Spec) })
+			returned(t, app, 2, 1)
+			set := &appsv1.StatefulSet{}
+			harness.Eventually(t, "all replicas are of the earlier release again", func() error {
+				get(t, app, set)
+				if set.Status.ReadyReplicas != 2 || set.Status.CurrentRevision != set.Status.UpdateRevision {
+					return fmt.Errorf("got %+v", set.Status)
+				}
+				return nil
+			})
+		})
+	}
 }
