@@ -25,7 +25,9 @@ import (
 func returning(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t)
-	w.sick = func(d appsv1.DeploymentSpec) bool { return strings.HasSuffix(d.Template.Spec.Containers[0].Image, "bad") }
+	w.sick = func(d appsv1.DeploymentSpec) bool {
+		return strings.HasSuffix(d.Template.Spec.Containers[0].Image, "bad")
+	}
 	w.edit(0, func(spec *v1.AppServiceSpec) { spec.OnFailure = &v1.OnFailure{Action: v1.OnFailureReturn} })
 	w.run()
 	w.events()

@@ -67,10 +67,7 @@ func ofObjects(in Input, list []objectState) verdict {
 func returned(in Input, objects verdict) verdict {
 	v := verdict{outcome: stuck, reason: v1.ReasonReturnedToRelease, message: in.Returned,
 		serving: trafficOf(in).serving()}
-	switch objects.outcome {
-	case moving:
-		v.message = joined(in.Returned, objects.message)
-	case stuck:
+	if objects.outcome == stuck {
 		v.message = joined(in.Returned, "that is not ready either: "+objects.message)
 	}
 	return v

@@ -4,6 +4,7 @@ package integration
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -41,7 +42,7 @@ func returned(t *testing.T, app *v1.AppService, from, to int) {
 	says := fmt.Sprintf("release %d failed, release %d runs again", from, to)
 	harness.Eventually(t, says, func() error {
 		condition, err := now(t, app, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonReturnedToRelease)
-		if err == nil && !strings.HasSuffix(condition.Message, says) {
+		if err == nil && !strings.Contains(condition.Message, says) {
 			err = fmt.Errorf("the message is %q", condition.Message)
 		}
 		return err
@@ -328,6 +329,9 @@ func TestReplicasWithVolumesReturn(t *testing.T) {
 			cluster.CreateReady(t, app)
 			cluster.Change(t, app, func(app *v1.AppService) { notThere(&app.Spec) })
 			returned(t, app, 2, 1)
+			if policy == appsv1.OrderedReadyPodManagement {
+				deletesAsTold(t, app)
+			}
 			set := &appsv1.StatefulSet{}
 			harness.Eventually(t, "all replicas are of the earlier release again", func() error {
 				get(t, app, set)
@@ -338,4 +342,20 @@ func TestReplicasWithVolumesReturn(t *testing.T) {
 			})
 		})
 	}
+}
+
+// deletesAsTold deletes the pod that holds up a StatefulSet, once the status names it.
+func deletesAsTold(t *testing.T, app *v1.AppService) {
+	t.Helper()
+	harness.Eventually(t, "the status names the pod", func() error {
+		condition, err := now(t, app, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonReturnedToRelease)
+		if err == nil && !strings.Contains(condition.Message, "that is not ready either: pod web-1") {
+			err = fmt.Errorf("the message is %q", condition.Message)
+		}
+		if err == nil && !slices.ContainsFunc(app.Status.Problems, func(p v1.Problem) bool { return strings.Contains(p.Hint, "kubectl delete pod web-1") }) {
+			err = fmt.Errorf("no hint says so: %+v", app.Status.Problems)
+		}
+		return err
+	})
+	cluster.Delete(t, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: app.Namespace, Name: "web-1"}})
 }
