@@ -45,10 +45,10 @@ func (r *Reconciler) returns(s *scope) bool {
 
 // trial identifies what is tried, for a label: the spec and the request to restart and, if it is new, what the resource
 // is rendered with besides.
-func (s *scope) trial(new bool) string {
+func (s *scope) trial(rest bool) string {
 	request := s.resource.GetAnnotations()[v1.AnnotationRestartedAt]
 	id := strconv.FormatInt(s.resource.GetGeneration(), 10) + "." + digest.Of([]byte(request))[:8]
-	if new {
+	if rest {
 		return id + "." + s.asked.ID()
 	}
 	return id
