@@ -359,6 +359,11 @@ type AppServiceSpec struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Paused",order=11,xDescriptors={"urn:alm:descriptor:com.tectonic.ui:booleanSwitch"}
 	Paused bool `json:"paused,omitempty"`
 
+	// OnFailure is what happens if a release fails for a cause of its own. By default it stays, and the status says why.
+	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="On failure",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
+	OnFailure *OnFailure `json:"onFailure,omitempty"`
+
 	// TTL is how long the AppService lives, counted from its creation, in hours, minutes and seconds, for example 72h: it
 	// is deleted then, with all that it became, also while it is paused. An event and a problem in the status warn before.
 	// Raising it prolongs the life, removing it makes it last. From 1m to 8760h, a year.

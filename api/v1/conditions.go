@@ -138,6 +138,8 @@ const (
 	ReasonAPIUnavailable = "APIUnavailable"
 	// ReasonMissingRights: the operator may not see or write a kind that the chart renders.
 	ReasonMissingRights = "MissingRights"
+	// ReasonReturnedToRelease: what the spec asks for failed, and the last release that was Ready was applied again.
+	ReasonReturnedToRelease = "ReturnedToRelease"
 	// ReasonPaused: spec.paused is set; the operator leaves everything as it is.
 	ReasonPaused = "Paused"
 	// ReasonAsExpected: the condition has its usual value.
@@ -221,6 +223,14 @@ const LabelDefaults = "app.example.com/defaults"
 // pods refer to, and the version of it that the pods carry. It has a digest of values of Secrets, as the record, a
 // Secret itself, has other values.
 const LabelReferences = "app.example.com/references"
+
+// LabelReady is the label, with value "true", of the record of a release that was Ready, if its resource asks to return
+// to one; and of those that are made of it again.
+const LabelReady = "app.example.com/ready"
+
+// LabelReturnedFrom is the label of the record of a release that answers one that failed: an earlier one, applied
+// again. It identifies what was tried and failed, which is not tried again.
+const LabelReturnedFrom = "app.example.com/returned-from"
 
 // LabelRollout is the label of a release record of a rollout that the user did not ask for, until it is over: it
 // identifies the chart, operator and defaults, and holds the generation of the resource, the time, and the numbers of

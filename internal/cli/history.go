@@ -129,6 +129,9 @@ func (s *shell) printRevision(name string, list []history.Revision, number int, 
 	for _, change := range revision.Changes {
 		fmt.Fprintf(&text, "  %s\n", change)
 	}
+	if revision.Failed != "" {
+		fmt.Fprintf(&text, "  the release before failed: %s\n", revision.Failed)
+	}
 	if revision.Spec != nil {
 		spec, err := asYAMLText(map[string]any{"spec": revision.Spec})
 		if err != nil {

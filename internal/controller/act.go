@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/controller/release"
@@ -35,12 +36,17 @@ type attempt struct {
 	there *livestate.Snapshot
 	// repaired is the plan that was written to repair the recorded release; nil if there was none.
 	repaired *release.Plan
+	// resumed says that objects of the recorded release were written that another one had applied since.
+	resumed bool
 	// queued says that it waits in the line of rollouts.
 	queued bool
 	// staged is the stage before of the release, if that has to be ready before the rest is written; nil if not.
 	staged *staged
 	// unfit is the error of rendering the resource with a new chart, or new defaults, if it could be rendered before.
 	unfit error
+	// returned says what failed before the recorded release was applied again; nil if nothing did, or if its user did not
+	// ask for it: then it is unfit.
+	returned *returnedError
 	// contended says that a field is not repaired for now, because another writer changes it each time; nil if there is no
 	// such field.
 	contended error
@@ -237,7 +243,7 @@ func (r *Reconciler) keepAlive(ctx context.Context, s *scope, wanted rendering, 
 	if err := r.alive(ctx, s); err != nil {
 		return a // it is about to be deleted: nothing may be created again
 	}
-	plan, there, err := r.lastGood(ctx, s, wanted, record)
+	plan, there, err := r.lastGood(ctx, s, wanted, record, a.waits() && record.ReturnedFrom != "")
 	if err == nil {
 		a.there, a.contended = there, r.spareContended(ctx, s, plan, there)
 		err = r.Actor.KeepAlive(ctx, s.resource, plan)
@@ -250,11 +256,16 @@ func (r *Reconciler) keepAlive(ctx context.Context, s *scope, wanted rendering, 
 		a.err = fmt.Errorf("what runs is not repaired: %w", err)
 		return a
 	}
-	if plan.Empty() {
+	switch {
+	case plan.Empty():
 		return a
+	case plan.Restamps():
+		a.resumed = true
+		log.FromContext(ctx).Info("an earlier release was applied again", "revision", record.Revision, "changes", plan.String())
+	default:
+		a.repaired = plan
+		r.noteRepairs(s, plan)
 	}
-	a.repaired = plan
-	r.noteRepairs(s, plan)
 	there, err = r.observe(ctx, s, wanted)
 	if err != nil {
 		a.err = errors.Join(a.err, err)
@@ -265,9 +276,9 @@ func (r *Reconciler) keepAlive(ctx context.Context, s *scope, wanted rendering, 
 }
 
 // lastGood returns the plan that repairs the recorded release, and the objects in the cluster. Routes that another
-// resource serves by now are left out.
-func (r *Reconciler) lastGood(ctx context.Context, s *scope, wanted rendering,
-	record *livestate.Record) (*release.Plan, *livestate.Snapshot, error) {
+// resource serves by now are left out. Whole says that no other release was applied since it was recorded.
+func (r *Reconciler) lastGood(ctx context.Context, s *scope, wanted rendering, record *livestate.Record,
+	whole bool) (*release.Plan, *livestate.Snapshot, error) {
 	recorded, err := r.lastGoodOf(ctx, s, record)
 	if err != nil {
 		return nil, nil, err
@@ -282,7 +293,11 @@ func (r *Reconciler) lastGood(ctx context.Context, s *scope, wanted rendering,
 	if err != nil {
 		return nil, nil, err
 	}
-	plan, complete := release.CompareLastGood(objects, there.Objects)
+	compare := release.CompareLastGood
+	if whole {
+		compare = release.CompareReturned
+	}
+	plan, complete := compare(objects, there.Objects)
 	if err := r.Actor.SpareAdmitted(ctx, s.resource, plan); err != nil {
 		return nil, nil, err
 	}

@@ -123,6 +123,10 @@ func (r *Reconciler) recordState(ctx context.Context, s *scope, current *v1.AppS
 		reason = v1.ReasonPaused
 	case was == v1.PhasePaused && was != is:
 		reason, note = v1.ReasonResumed, "no longer paused: "+note
+	case now.Reason == v1.ReasonReturnedToRelease:
+		if before.Reason != now.Reason {
+			reason, kind = now.Reason, corev1.EventTypeWarning
+		}
 	case is == v1.PhaseDegraded && (was != is || before.Reason != now.Reason):
 		reason, kind, note = v1.ReasonDegraded, corev1.EventTypeWarning, now.Reason+": "+note
 	case is == v1.PhaseFailed && (was != is || before.Reason != now.Reason):

@@ -151,13 +151,13 @@ func (r *Reconciler) reconcile(whole context.Context,
 		done.err = done.there.Sees(wanted.outline.Keys)
 	}
 
-	// 5. Spare a resource for which something new cannot be rendered; refuse a name, and hold back routes, that others
+	// 5. Spare a resource for which something new cannot be rendered, or failed; refuse a name, and hold back routes, that others
 	// have.
-	done = s.spare(done)
+	done = r.returned(ctx, s, s.spare(done))
 	if done.err == nil {
 		done.err = r.namesake(ctx, s, done.there)
 	}
-	if done.err == nil && !s.paused && done.unfit == nil {
+	if done.err == nil && !s.paused && !done.keeps() {
 		done.staged, done.err = r.stageBefore(s, wanted, done.there)
 	}
 	if done.err == nil && !s.paused && !done.waits() {
@@ -167,7 +167,7 @@ func (r *Reconciler) reconcile(whole context.Context,
 	}
 
 	// 6. Act: compare, decide, take a place in the line of rollouts, write and record.
-	if done.err == nil && !s.paused && done.unfit == nil {
+	if done.err == nil && !s.paused && !done.keeps() {
 		done = r.act(ctx, s, wanted, done)
 	}
 	if done.err == nil && done.waits() && done.there.Record != nil {
@@ -195,7 +195,7 @@ func (r *Reconciler) reconcile(whole context.Context,
 
 	// 9. Report: diagnose, judge, summarize, write the status and events.
 	done.err = cmp.Or(done.err, done.contended)
-	if done.err == nil && done.released() && status.Unnoticed(done.there) {
+	if done.err == nil && (done.released() || done.resumed) && status.Unnoticed(done.there) {
 		return metrics.Acted, after(noticeDelay), nil
 	}
 	if done.err == nil && len(wanted.held) > 0 {

@@ -62,8 +62,22 @@ func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering,
 		in.Policy = string(rules.BuiltIn)
 	}
 	in.NextAttempt = again
+	if done.returned != nil {
+		in.Returned = done.returned.Error()
+	}
 	current, until := status.Summarize(in)
-	judgeAt, notJudged := r.judge(ctx, s, done)
+	if r.returns(s) && failed(wanted, done, current, causes) && !r.early(s, done, current) {
+		back, err := r.goBack(ctx, s, wanted, done, culpritOf(current))
+		if back || isStale(err) {
+			return metrics.Acted, after(staleRetry), nil
+		}
+		in.Stays = err.Error()
+		current, until = status.Summarize(in)
+	}
+	judgeAt, notNoted := r.judge(ctx, s, done)
+	if notNoted == nil {
+		notNoted = r.markReady(ctx, s, done, current) // before anybody learns that it is
+	}
 	// failed attempts have a backoff of their own
 	delayed, err := r.Status.Write(ctx, s.resource, s.previous, current, done.err == nil)
 	switch {
@@ -84,8 +98,7 @@ func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering,
 		}
 	}
 	next := r.next(s, wanted, done, delayed)
-	err = notJudged
-	if err == nil {
+	if err = notNoted; err == nil {
 		err = r.retire(ctx, s, done.there, current)
 	}
 	if stale := (*release.StaleError)(nil); errors.As(err, &stale) {

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	v1 "github.com/example/appservice-operator/api/v1"
@@ -23,7 +23,7 @@ import (
 
 // recorded is what is remembered of the recorded release of a resource that waits.
 type recorded struct {
-	digest     string
+	record     types.UID
 	keys       []kube.Key
 	references []reference.Reference
 	// before are the keys of its stage before, and replicas the numbers of replicas that it renders.
@@ -32,6 +32,8 @@ type recorded struct {
 	// request of the user and content that the pods were last restarted for.
 	request string
 	content reference.Content
+	// returned says what failed before it was applied again; zero if nothing did.
+	returned release.Returned
 }
 
 // restart restarts the pods of the recorded release of a resource that waits, if its user asks for that, or if content
@@ -52,22 +54,20 @@ func (r *Reconciler) restart(ctx context.Context, s *scope, wanted rendering, a 
 		a.err = err
 		return a
 	}
-	for _, missing := range reference.Missing(known.references, facts.There) {
-		if missing.Need == reference.Required {
-			a.err = &reference.MissingError{Reference: missing}
-			return a
-		}
+	if a.err = lacks(known.references, facts); a.err != nil {
+		return a
 	}
 	next := *known
 	next.content = reference.ContentOf(known.references, facts.There).After(known.content)
-	if a.staged == nil { // else it asks for the task that failed
+	if a.staged == nil && a.there.Record.ReturnedFrom == "" { // else a request is one to try again what failed
 		next.request = s.resource.GetAnnotations()[v1.AnnotationRestartedAt]
 	}
-	if next.replicas, err = sizes(known, wanted); err != nil {
+	present, err := wanted.objects()
+	if err != nil {
 		a.err = err
 		return a
 	}
-	scales := !maps.Equal(next.replicas, known.replicas)
+	scales := known.scales(present)
 	wait := reloadPeriod - r.Clock.Since(a.there.Record.Made)
 	switch {
 	case next.request == known.request && next.content == known.content && !scales:
@@ -82,14 +82,14 @@ func (r *Reconciler) restart(ctx context.Context, s *scope, wanted rendering, a 
 
 // recorded returns what is remembered of a recorded release.
 func (r *Reconciler) recorded(ctx context.Context, s *scope, record *livestate.Record) (*recorded, error) {
-	if known := s.memory.recorded; known != nil && known.digest == record.Digest {
+	if known := s.memory.recorded; known != nil && known.record == record.UID {
 		return known, nil
 	}
 	objects, err := r.lastGoodOf(ctx, s, record)
 	if err != nil {
 		return nil, err
 	}
-	known := &recorded{digest: record.Digest, references: reference.Of(objects.Objects),
+	known := &recorded{record: record.UID, references: reference.Of(objects.Objects),
 		content: reference.ParseContent(record.References), replicas: replicasOf(objects.Objects)}
 	for _, object := range objects.Objects {
 		known.keys = append(known.keys, kube.KeyOf(object))
@@ -99,6 +99,9 @@ func (r *Reconciler) recorded(ctx context.Context, s *scope, record *livestate.R
 		if template := reference.PodTemplate(object); template != nil && known.request == "" {
 			known.request, _, _ = unstructured.NestedString(template, "metadata", "annotations", v1.AnnotationRestartedAt)
 		}
+	}
+	if objects.Source != nil && objects.Source.Returned != nil {
+		known.returned = *objects.Source.Returned
 	}
 	s.memory.recorded = known
 	return known, nil
@@ -125,25 +128,33 @@ func (r *Reconciler) again(ctx context.Context, s *scope, wanted rendering, a at
 		a.err = err
 		return a
 	}
-	desired, err := render.Again(ctx, s.resource, before.Chart, before.Config, before.Manifest, facts, hooks.Restarts,
-		hooks.Replicas(next.replicas))
+	present, err := wanted.objects()
 	if err != nil {
 		a.err = err
 		return a
 	}
-	next.digest = desired.Digest
+	desired, err := render.Again(ctx, s.resource, before.Chart, before.Config, before.Manifest, facts, hooks.Restarts,
+		hooks.Sizes(present))
+	if err != nil {
+		a.err = err
+		return a
+	}
 	if desired.Digest == record.Digest { // its pods do not restart
+		next.replicas = replicasOf(desired.Objects)
 		s.memory.recorded = next
 		return a
 	}
-	labels := map[string]string{v1.LabelChartDigest: record.ChartDigest, v1.LabelRenderedBy: record.RenderedBy,
-		v1.LabelReferences: next.content.String()}
-	if record.Defaults != "" {
-		labels[v1.LabelDefaults] = record.Defaults
+	labels := labelsOf(record)
+	labels[v1.LabelReferences] = next.content.String()
+	if record.Ready {
+		labels[v1.LabelReady] = "true"
+	}
+	if record.ReturnedFrom != "" {
+		labels[v1.LabelReturnedFrom], labels[v1.LabelRollout] = record.ReturnedFrom, record.Rollout
 	}
 	plan := release.CompareRestarted(before.Objects, desired.Objects, a.there.Objects)
 	task := release.Task{Owner: s.resource, Chart: before.Chart, Desired: desired, Snapshot: a.there, Plan: plan,
-		State: release.OutOfDate, Labels: labels}
+		State: release.OutOfDate, Labels: labels, Source: before.Source}
 	if a.err = r.alive(ctx, s); a.err == nil && !plan.Empty() {
 		_, a.err = r.Actor.Write(ctx, task)
 	}
@@ -158,6 +169,7 @@ func (r *Reconciler) again(ctx context.Context, s *scope, wanted rendering, a at
 	if a.there = there; a.err != nil {
 		return a
 	}
+	next.record, next.replicas = there.Record.UID, replicasOf(desired.Objects)
 	s.memory.recorded = next
 	what := release.ActionOf(task.State)
 	log.FromContext(ctx).Info("pods of the recorded release restarted", "revision", there.Record.Revision, "changes",

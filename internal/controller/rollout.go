@@ -102,13 +102,16 @@ func (r *Reconciler) judge(ctx context.Context, s *scope, done attempt) (again t
 	return again, r.Actor.Mark(ctx, s.resource, record, map[string]string{v1.LabelRollout: judged.String()})
 }
 
-// waits reports whether the resource keeps the recorded release for now: its user did not ask for another one, or the
-// stage before of that is not ready.
-func (a attempt) waits() bool { return a.queued || a.unfit != nil || a.staged != nil }
+// waits reports whether the resource keeps the recorded release for now: its user did not ask for another one, that one
+// failed, or its stage before is not ready.
+func (a attempt) waits() bool { return a.queued || a.keeps() || a.staged != nil }
+
+// keeps reports whether nothing of what is rendered may be written.
+func (a attempt) keeps() bool { return a.unfit != nil || a.returned != nil }
 
 // why returns what a resource waits for, and what its user can do about it, if anything.
 func (r *Reconciler) why(s *scope, a attempt) (waits status.Waits) {
-	if !a.queued && a.unfit == nil {
+	if !a.queued && a.unfit == nil || a.returned != nil {
 		return waits
 	}
 	news := s.asked.New(a.there.Record)
@@ -123,6 +126,9 @@ func (r *Reconciler) why(s *scope, a attempt) (waits status.Waits) {
 	}
 	halted := r.Rollouts.Halted(s.resource.GetNamespace())
 	switch {
+	case is[*returnedError](a.unfit):
+		waits.Short = what + " failed, the release before runs again"
+		waits.Message = fmt.Sprintf("%s is held back: %v", named, a.unfit)
 	case a.unfit != nil:
 		waits.Short = what + " is held back"
 		waits.Message = fmt.Sprintf("%s is held back, because it cannot be rendered for this resource: %v", named,
@@ -146,10 +152,13 @@ func (r *Reconciler) recordUnfit(ctx context.Context, s *scope, done attempt, wh
 	}
 	news, reason := s.asked.New(done.there.Record), problemOf(done.unfit, nil, "").Reason
 	what, message := s.asked.String(news), unnamed(news, done.unfit).Error()
-	log.FromContext(ctx).Info("what is new cannot be rendered for a resource, which keeps its release", "new", what,
+	log.FromContext(ctx).Info("what is new is held back from a resource, which keeps its release", "new", what,
 		"reason", reason, "message", message)
-	r.event(s, corev1.EventTypeWarning, reason,
-		fmt.Sprintf("%s cannot be rendered, the release before stays: %s", what, message))
+	note := fmt.Sprintf("%s cannot be rendered, the release before stays: %s", what, message)
+	if is[*returnedError](done.unfit) {
+		note = fmt.Sprintf("%s failed: %s", what, message)
+	}
+	r.event(s, corev1.EventTypeWarning, reason, note)
 }
 
 // unnamed returns an error without the name of the defaults that it comes from, if nothing but defaults is new.

@@ -42,7 +42,7 @@ func deployedBench(t *testing.T) *bench {
 	snapshot, err := b.Observer.Snapshot(t.Context(), app("web-uid"), nil)
 	require.NoError(t, err)
 	b.memory.of(webName).verified = release.Verify(snapshot.Record.Digest, snapshot.Objects)
-	b.memory.of(webName).recorded = &recorded{digest: snapshot.Record.Digest, keys: slices.Collect(maps.Keys(snapshot.Objects))}
+	b.memory.of(webName).recorded = &recorded{record: snapshot.Record.UID, keys: slices.Collect(maps.Keys(snapshot.Objects))}
 	b.events()
 	return b
 }

@@ -498,6 +498,14 @@ func (s *secrets) Get(ctx context.Context, name string, _ metav1.GetOptions) (*c
 	return secret, s.world.Get(ctx, types.NamespacedName{Namespace: s.namespace, Name: name}, secret)
 }
 
+// Update implements SecretInterface.
+func (s *secrets) Update(ctx context.Context, secret *corev1.Secret, _ metav1.UpdateOptions) (*corev1.Secret, error) {
+	if err := s.world.write(); err != nil {
+		return nil, err
+	}
+	return secret, s.world.WithWatch.Update(ctx, secret)
+}
+
 // Delete implements SecretInterface.
 func (s *secrets) Delete(ctx context.Context, name string, _ metav1.DeleteOptions) error {
 	if err := s.world.write(); err != nil {

@@ -16,7 +16,6 @@ import (
 	"github.com/example/appservice-operator/internal/kube/jobs"
 	"github.com/example/appservice-operator/internal/kube/livestate"
 	"github.com/example/appservice-operator/internal/kube/stage"
-	"github.com/example/appservice-operator/internal/render"
 	"github.com/example/appservice-operator/internal/status"
 	"github.com/example/appservice-operator/internal/status/health"
 )
@@ -37,11 +36,11 @@ func (r *Reconciler) stageBefore(s *scope, wanted rendering, there *livestate.Sn
 	if len(before) == 0 {
 		return nil, nil
 	}
-	desired, err := wanted.packed.Unpack()
+	desired, err := wanted.objects()
 	if err != nil {
 		return nil, err
 	}
-	for _, object := range desired.Objects {
+	for _, object := range desired {
 		if stage.Of(object) == stage.Before && !r.isPassed(s, wanted, object, there) {
 			return &staged{before, wanted.outline.InStage(stage.Early)}, nil
 		}
@@ -87,7 +86,7 @@ func (r *Reconciler) actBefore(ctx context.Context, s *scope, wanted rendering, 
 	whole, early := task.Plan, a.staged.early
 	a.plan, a.changes = nil, ""
 	if !s.notes(wanted.jobsIn(stage.Before)) || release.AdoptionOf(s.resource) != nil {
-		adopted, err := r.Actor.Try(ctx, task)
+		adopted, err := r.Actor.ProveAdoption(ctx, task)
 		if a.err = err; err != nil {
 			return a
 		}
@@ -197,22 +196,26 @@ func replicasOf(objects []*unstructured.Unstructured) map[kube.Key]int64 {
 	return out
 }
 
-// sizes returns the numbers of replicas that the recorded release has with the size of a spec that waits. An autoscaler
-// keeps its own.
-func sizes(known *recorded, wanted rendering) (map[kube.Key]int64, error) {
-	desired := &render.Result{}
-	if wanted.rendered != nil {
-		var err error
-		if desired, err = wanted.packed.Unpack(); err != nil {
-			return nil, err
+// scales reports whether workloads of the recorded release are rendered with another number of replicas at present. An
+// autoscaler keeps its own.
+func (r *recorded) scales(present []*unstructured.Unstructured) bool {
+	now := replicasOf(present)
+	for key, number := range r.replicas {
+		if asked, rendered := now[key]; rendered && asked != number {
+			return true
 		}
 	}
-	now, out := replicasOf(desired.Objects), map[kube.Key]int64{}
-	for key, number := range known.replicas {
-		out[key] = number
-		if asked, rendered := now[key]; rendered {
-			out[key] = asked
-		}
+	return false
+}
+
+// objects returns the rendered objects; nil if nothing can be rendered.
+func (w rendering) objects() ([]*unstructured.Unstructured, error) {
+	if w.rendered == nil {
+		return nil, nil
 	}
-	return out, nil
+	whole, err := w.packed.Unpack()
+	if err != nil {
+		return nil, err
+	}
+	return whole.Objects, nil
 }

@@ -13,23 +13,28 @@ import (
 // Nothing changes objects from a cache.
 var (
 	formerLabels = map[string]string{v1.LabelManaged: "true", "owner": "helm", "status": "superseded"}
+	readyLabels  = map[string]string{v1.LabelManaged: "true", "owner": "helm", "status": "superseded",
+		v1.LabelReady: "true"}
 	formerIsOurs = true
 )
 
-// isOldRecord reports whether an object seems to be the record of an earlier release: the only operation on one is to
-// delete it.
+// isOldRecord reports whether an object seems to be the record of an earlier release: all that is done with one is to
+// delete it, or to return to it, which reads it.
 func isOldRecord(object client.Object) bool {
 	labels := object.GetLabels()
 	return labels["owner"] == "helm" && labels["status"] == "superseded" &&
 		object.GetObjectKind().GroupVersionKind() == SecretKind
 }
 
-// oldRecord returns what the caches hold of the record of an earlier release: its identity and its owner. Each resource
-// has several.
+// oldRecord returns what the caches hold of the record of an earlier release: its identity, its owner, and whether it
+// was Ready. Each resource has several.
 func oldRecord(object client.Object) client.Object {
 	kept := identity(object)
 	kept.SetDeletionTimestamp(object.GetDeletionTimestamp())
 	kept.SetLabels(formerLabels)
+	if object.GetLabels()[v1.LabelReady] == "true" {
+		kept.SetLabels(readyLabels)
+	}
 	if controller := metav1.GetControllerOfNoCopy(object); controller != nil {
 		kept.SetOwnerReferences([]metav1.OwnerReference{{
 			APIVersion: unique.Make(controller.APIVersion).Value(),

@@ -28,6 +28,7 @@ func TestOfAFormerRecordTheCacheKeepsWhichItIsAndWhose(t *testing.T) {
 		oldRecord bool
 	}{
 		"of an earlier release":     {func(*metav1.PartialObjectMetadata) {}, true},
+		"of one that was ready":     {func(o *metav1.PartialObjectMetadata) { o.Labels[v1.LabelReady] = "true" }, true},
 		"of what is deployed":       {func(o *metav1.PartialObjectMetadata) { o.Labels["status"] = "deployed" }, false},
 		"a Secret of another owner": {func(o *metav1.PartialObjectMetadata) { o.Labels["owner"] = "me" }, false},
 		"an object of another kind": {func(o *metav1.PartialObjectMetadata) {
@@ -50,6 +51,9 @@ func TestOfAFormerRecordTheCacheKeepsWhichItIsAndWhose(t *testing.T) {
 			whole.Annotations, whole.OwnerReferences[0].BlockOwnerDeletion = nil, nil
 			whole.DeletionTimestamp = kept.DeletionTimestamp
 			whole.Labels = map[string]string{v1.LabelManaged: "true", "owner": "helm", "status": "superseded"}
+			if ready := record(test.change).Labels[v1.LabelReady]; ready != "" {
+				whole.Labels[v1.LabelReady] = ready
+			}
 			if !reflect.DeepEqual(kept, whole) {
 				t.Errorf("got  %+v\nwant %+v", kept, whole)
 			}

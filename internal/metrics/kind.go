@@ -37,6 +37,7 @@ const (
 	Upgrade Action = "upgrade"
 	Resume  Action = "resume"
 	Repair  Action = "repair"
+	Return  Action = "return"
 )
 
 // The results of actions.
@@ -57,7 +58,7 @@ func (m *Metrics) Kind(kind string, chart *chart.Metadata) *Kind {
 	k.Chart(chart)
 	k.ChartRefused(false)
 	m.renders.WithLabelValues(kind)
-	for _, action := range []Action{Install, Upgrade, Resume, Repair} {
+	for _, action := range []Action{Install, Upgrade, Resume, Repair, Return} {
 		m.durations.WithLabelValues(kind, string(action))
 		m.actions.WithLabelValues(kind, string(action), success)
 		m.actions.WithLabelValues(kind, string(action), failure)

@@ -62,7 +62,7 @@ func TestWhatCanBeToldInAdvanceBeginsAtZero(t *testing.T) {
 	if got := testutil.ToFloat64(m.renders); got != 0 {
 		t.Errorf("got %v render errors", got)
 	}
-	if got := testutil.CollectAndCount(m, "appservice_release_actions_total"); got != 8 {
-		t.Errorf("got %d series of actions, want 4 actions with 2 results", got)
+	if got := testutil.CollectAndCount(m, "appservice_release_actions_total"); got != 10 {
+		t.Errorf("got %d series of actions, want 5 actions with 2 results", got)
 	}
 }

@@ -162,7 +162,7 @@ terminationGracePeriodSeconds: 5`).Object {
 }
 
 // unrendered are the fields that tell the operator what to do.
-var unrendered = []string{"spec.paused", "spec.ttl"}
+var unrendered = []string{"spec.paused", "spec.ttl", "spec.onFailure.action", "spec.onFailure.afterTask"}
 
 func TestTheDigestChangesWithEveryFieldOfTheSpec(t *testing.T) {
 	manyRenders(t)

@@ -102,6 +102,8 @@ func deployed(in Input) metav1.Condition {
 		verb = v1.ReasonInstalled
 	}
 	switch {
+	case in.Returned != "":
+		condition.Reason, condition.Message = v1.ReasonReturnedToRelease, in.Returned
 	case in.Stage != nil && in.Stage.New:
 		condition.Message = fmt.Sprintf("release %d is kept until the stage %s of the next one is ready", record.Revision,
 			in.Stage.Name)

@@ -41,6 +41,18 @@ func judge(in Input, list []objectState) verdict {
 		return verdict{outcome: stuck, reason: in.Problem.Reason, message: in.Problem.Message,
 			serving: trafficOf(in).serving()}
 	}
+	v := ofObjects(in, list)
+	switch {
+	case in.Returned != "":
+		return returned(in, v)
+	case in.Stays != "" && v.outcome == stuck:
+		v.message = joined(v.message, in.Stays)
+	}
+	return v
+}
+
+// ofObjects returns the verdict that follows from the states of objects.
+func ofObjects(in Input, list []objectState) verdict {
 	main, _ := mainOf(in.Resource.GetName(), in.Rendered)
 	culprit, more := worst(list, main)
 	if culprit < 0 && in.Stage != nil {
@@ -51,6 +63,23 @@ func judge(in Input, list []objectState) verdict {
 		return verdict{outcome: running, reason: reason, message: message}
 	}
 	return held(in, list, main, culprit, more)
+}
+
+// returned returns the verdict on a resource that returned to an earlier release, whose objects have a verdict: however
+// well that runs, it is not what the spec asks for.
+func returned(in Input, objects verdict) verdict {
+	v := verdict{outcome: stuck, reason: v1.ReasonReturnedToRelease, message: in.Returned,
+		serving: trafficOf(in).serving()}
+	if objects.outcome == stuck {
+		v.message = joined(in.Returned, "that is not ready either: "+objects.message)
+	}
+	return v
+}
+
+// joined returns a message with a second half, each shortened to what a condition shows of it.
+func joined(message, more string) string {
+	more = shorten("; "+more, maxMessage/2)
+	return shorten(message, maxMessage-len(more)) + more
 }
 
 // held returns the verdict on a resource that is not ready because of one object, and more of them.

@@ -28,6 +28,7 @@ func problems(in Input, objects []objectState, main client.Object, v verdict, ex
 	switch {
 	case v.outcome == paused:
 	case in.Problem == nil:
+		list = append(list, failed(in)...)
 		list = append(list, wrong(in, objects)...)
 	case v.outcome == stuck:
 		hint, parts := cmp.Or(in.Problem.Hint, reason.Of(v.reason).Hint), in.Problem.Parts
@@ -72,6 +73,15 @@ func problems(in Input, objects []objectState, main client.Object, v verdict, ex
 	list = append(list, shutOut(in)...)
 	list = append(list, expiring...)
 	return append(list, ignoredSize(main)...)
+}
+
+// failed says what failed before the resource returned to the release that runs.
+func failed(in Input) []v1.Problem {
+	if in.Returned == "" {
+		return nil
+	}
+	return []v1.Problem{{Type: v1.ProblemError, Source: "spec", Reason: v1.ReasonReturnedToRelease,
+		Message: OneLine(in.Returned), Hint: reason.Of(v1.ReasonReturnedToRelease).Hint}}
 }
 
 // wrong lists the problems of objects, errors first: the causes if they are known, else what the object itself shows.

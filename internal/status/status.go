@@ -60,6 +60,11 @@ type Input struct {
 	Waits Waits
 	// Stage of a release that has to be ready before the rest of it is written; nil if none is waited for.
 	Stage *Stage
+	// Returned says what failed before the recorded release was applied again; empty if nothing did.
+	Returned string
+	// Stays says why a release that fails is not answered by an earlier one, although the spec asks for that; empty if it
+	// does not, or if it is.
+	Stays string
 	// NextAttempt is when the failed action is tried again, if only time may end the failure; zero if not.
 	NextAttempt time.Time
 	// Undeleted is the error of deleting the expired resource; nil if that was not tried.

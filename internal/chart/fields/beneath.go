@@ -47,10 +47,11 @@ const (
 // that are read from the spec only, or that are immutable, which the API server checks in the spec only.
 var fixedOf = map[reflect.Type]map[string]string{
 	reflect.TypeFor[v1.AppServiceSpec](): {
-		"image":  inEachSpec,
-		"size":   "the API server writes 1 into each spec that has none, so that kubectl scale works",
-		"paused": aboutOne,
-		"ttl":    aboutOne,
+		"image":     inEachSpec,
+		"size":      "the API server writes 1 into each spec that has none, so that kubectl scale works",
+		"paused":    aboutOne,
+		"ttl":       aboutOne,
+		"onFailure": aboutOne,
 	},
 	reflect.TypeFor[v1.Persistence](): {"perReplica": "it cannot be changed: each spec has to say it"},
 }

@@ -16,7 +16,7 @@ func (r *Revision) compare(before *Revision) {
 		return
 	}
 	r.Restarts = release.RestartsPods(before.recorded.Objects, r.recorded.Objects)
-	if r.Generation != 0 && r.Generation == before.Generation {
+	if r.Failed == "" && r.Generation != 0 && r.Generation == before.Generation {
 		r.ChangedBy, r.ChangedAt = byPlatform, r.Released
 		if r.Chart != before.Chart {
 			r.ChangedBy = byChart

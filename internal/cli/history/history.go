@@ -29,6 +29,8 @@ type Revision struct {
 	// Changes against the previous release, and whether they restarted pods. There are none if that one is not recorded.
 	Changes  []string `json:"changes,omitempty"`
 	Restarts bool     `json:"restarts"`
+	// Failed is why the release before failed to which this one is the answer; empty if it is none.
+	Failed string `json:"failed,omitempty"`
 	// Spec that it was made from; nil in records of earlier operators.
 	Spec map[string]any `json:"spec,omitempty"`
 	// Unreadable is why the content of the record cannot be read.
@@ -41,6 +43,7 @@ type Revision struct {
 const (
 	byChart    = "(another chart)"
 	byPlatform = "(operator or defaults)"
+	byReturn   = "(release %d failed)"
 )
 
 // List returns the recorded releases of a resource, the oldest first. A record that cannot be read is listed as such.
@@ -83,6 +86,10 @@ func decoded(secret *corev1.Secret, number int) Revision {
 	if source := recorded.Source; source != nil {
 		out.Generation, out.ChangedBy, out.ChangedAt = source.Generation, source.ChangedBy, source.ChangedAt
 		out.Spec, _ = source.Spec.(map[string]any)
+		if source.Returned != nil {
+			out.ChangedBy, out.ChangedAt = fmt.Sprintf(byReturn, source.Returned.From), out.Released
+			out.Failed = source.Returned.Reason + ": " + source.Returned.Message
+		}
 	}
 	return out
 }

@@ -160,3 +160,23 @@ func TestRecordsThatAreNotTheResourcesOrDamaged(t *testing.T) {
 		t.Errorf("going back to what is damaged: %v", err)
 	}
 }
+
+// A return to an earlier spec is nobody's change.
+func TestAReturnSaysWhatFailed(t *testing.T) {
+	superseded, deployed := helmrelease.StatusSuperseded, helmrelease.StatusDeployed
+	back := secret(t, made{3, deployed, "1.0.0", 1, "argocd", "a"})
+	source := map[string]any{}
+	require.NoError(t, json.Unmarshal(back.Data["resource"], &source))
+	source["returned"] = map[string]any{"from": 2, "to": 1, "reason": "ImageNotFound", "message": "no b"}
+	back.Data["resource"], _ = json.Marshal(source)
+	list := listed(t, secret(t, made{1, superseded, "1.0.0", 1, "argocd", "a"}), secret(t, made{2, superseded, "1.0.0", 2, "argocd", "b"}), back)
+	last := list[2]
+	if last.ChangedBy != "(release 2 failed)" || last.Failed != "ImageNotFound: no b" || !last.ChangedAt.Equal(last.Released) {
+		t.Errorf("got %+v", last)
+	}
+	plan, err := PlanUndo(reporting(app("b"), 3), list, 0)
+	require.NoError(t, err)
+	if plan.To != 3 {
+		t.Errorf("it goes back to %d, not to what runs", plan.To)
+	}
+}

@@ -113,6 +113,8 @@ func Waits(status *v1.AppServiceStatus, now time.Time) string {
 	switch {
 	case status.Phase == v1.PhasePaused:
 		return "paused"
+	case hasProblem(status, v1.ReasonReturnedToRelease):
+		return "another spec"
 	case hasProblem(status, v1.ReasonRolloutHeldBack):
 		return "its turn"
 	case hasProblem(status, v1.ReasonHostConflict):

@@ -39,6 +39,8 @@ type Task struct {
 	State    State
 	// Labels of the record, besides those that it always has.
 	Labels map[string]string
+	// Source is what the release was made of; nil for its owner as it is.
+	Source *Source
 	// Runs are what is noted of Jobs that run once; nil if none is rendered.
 	Runs []v1.RunStatus
 	// Again says that an earlier attempt failed: obstacles are looked for before anything is written.

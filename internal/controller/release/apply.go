@@ -114,19 +114,27 @@ func (a *applier) allLeft(ctx context.Context, plan *Plan, err error) error {
 // dryRun checks by a dry run that the API server accepts a plan of several writes. Nothing is written. The write of a
 // single object is its own dry run.
 func (a *applier) dryRun(ctx context.Context, plan *Plan) error {
+	if len(plan.Create)+len(plan.Apply) < 2 {
+		return stayHeadless(plan)
+	}
+	return a.wouldTake(ctx, plan)
+}
+
+// stayHeadless returns an error if a plan changes whether a Service has an address of its own.
+func stayHeadless(plan *Plan) error {
 	for _, change := range plan.Apply {
 		if refused := staysHeadless(change); refused != nil {
 			return refused
 		}
 	}
-	if len(plan.Create)+len(plan.Apply) < 2 {
-		return nil
-	}
-	return a.wouldTake(ctx, plan)
+	return nil
 }
 
-// wouldTake returns an error if the API server would refuse a plan.
+// wouldTake returns an error if the API server would refuse a plan. Nothing is written.
 func (a *applier) wouldTake(ctx context.Context, plan *Plan) error {
+	if err := stayHeadless(plan); err != nil {
+		return err
+	}
 	for _, desired := range plan.Create {
 		_, live, err := a.create(ctx, desired, client.DryRunAll)
 		if err == nil && live != nil {

@@ -111,6 +111,8 @@ type Recorded struct {
 	Objects []*unstructured.Unstructured
 	// Source is what the release was made of; nil in records of earlier operators.
 	Source *Source
+	// Record is what the labels of the record say, of which the caches keep less; nil if that was not read.
+	Record *livestate.Record
 }
 
 // Decode returns the content of a record, within limits: anyone who may write Secrets can create one. Its name has to

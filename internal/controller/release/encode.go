@@ -38,6 +38,27 @@ type Source struct {
 	Spec      any       `json:"spec"`
 	// Runs are the noted runs of Jobs; nil in records of operators that noted none.
 	Runs []v1.RunStatus `json:"runs,omitzero"`
+	// Returned says what failed before the release was applied again; nil if nothing did.
+	Returned *Returned `json:"returned,omitempty"`
+}
+
+// Returned describes the return from a release that failed to one that was Ready, by revision.
+type Returned struct {
+	From int `json:"from"`
+	To   int `json:"to"`
+	// Reason and Message of the failure, as in the status.
+	Reason  string `json:"reason"`
+	Message string `json:"message"`
+}
+
+// Again returns what a release is made of that is applied again: the same, whatever its resource says by now.
+func (s *Source) Again(returned *Returned) *Source {
+	if s == nil { // of an earlier operator, which did not record it
+		return nil
+	}
+	again := *s
+	again.Returned = returned
+	return &again
 }
 
 // compressors are reused: each takes 800 KB, which Helm's own store allocates for every record that it writes.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	helmrelease "helm.sh/helm/v3/pkg/release"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -32,16 +33,27 @@ func (r Retirement) Empty() bool { return len(r.Supersede)+len(r.Delete) == 0 }
 // OfOne reports whether the work is no more than one release causes.
 func (r Retirement) OfOne() bool { return len(r.Supersede) <= 1 && len(r.Delete) <= 1 }
 
+// LastReady returns the newest record of a release that was Ready, of records with the newest first; nil if there is
+// none.
+func LastReady(records []*livestate.Record) *livestate.Record {
+	if at := slices.IndexFunc(records, func(r *livestate.Record) bool { return r.Ready }); at >= 0 {
+		return records[at]
+	}
+	return nil
+}
+
 // RetirementOf returns the work due on the records of a resource, the newest first, so that no more than the given
-// number are left. It depends on nothing else: work that a crash left undone is due the next time.
+// number are left, and the last release that was Ready, to which one that fails may return. It depends on nothing else:
+// work that a crash left undone is due the next time.
 func RetirementOf(records []*livestate.Record, keep int) Retirement {
 	var due Retirement
 	if len(records) == 0 || records[0].Status != statusDeployed {
 		return due // the newest record has to be written before
 	}
+	ready := LastReady(records)
 	for i, record := range records[1:] {
 		switch {
-		case i+1 >= keep:
+		case i+1 >= keep && record != ready:
 			due.Delete = append(due.Delete, record)
 		case record.Status == statusDeployed:
 			due.Supersede = append(due.Supersede, record)
@@ -111,7 +123,7 @@ func (r *records) makeRoom(ctx context.Context, all []*livestate.Record, why err
 	if len(all) == 0 || !kube.IsQuota(why) {
 		return why
 	}
-	if oldest := all[len(all)-1]; oldest.Status == statusSuperseded {
+	if oldest := all[len(all)-1]; oldest.Status == statusSuperseded && oldest != LastReady(all) {
 		return errors.Join(why, r.delete(ctx, oldest))
 	}
 	return why

@@ -39,13 +39,17 @@ func TestWhatIsDueOfRecords(t *testing.T) {
 		"Helm left one that failed":           {"deployed failed deployed", 5, "supersede 2"},
 		"the newest is not deployed yet":      {"pending-upgrade deployed superseded superseded", 2, ""},
 		"the newest is lost":                  {"superseded superseded superseded", 2, ""},
+		"the last that was ready is kept":     {"deployed superseded superseded superseded+ superseded+", 2, "delete 2, delete 4"},
+		"of the last one is kept":             {"deployed deployed+ superseded", 1, "supersede 1, delete 2"},
+		"the newest was ready":                {"deployed+ superseded+", 1, "delete 1"},
 		"a crash left two undone, many to go": {"deployed deployed deployed superseded", 3, "supersede 1, supersede 2, delete 3"},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
 			var records []*livestate.Record
 			for i, status := range strings.Fields(test.records) {
-				records = append(records, &livestate.Record{Revision: 100 - i, Status: status})
+				status, ready := strings.CutSuffix(status, "+")
+				records = append(records, &livestate.Record{Revision: 100 - i, Status: status, Ready: ready})
 			}
 			due := RetirementOf(records, test.keep)
 			var got []string

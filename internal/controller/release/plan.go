@@ -162,6 +162,23 @@ func CompareLastGood(recorded []*unstructured.Unstructured,
 	return plan, len(plan.Create)+len(plan.Apply) == all
 }
 
+// CompareReturned makes the plan that leads to a recorded release that was applied again after another one failed: it
+// was recorded before it was written, so objects with other stamps are still to be written. It reports whether the plan
+// is complete. No Job is created: it would run again.
+func CompareReturned(recorded []*unstructured.Unstructured,
+	there map[kube.Key]client.Object) (plan *Plan, complete bool) {
+	plan = Compare(recorded, there)
+	all := len(plan.Create)
+	plan.Create = slices.DeleteFunc(plan.Create,
+		func(o *unstructured.Unstructured) bool { return kube.KeyOf(o).GroupKind == job })
+	return plan, len(plan.Create) == all
+}
+
+// Restamps reports whether a plan changes what another release applied.
+func (p *Plan) Restamps() bool {
+	return slices.ContainsFunc(p.Apply, func(c Change) bool { return stampOf(c.Live) != stampOf(c.Desired) })
+}
+
 // job is the kind of objects that run once.
 var job = schema.GroupKind{Group: batchv1.GroupName, Kind: "Job"}
 

@@ -717,3 +717,34 @@ func TestNoJobIsCreatedFromARecord(t *testing.T) {
 		t.Errorf("got %q, complete %t", plan, complete)
 	}
 }
+
+// What was recorded before it was written is compared as a whole.
+func TestWhatIsLeftToWriteOfAReturn(t *testing.T) {
+	of := func(kind, name, stamp string) *unstructured.Unstructured {
+		object := owned(t, kind, name, stamp)
+		put(t, object, stamp, "data", "text")
+		return object
+	}
+	recorded := []*unstructured.Unstructured{of("ConfigMap", "a", "one"), of("ConfigMap", "b", "one")}
+	for name, test := range map[string]struct {
+		live     []client.Object
+		plan     string
+		restamps bool
+	}{
+		"nothing":              {[]client.Object{of("ConfigMap", "a", "one"), of("ConfigMap", "b", "one")}, "", false},
+		"all":                  {[]client.Object{of("ConfigMap", "a", "two"), of("ConfigMap", "c", "two")}, "create ConfigMap b; apply ConfigMap a: data.text; delete ConfigMap c", true},
+		"what somebody edited": {[]client.Object{of("ConfigMap", "b", "one")}, "create ConfigMap a", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			plan, complete := CompareReturned(recorded, there(test.live...))
+			if plan.String() != test.plan || !complete || plan.Restamps() != test.restamps {
+				t.Errorf("got %q, complete %t, restamps %t", plan, complete, plan.Restamps())
+			}
+		})
+	}
+	job := owned(t, "Job", "migrate", "one")
+	job.SetAPIVersion("batch/v1")
+	if plan, complete := CompareReturned([]*unstructured.Unstructured{job}, nil); !plan.Empty() || complete {
+		t.Errorf("a Job would run again: %q", plan)
+	}
+}

@@ -127,7 +127,10 @@ func (r *records) secret(task Task, revision int) (*corev1.Secret, error) {
 		v1.LabelChartVersion: labelValue(task.Chart.Metadata.Version),
 	}
 	maps.Copy(labels, task.Labels)
-	author, changed := kube.ChangedBy(r.owner)
+	source := r.source(task)
+	if returned := source.Returned; returned != nil {
+		description = fmt.Sprintf("Return from release %d to release %d", returned.From, returned.To)
+	}
 	secret, err := encode(&helmrelease.Release{
 		Name:      r.owner.GetName(),
 		Namespace: r.owner.GetNamespace(),
@@ -142,7 +145,22 @@ func (r *records) secret(task Task, revision int) (*corev1.Secret, error) {
 			Status:        helmrelease.StatusDeployed,
 			Description:   cmp.Or(r.owner.GetAnnotations()[annotated], description),
 		},
-	}, Source{
+	}, source)
+	if err != nil {
+		return nil, fmt.Errorf("cannot encode release %d: %w", revision, err)
+	}
+	secret.Namespace, secret.Name = r.owner.GetNamespace(), livestate.RecordName(r.owner.GetName(), revision)
+	secret.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(r.owner, r.owner.GroupVersionKind())}
+	return secret, nil
+}
+
+// source returns what the release of a task is made of.
+func (r *records) source(task Task) Source {
+	if task.Source != nil {
+		return *task.Source
+	}
+	author, changed := kube.ChangedBy(r.owner)
+	return Source{
 		APIVersion: r.owner.GetAPIVersion(),
 		Kind:       r.owner.GetKind(),
 		Generation: r.owner.GetGeneration(),
@@ -150,13 +168,7 @@ func (r *records) secret(task Task, revision int) (*corev1.Secret, error) {
 		ChangedAt:  changed,
 		Spec:       r.owner.Object["spec"],
 		Runs:       task.Runs,
-	})
-	if err != nil {
-		return nil, fmt.Errorf("cannot encode release %d: %w", revision, err)
 	}
-	secret.Namespace, secret.Name = r.owner.GetNamespace(), livestate.RecordName(r.owner.GetName(), revision)
-	secret.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(r.owner, r.owner.GroupVersionKind())}
-	return secret, nil
 }
 
 // mark sets labels of a record.
@@ -190,6 +202,7 @@ func (r *records) recorded(ctx context.Context, record *livestate.Record) (*Reco
 				Err: fmt.Errorf("%s in it was not rendered for this resource", kube.KeyOf(object))}
 		}
 	}
+	content.Record = livestate.RecordOf(r.owner, secret)
 	return content, nil
 }
 

@@ -26,6 +26,9 @@ const (
 	Drifted State = "Drifted"
 	// InSync: everything is as rendered. Nothing is requested or written.
 	InSync State = "InSync"
+	// Failed: the release is as rendered, and its pods do not run for a cause of its own. Return to one that was Ready, if
+	// the spec asks for that. Decide does not look for it: pods show it, not objects.
+	Failed State = "Failed"
 )
 
 // Action describes the action of a state.
@@ -65,6 +68,10 @@ var actions = map[State]Action{
 	Drifted: {
 		Metric: metrics.Repair, Failure: v1.ReasonRepairFailed,
 		Event: v1.ReasonDriftCorrected, Note: "%[2]s", Log: "drift corrected",
+	},
+	Failed: {
+		Metric: metrics.Return, Records: true, Failure: v1.ReasonUpgradeFailed,
+		Event: v1.ReasonReturnedToRelease, Note: "release %[1]d: %[2]s", Log: "release failed, an earlier one applied again",
 	},
 	InSync: {Metric: "", Failure: v1.ReasonUpgradeFailed},
 }

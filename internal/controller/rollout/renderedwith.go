@@ -72,7 +72,7 @@ func (a Asked) New(record *livestate.Record) Parts {
 	return Parts{Chart: record.RenderedBy != a.Chart.id(), Defaults: cmp.Or(record.Defaults, none) != a.Defaults.id()}
 }
 
-// id identifies all of Asked.
-func (a Asked) id() string {
+// ID identifies all of Asked in a label.
+func (a Asked) ID() string {
 	return digest.Of([]byte(a.Chart.id() + a.Defaults.id()))[:16]
 }

@@ -31,7 +31,7 @@ const mostCounted = 9_999
 
 // Begin returns the rollout of a resource that begins now.
 func (a Asked) Begin(generation int64, now time.Time, there health.Replicas) Rollout {
-	return Rollout{of: a.id(), generation: generation, Since: now, before: min(there.Available, mostCounted)}
+	return Rollout{of: a.ID(), generation: generation, Since: now, before: min(there.Available, mostCounted)}
 }
 
 // String returns the value of the label. Labels of earlier operators have two parts.
@@ -46,7 +46,7 @@ func (a Asked) Begun(record *livestate.Record, generation int64) (Rollout, bool)
 		return Rollout{}, false
 	}
 	parts := strings.Split(record.Rollout, ".")
-	if len(parts) != 5 || parts[0] != a.id() || parts[1] != strconv.FormatInt(generation, 10) {
+	if len(parts) != 5 || parts[0] != a.ID() || parts[1] != strconv.FormatInt(generation, 10) {
 		return Rollout{}, false
 	}
 	since, err := time.Parse(timeFormat, parts[2])

@@ -29,7 +29,7 @@ func TestARolloutSurvivesARestartInARecord(t *testing.T) {
 		"other defaults":                {plain, recordOf(set, begun.String()), 7},
 		"another spec":                  {set, recordOf(set, begun.String()), 8},
 		"the label of earlier versions": {set, recordOf(set, set.Chart.id()+"."+"7"), 7},
-		"anything":                      {set, recordOf(set, set.id()+".7.now.x.y"), 7},
+		"anything":                      {set, recordOf(set, set.ID()+".7.now.x.y"), 7},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -12,6 +12,9 @@ type Reason struct {
 	InPods bool
 	// Recurs is true if pods may seem healthy while it lasts: between two crashes a container is ready for a moment.
 	Recurs bool
+	// LeadsBack is true if it is a cause of the release itself, which another release may not have. One that others have at
+	// the same time, as of a registry, of nodes or of a quota, does not lead back: a fleet would go back with it.
+	LeadsBack bool
 	// Holds is what waits until the reason is gone; empty if nothing does, or if everything does.
 	Holds string
 }
@@ -26,24 +29,24 @@ const RunAgain = "it runs again when the spec changes what it runs, or with kube
 const refused = "change what the API server refuses; the operator retries by itself"
 
 var reasons = map[string]Reason{
-	v1.ReasonImageNotFound:         {Hint: "correct name and tag in spec.image, or push the image", InPods: true},
+	v1.ReasonImageNotFound:         {Hint: "correct name and tag in spec.image, or push the image", InPods: true, LeadsBack: true},
 	v1.ReasonImagePullUnauthorized: {Hint: "check the name of the image, and name a Secret with the registry's credentials in spec.imagePullSecrets", InPods: true},
 	v1.ReasonImageNameInvalid: {Hint: "correct spec.image: REGISTRY/REPOSITORY:TAG, with a repository in lower case",
-		InPods: true},
+		InPods: true, LeadsBack: true},
 	v1.ReasonImagePullFailed: {Hint: "check the registry in spec.image, and whether nodes can reach it",
 		InPods: true},
-	v1.ReasonContainerCrashed: {Hint: "see kubectl logs --previous of the pod", InPods: true, Recurs: true},
+	v1.ReasonContainerCrashed: {Hint: "see kubectl logs --previous of the pod", InPods: true, Recurs: true, LeadsBack: true},
 	v1.ReasonJobFailed:        {Hint: "see kubectl logs of the Job's pods; " + RunAgain, InPods: true},
 	v1.ReasonRunUnknown:       {Hint: "check what it has done; " + RunAgain},
 	v1.ReasonOutOfMemory: {Hint: "raise spec.resources.limits.memory, or have the program use less",
-		InPods: true, Recurs: true},
+		InPods: true, Recurs: true, LeadsBack: true},
 	v1.ReasonContainerStartFailed: {Hint: "correct spec.command and spec.args, or the entry point of the image",
-		InPods: true},
-	v1.ReasonContainerConfigInvalid: {Hint: "correct what the message names in the spec", InPods: true},
-	v1.ReasonStartupProbeFailing:    {Hint: "correct spec.probes.startup, or give it more time: failureThreshold times periodSeconds, or startupSeconds", InPods: true, Recurs: true},
+		InPods: true, LeadsBack: true},
+	v1.ReasonContainerConfigInvalid: {Hint: "correct what the message names in the spec", InPods: true, LeadsBack: true},
+	v1.ReasonStartupProbeFailing:    {Hint: "correct spec.probes.startup, or give it more time: failureThreshold times periodSeconds, or startupSeconds", InPods: true, Recurs: true, LeadsBack: true},
 	v1.ReasonLivenessProbeFailing: {Hint: "correct spec.probes.liveness; a slow start needs spec.probes.startupSeconds",
-		InPods: true, Recurs: true},
-	v1.ReasonReadinessProbeFailing: {Hint: "correct spec.probes.readiness, or the endpoint that it checks; a slow start needs spec.probes.startupSeconds", InPods: true},
+		InPods: true, Recurs: true, LeadsBack: true},
+	v1.ReasonReadinessProbeFailing: {Hint: "correct spec.probes.readiness, or the endpoint that it checks; a slow start needs spec.probes.startupSeconds", InPods: true, LeadsBack: true},
 	v1.ReasonUnschedulable:         {Hint: "lower spec.resources.requests, loosen spec.nodeSelector, affinity or tolerations, or ask for more nodes", InPods: true},
 	v1.ReasonDependencyMissing:     {Hint: "create it or change the reference", InPods: true},
 	v1.ReasonVolumeNotBound:        {Hint: "check spec.persistence.storageClassName and the cluster's provisioner (kubectl describe pvc)", InPods: true},
@@ -56,7 +59,7 @@ var reasons = map[string]Reason{
 	v1.ReasonPodSecurityViolation:      {Hint: "set spec.security.profile, spec.security.pod or container as the level requires"},
 	v1.ReasonAdmissionDenied:           {Hint: "change what the message names, or ask the platform team, who set the rule"},
 	v1.ReasonReplicaFailure:            {Hint: "see kubectl describe replicaset"},
-	v1.ReasonRolloutStalled:            {Hint: "see kubectl describe pod; a rollout that is only slow needs a longer spec.progressDeadlineSeconds"},
+	v1.ReasonRolloutStalled:            {Hint: "see kubectl describe pod; a rollout that is only slow needs a longer spec.progressDeadlineSeconds", LeadsBack: true},
 	v1.ReasonRolloutPaused:             {Hint: "run the command that the message names, with the namespace"},
 	v1.ReasonResourceNotReady:          {Hint: "see kubectl describe of the object that the message names"},
 	v1.ReasonLoadBalancerPending:       {Hint: "see kubectl describe service; outside of a cloud, a cluster needs a load balancer controller such as MetalLB"},
@@ -91,6 +94,7 @@ var reasons = map[string]Reason{
 	v1.ReasonFieldUnknown:              {Hint: "ask the platform team to upgrade the operator to the version of the CRD; until then, the field has no effect"},
 	v1.ReasonReferenceMissing:          {Hint: "create it, or wait until it is created; pods start without it"},
 	v1.ReasonRolloutHeldBack:           {Hint: "no action is needed here: the platform team controls the rollout of a new chart or operator", Holds: "a new chart, operator or defaults"},
+	v1.ReasonReturnedToRelease:         {Hint: "correct the spec: it is tried when it changes. kubectl appservice restart tries it again as it is, kubectl appservice undo takes the spec of what runs", Holds: "what the spec asks for, until it is tried again"},
 	v1.ReasonExpiring:                  {Hint: "raise spec.ttl, which counts from the creation, to keep it longer, or remove it to keep it for good", Holds: "its end"},
 	v1.ReasonExpirationFailed:          {Hint: "change what the message names, or ask the platform team for that right; the operator retries by itself. Remove spec.ttl to keep it"},
 	v1.ReasonSizeIgnored:               {Hint: "set spec.autoscaling.minReplicas or maxReplicas instead, or remove spec.autoscaling"},

@@ -25,3 +25,15 @@ func TestTheTableHasEachReasonOfTheAPI(t *testing.T) {
 	require.NotEmpty(t, known)
 	require.ElementsMatch(t, known, slices.Collect(maps.Keys(reasons)))
 }
+
+// What a fleet has at the same time, as of a registry, nodes or a quota, is not here: all of it would go back.
+func TestWhichReasonsLeadBack(t *testing.T) {
+	var list []string
+	for name, known := range reasons {
+		if known.LeadsBack {
+			list = append(list, name)
+		}
+	}
+	require.ElementsMatch(t, []string{"ContainerConfigInvalid", "ContainerCrashed", "ContainerStartFailed", "ImageNameInvalid", "ImageNotFound",
+		"LivenessProbeFailing", "OutOfMemory", "ReadinessProbeFailing", "RolloutStalled", "StartupProbeFailing"}, list)
+}

@@ -1,0 +1,283 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/controller/release"
+	"github.com/example/appservice-operator/internal/controller/rollout"
+	"github.com/example/appservice-operator/internal/digest"
+	"github.com/example/appservice-operator/internal/hosts"
+	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/kube/livestate"
+	"github.com/example/appservice-operator/internal/kube/reference"
+	"github.com/example/appservice-operator/internal/render"
+	"github.com/example/appservice-operator/internal/render/hooks"
+	"github.com/example/appservice-operator/internal/status/diagnose"
+	"github.com/example/appservice-operator/internal/status/health"
+	"github.com/example/appservice-operator/internal/status/reason"
+)
+
+// returnedError says that what is new failed, and that an earlier release was applied again.
+type returnedError struct{ release.Returned }
+
+func (e *returnedError) Error() string {
+	return fmt.Sprintf("%s; release %d failed, release %d runs again", e.Message, e.From, e.To)
+}
+
+// Reason returns the reason of Ready.
+func (e *returnedError) Reason() string { return v1.ReasonReturnedToRelease }
+
+// returns reports whether the spec asks to answer a release that fails with the last one that was Ready. For kinds other
+// than AppService, spec belongs to the chart.
+func (r *Reconciler) returns(s *scope) bool {
+	action, _, _ := unstructured.NestedString(s.resource.Object, "spec", "onFailure", "action")
+	return action == string(v1.OnFailureReturn) && r.Kind == v1.GroupVersion.WithKind(v1.Kind)
+}
+
+// trial identifies what is tried, for a label: the spec and the request to restart and, if it is new, what the resource
+// is rendered with besides.
+func (s *scope) trial(rest bool) string {
+	request := s.resource.GetAnnotations()[v1.AnnotationRestartedAt]
+	id := strconv.FormatInt(s.resource.GetGeneration(), 10) + "." + digest.Of([]byte(request))[:8]
+	if rest {
+		return id + "." + s.asked.ID()
+	}
+	return id
+}
+
+// returned leaves the recorded release to a resource that returned to it, until something else is to be tried: then the
+// trial is another one. Whether what the spec asks for could be rendered does not matter until then.
+func (r *Reconciler) returned(ctx context.Context, s *scope, done attempt) attempt {
+	record := done.there.Record
+	if s.paused || record == nil || !slices.Contains([]string{s.trial(false), s.trial(true)}, record.ReturnedFrom) {
+		return done
+	}
+	known, err := r.recorded(ctx, s, record)
+	if err != nil {
+		known = &recorded{}
+	}
+	if done.err == nil || isBlocked(done.err) {
+		done.err = err
+	}
+	done.returned, done.unfit = &returnedError{known.returned}, nil
+	if _, begun := s.begun(record); begun { // its user did not ask for what failed
+		done.returned, done.unfit = nil, done.returned
+	}
+	return done
+}
+
+// markReady notes in the record of a release that it was Ready, so that a later one that fails may return to it.
+func (r *Reconciler) markReady(ctx context.Context, s *scope, done attempt, current *v1.AppServiceStatus) error {
+	record := done.there.Record
+	if !r.returns(s) || done.err != nil || record == nil || record.Ready ||
+		!meta.IsStatusConditionTrue(current.Conditions, v1.ConditionReady) {
+		return nil
+	}
+	return r.Actor.Mark(ctx, s.resource, record, map[string]string{v1.LabelReady: "true"})
+}
+
+// failed reports whether the rendered release is in the cluster and fails for causes of its own. One that was Ready does
+// not count: what it suffers from came later.
+func failed(wanted rendering, done attempt, current *v1.AppServiceStatus, causes map[kube.Key][]diagnose.Cause) bool {
+	record := done.there.Record
+	ready := meta.FindStatusCondition(current.Conditions, v1.ConditionReady)
+	return done.err == nil && !done.waits() && wanted.rendered != nil && record != nil && !record.Ready &&
+		record.Digest == wanted.outline.Digest && meta.IsStatusConditionTrue(current.Conditions, v1.ConditionStalled) &&
+		reason.Of(ready.Reason).LeadsBack && ofRelease(causes)
+}
+
+// early reports whether it is too early to take a rollout back that nobody asked for: the deadline of a spec, which may
+// be a second, does not fail a chart, only that of the line does, or what pods show.
+func (r *Reconciler) early(s *scope, done attempt, current *v1.AppServiceStatus) bool {
+	running, begun := s.begun(done.there.Record)
+	ready := meta.FindStatusCondition(current.Conditions, v1.ConditionReady)
+	if !begun || reason.Of(ready.Reason).InPods {
+		return false
+	}
+	_, state := running.Judge(true, health.ReplicasOf(done.there.Objects), r.Clock.Now(), r.Rollouts.Deadline)
+	return state != rollout.Failed
+}
+
+// culpritOf returns the problem for which a resource is not ready.
+func culpritOf(current *v1.AppServiceStatus) v1.Problem {
+	ready := meta.FindStatusCondition(current.Conditions, v1.ConditionReady)
+	at := slices.IndexFunc(current.Problems, func(p v1.Problem) bool { return p.Reason == ready.Reason })
+	if at < 0 {
+		return v1.Problem{Reason: ready.Reason, Message: ready.Message}
+	}
+	return current.Problems[at]
+}
+
+// ofRelease reports whether nothing but the release itself keeps pods from running, as far as that is known.
+func ofRelease(causes map[kube.Key][]diagnose.Cause) bool {
+	for key, list := range causes {
+		if kube.TraitsOf(key.GroupKind).RunsPods && slices.ContainsFunc(list, func(c diagnose.Cause) bool {
+			return c.Effect != diagnose.Advice && !reason.Of(c.Reason).LeadsBack
+		}) {
+			return false
+		}
+	}
+	return true
+}
+
+// keptError says why a release that failed is kept, although the spec asks to return to an earlier one.
+type keptError struct{ Err error }
+
+func (e *keptError) Error() string { return "it is kept: " + e.Err.Error() }
+func (e *keptError) Unwrap() error { return e.Err }
+
+// goBack records the last release that was Ready as the next one, if that answers a release that failed: the reconcile
+// after this one finds it, and writes its objects. It reports whether it did. The error is a keptError, or one that the
+// next reconcile may not have.
+func (r *Reconciler) goBack(ctx context.Context, s *scope, wanted rendering, done attempt, why v1.Problem) (bool,
+	error) {
+	began := r.Clock.Now()
+	task, err := r.earlier(ctx, s, wanted, done, why)
+	if err == nil {
+		err = r.alive(ctx, s)
+	}
+	if err == nil {
+		err = r.Actor.Record(ctx, *task, nil)
+	}
+	switch {
+	case isStale(err):
+		return false, err
+	case err != nil:
+		return false, &keptError{err}
+	}
+	what := release.ActionOf(release.Failed)
+	log.FromContext(ctx).Info(what.Log, "failed", done.there.Record.Revision, "reason", why.Reason, "message", why.Message,
+		"earlier", task.Source.Returned.To, "changes", task.Plan.String())
+	r.Metrics.Acted(what.Metric, r.Clock.Since(began))
+	return true, nil
+}
+
+// earlier returns what applies the last release again that was Ready. The error says what is in the way: today's policy,
+// Pod Security, hosts and references hold for it, too.
+func (r *Reconciler) earlier(ctx context.Context, s *scope, wanted rendering, done attempt,
+	why v1.Problem) (*release.Task, error) {
+	ready := release.LastReady(done.there.Records)
+	switch {
+	case ready == nil:
+		return nil, errors.New("no release that was Ready is recorded")
+	}
+	content, err := r.Actor.LastGood(ctx, s.resource, ready)
+	if err != nil {
+		return nil, err
+	}
+	if s.taskRan(content.Source) && !s.returnsAfterTask() {
+		return nil, errors.New("its task ran, and spec.onFailure.afterTask is not set")
+	}
+	desired, taken, err := r.renderEarlier(ctx, s, wanted, content)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.hostsAllow(ctx, s, wanted, done, desired); err != nil {
+		return nil, err
+	}
+	plan, _ := release.CompareReturned(desired.Objects, done.there.Objects)
+	if err := r.Actor.SpareAdmitted(ctx, s.resource, plan); err != nil {
+		return nil, err
+	}
+	source := content.Source
+	if source == nil {
+		return nil, fmt.Errorf("release %d was recorded without its spec", ready.Revision)
+	}
+	task := &release.Task{Owner: s.resource, Chart: content.Chart, Desired: desired, Snapshot: done.there, Plan: plan,
+		State: release.Failed, Labels: s.earlierLabels(done.there.Record, content.Record, taken)}
+	task.Source = source.Again(&release.Returned{From: done.there.Record.Revision, To: ready.Revision, Reason: why.Reason,
+		Message: why.Message})
+	return task, r.Actor.Prove(ctx, *task)
+}
+
+// earlierLabels returns the labels of the record of a release that is applied again: what rendered it, what failed, and
+// the rollout that failed if its user did not ask for it.
+func (s *scope) earlierLabels(failed, earlier *livestate.Record, taken reference.Content) map[string]string {
+	labels := labelsOf(earlier)
+	labels[v1.LabelReferences] = taken.String()
+	labels[v1.LabelReady] = "true"
+	labels[v1.LabelReturnedFrom] = s.trial(s.asked.New(earlier).Any())
+	if _, begun := s.begun(failed); begun {
+		labels[v1.LabelRollout] = failed.Rollout
+	}
+	return labels
+}
+
+// labelsOf returns the labels of a record that say what rendered it, and what its pods take.
+func labelsOf(record *livestate.Record) map[string]string {
+	labels := map[string]string{v1.LabelChartDigest: record.ChartDigest, v1.LabelRenderedBy: record.RenderedBy,
+		v1.LabelReferences: record.References}
+	if record.Defaults != "" {
+		labels[v1.LabelDefaults] = record.Defaults
+	}
+	return labels
+}
+
+// renderEarlier returns an earlier release as it is applied again, and the content that its pods take: in the version
+// that they were started with, so that those that still run stay.
+func (r *Reconciler) renderEarlier(ctx context.Context, s *scope, wanted rendering,
+	earlier *release.Recorded) (*render.Result, reference.Content, error) {
+	references := reference.Of(earlier.Objects)
+	r.References.Refer(s.name(), slices.Concat(references, wanted.references))
+	facts, err := r.References.Facts(ctx, s.resource, references)
+	if err != nil {
+		return nil, reference.Content{}, err
+	}
+	if err := lacks(references, facts); err != nil {
+		return nil, reference.Content{}, err
+	}
+	taken := reference.ContentOf(references, facts.There)
+	if taken != (reference.Content{}) {
+		taken.Version = reference.ParseContent(earlier.Record.References).Version
+	}
+	present, err := wanted.packed.Unpack()
+	if err != nil {
+		return nil, taken, err
+	}
+	again := func(chain ...hooks.Hook) (*render.Result, error) {
+		chain = append(chain, hooks.Sizes(present.Objects))
+		return render.Again(ctx, s.resource, earlier.Chart, earlier.Config, earlier.Manifest, facts, chain...)
+	}
+	facts.Content = wanted.content.Version
+	restarted, err := again(hooks.Restarts)
+	if err == nil && restarted.Digest == present.Digest {
+		err = fmt.Errorf("release %d, the last that was Ready, is the same but for what restarts pods and how many there are",
+			earlier.Version)
+	}
+	if err != nil {
+		return nil, taken, err
+	}
+	desired, err := again(hooks.PodSecurity, hooks.Policy)
+	return desired, taken, err
+}
+
+// lacks returns a reference.MissingError if something is missing without which no pod starts.
+func lacks(references []reference.Reference, facts hooks.Facts) error {
+	for _, missing := range reference.Missing(references, facts.There) {
+		if missing.Need == reference.Required {
+			return &reference.MissingError{Reference: missing}
+		}
+	}
+	return nil
+}
+
+// hostsAllow returns an error if another resource serves a host of an earlier release by now. Then the resource claims
+// those of its spec, as before.
+func (r *Reconciler) hostsAllow(ctx context.Context, s *scope, wanted rendering, done attempt,
+	earlier *render.Result) error {
+	held, err := r.Hosts.Settle(ctx, s.resource, hosts.WantedBy(earlier.Objects), done.there.Objects)
+	if err != nil || len(held) == 0 {
+		return err
+	}
+	_, err = r.Hosts.Settle(ctx, s.resource, wanted.outline.Claims, done.there.Objects)
+	return errors.Join(held[0].Err, err)
+}

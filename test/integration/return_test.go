@@ -1,0 +1,365 @@
+//go:build cluster
+
+package integration
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/cli/history"
+	"github.com/example/appservice-operator/internal/operator"
+	"github.com/example/appservice-operator/test/files"
+	"github.com/example/appservice-operator/test/harness"
+)
+
+// notThere has pods whose image does not exist.
+var notThere = scripted(waits("ImagePullBackOff", `Back-off pulling image "x:1": ErrImagePull: rpc error: code = NotFound desc = failed to pull and unpack image "x:1": not found`, "", 0), "")
+
+// returning is an AppService that asks to return.
+func returning(namespace, name string) *v1.AppService {
+	app := harness.Seed(namespace, name)
+	app.Spec.OnFailure = &v1.OnFailure{Action: v1.OnFailureReturn}
+	return app
+}
+
+// returned waits until an AppService has returned from a release to another one, and checks that its spec is as it was written.
+func returned(t *testing.T, app *v1.AppService, from, to int) {
+	t.Helper()
+	spec := app.Spec.DeepCopy()
+	says := fmt.Sprintf("release %d failed, release %d runs again", from, to)
+	harness.Eventually(t, says, func() error {
+		condition, err := now(t, app, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonReturnedToRelease)
+		if err == nil && !strings.Contains(condition.Message, says) {
+			err = fmt.Errorf("the message is %q", condition.Message)
+		}
+		return err
+	})
+	assert.Equal(t, *spec, app.Spec, "the spec is another one")
+	cluster.Condition(t, app, v1.ConditionStalled, metav1.ConditionTrue, v1.ReasonReturnedToRelease)
+	cluster.Condition(t, app, v1.ConditionDeployed, metav1.ConditionFalse, v1.ReasonReturnedToRelease)
+	assert.Equal(t, from+1, app.Status.Release.Revision)
+	assert.Equal(t, app.Generation, app.Status.ObservedGeneration)
+}
+
+// What fails by itself is answered once; the pods before go on all the time.
+func TestAReleaseThatFailsIsAnsweredByTheLastThatWasReady(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"an image that is not there", "a container that crashes", "a container that uses too much memory", "a readiness probe that fails"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			row := troubleRows[name]
+			namespace, manager := cluster.ManagedNamespace(t, keeping(1))
+			app := returning(namespace, "web")
+			app.Spec.ProgressDeadlineSeconds = ptr.To[int32](20)
+			cluster.CreateReady(t, app)
+			pods := podsOf(t, namespace)
+
+			cluster.Change(t, app, func(app *v1.AppService) { row.change(&app.Spec) })
+			returned(t, app, 2, 1)
+			assert.Contains(t, cluster.Condition(t, app, v1.ConditionReady, metav1.ConditionFalse, "").Message, row.message[0])
+			eventually(t, app, v1.ReasonReturnedToRelease, "release 2 failed")
+			manager.Rest(t)
+			assert.Equal(t, pods, podsOf(t, namespace), "the pods are others")
+			assert.Equal(t, v1.PhaseDegraded, app.Status.Phase)
+
+			cluster.Change(t, app, func(app *v1.AppService) { app.Annotations = map[string]string{v1.AnnotationRestartedAt: "now"} })
+			returned(t, app, 4, 3)
+			manager.Rest(t)
+			historyIs(t, app, "5 deployed")
+			assert.Equal(t, pods, podsOf(t, namespace), "the pods are others")
+
+			cluster.Change(t, app, func(app *v1.AppService) { app.Spec.PodAnnotations, app.Spec.Image = nil, "nginx:2" })
+			cluster.Ready(t, app)
+			assert.Empty(t, app.Status.Problems)
+			assert.Equal(t, 6, app.Status.Release.Revision)
+		})
+	}
+}
+
+// The return is a release like others: it is listed, and undo takes its spec.
+func TestAReturnIsInTheHistory(t *testing.T) {
+	t.Parallel()
+	namespace, _ := cluster.ManagedNamespace(t)
+	app := returning(namespace, "web")
+	app.Spec.Image = "nginx:1"
+	cluster.CreateReady(t, app)
+	cluster.Change(t, app, func(app *v1.AppService) {
+		notThere(&app.Spec)
+		app.Spec.Image = "nginx:0"
+	})
+	returned(t, app, 2, 1)
+	stored, past := pastOf(t, app, 3)
+	last := past[2]
+	if last.ChangedBy != "(release 2 failed)" || !strings.HasPrefix(last.Failed, v1.ReasonImageNotFound) || last.Description != "Return from release 2 to release 1" ||
+		!strings.Contains(strings.Join(last.Changes, "; "), "spec.image nginx:0 → nginx:1") {
+		t.Errorf("it says %+v", last)
+	}
+	plan, err := history.PlanUndo(stored, past, 0)
+	require.NoError(t, err)
+	require.NoError(t, plan.Write(t.Context(), cluster.Client, "kubectl-appservice", false))
+	cluster.Ready(t, app)
+	assert.Equal(t, "nginx:1", app.Spec.Image)
+	assert.Equal(t, 3, app.Status.Release.Revision, "what runs already is released again")
+}
+
+// What others have at the same time leads nobody back, deadline or not.
+func TestWhatIsNotOfTheReleaseLeadsNobodyBack(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"pods that no node takes", "a quota that is used up"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			row := troubleRows[name]
+			namespace, manager := cluster.ManagedNamespace(t)
+			app := returning(namespace, "web")
+			app.Spec.ProgressDeadlineSeconds = ptr.To[int32](10)
+			cluster.CreateReady(t, app)
+			if row.hinder != nil {
+				row.hinder(t, app)
+			}
+			cluster.Change(t, app, func(app *v1.AppService) { row.change(&app.Spec) })
+			deployment := &appsv1.Deployment{}
+			harness.Eventually(t, "the deadline has passed", func() error {
+				get(t, app, deployment)
+				for _, condition := range deployment.Status.Conditions {
+					if condition.Reason == "ProgressDeadlineExceeded" {
+						return nil
+					}
+				}
+				return fmt.Errorf("got %+v", deployment.Status.Conditions)
+			})
+			cluster.Condition(t, app, v1.ConditionStalled, metav1.ConditionTrue, row.reason)
+			manager.Rest(t)
+			cluster.Refresh(t, app)
+			assert.Equal(t, 2, app.Status.Release.Revision)
+		})
+	}
+}
+
+// Without a release that was Ready, and against today's policy, nothing is written, and Ready says why.
+func TestAReleaseThatFailsIsKept(t *testing.T) {
+	t.Parallel()
+	file := t.TempDir() + "/policy.yaml"
+	files.Write(t, file, "{}\n")
+	namespace := cluster.Namespace(t)
+	manager := cluster.Manager(t, namespace, func(options *operator.Options, _ *harness.Requests) { options.Policy = file })
+	kept := func(app *v1.AppService, why string, revision int) {
+		t.Helper()
+		harness.Eventually(t, why, func() error {
+			condition, err := now(t, app, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonImageNotFound)
+			if err == nil && !strings.Contains(condition.Message, why) {
+				err = fmt.Errorf("the message is %q", condition.Message)
+			}
+			return err
+		})
+		mark := manager.Requests.Mark()
+		manager.Rest(t)
+		assert.Empty(t, manager.Requests.WritesSince(mark))
+		assert.Equal(t, revision, app.Status.Release.Revision)
+	}
+	never := returning(namespace, "never")
+	notThere(&never.Spec)
+	never.Spec.Ports[0].NodePort = nil
+	cluster.Create(t, never)
+	kept(never, "it is kept: no release that was Ready is recorded", 1)
+
+	app := returning(namespace, "web")
+	app.Spec.Ports[0].NodePort = nil
+	app.Spec.TerminationGracePeriodSeconds = ptr.To[int64](100)
+	cluster.CreateReady(t, app)
+	files.Write(t, file, "namespaces:\n- names: ['*']\n  maxTerminationSeconds: 50\n")
+	cluster.Condition(t, app, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonPolicyViolation)
+	cluster.Change(t, app, func(app *v1.AppService) {
+		notThere(&app.Spec)
+		app.Spec.TerminationGracePeriodSeconds = nil
+	})
+	kept(app, "it is kept: against the platform's policy: ", 2)
+}
+
+// The number of replicas is the autoscaler's, or that of the spec, before and after.
+func TestAReturnKeepsReplicas(t *testing.T) {
+	t.Parallel()
+	namespace, manager := cluster.ManagedNamespace(t)
+	scaled, sized := returning(namespace, "scaled"), returning(namespace, "sized")
+	for _, app := range []*v1.AppService{scaled, sized} {
+		app.Spec.Ports[0].NodePort = nil
+	}
+	scaled.Spec.Autoscaling = &v1.Autoscaling{MaxReplicas: 9}
+	scaled.Spec.Resources = resources("100m", "1")
+	cluster.CreateReady(t, scaled)
+	cluster.CreateReady(t, sized)
+	scale := &autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: 4}}
+	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "scaled"}}
+	require.NoError(t, cluster.Client.SubResource("scale").Update(t.Context(), deployment, client.WithSubResourceBody(scale)))
+	for _, app := range []*v1.AppService{scaled, sized} {
+		cluster.Ready(t, app)
+		cluster.Change(t, app, func(app *v1.AppService) {
+			notThere(&app.Spec)
+			app.Spec.Size = ptr.To[int32](3)
+		})
+		returned(t, app, 2, 1)
+	}
+	manager.Rest(t)
+	for app, size := range map[*v1.AppService]int32{scaled: 4, sized: 3} {
+		get(t, app, deployment)
+		assert.Equal(t, size, *deployment.Spec.Replicas, app.Name)
+		assert.Empty(t, deployment.Spec.Template.Annotations["script.kwok.x-k8s.io/status"])
+	}
+}
+
+// A chart with which resources fail is taken back from them, and halted for the others.
+func TestAChartThatFailsIsTakenBackAndHalted(t *testing.T) {
+	t.Parallel()
+	const count = 5
+	namespace, first := cluster.ManagedNamespace(t)
+	createMany(t, namespace, count)
+	waitForAll(t, namespace, count, func(app *v1.AppService) error { return want("phase", app.Status.Phase, v1.PhaseRunning) })
+	for i := range count {
+		cluster.Change(t, harness.Seed(namespace, nameOf(i)), func(app *v1.AppService) { app.Spec.OnFailure = &v1.OnFailure{Action: v1.OnFailureReturn} })
+	}
+	waitForAll(t, namespace, count, func(app *v1.AppService) error {
+		if err := isMarked(t, app); err != nil {
+			return err
+		}
+		return want("generation", app.Status.ObservedGeneration, app.Generation)
+	})
+	first.Stop(t)
+
+	refused := fmt.Sprintf("merge (dict %q `%s`)", "script.kwok.x-k8s.io/status", waits("ImagePullBackOff", `Back-off pulling image "x:1": ErrImagePull: rpc error: code = NotFound desc = failed to pull and unpack image "x:1": not found`, "", 0))
+	cluster.Manager(t, namespace, withChart(t, "templates/_pod.tpl", "merge (dict)", refused), func(options *operator.Options, _ *harness.Requests) {
+		options.MaxConcurrentRollouts, options.MaxFailedRollouts, options.RolloutDeadline = 1, 1, time.Hour
+	})
+	harness.Eventually(t, "the chart is halted", func() error {
+		back, halted := 0, 0
+		for i := range count {
+			app := harness.Seed(namespace, nameOf(i))
+			if err := present(t, app); err != nil {
+				return err
+			}
+			for _, problem := range app.Status.Problems {
+				switch {
+				case strings.Contains(problem.Message, "release 2 failed, release 1 runs again"):
+					back++
+				case strings.Contains(problem.Message, "is halted, because"):
+					halted++
+				}
+			}
+			if _, err := now(t, app, v1.ConditionReady, metav1.ConditionTrue, v1.ReasonRunning); err != nil {
+				return err
+			}
+		}
+		if back != 2 || halted != count-2 {
+			return fmt.Errorf("%d went back, and %d are held back", back, halted)
+		}
+		return nil
+	})
+}
+
+// isMarked returns an error unless the newest record of an AppService says that it was Ready.
+func isMarked(t *testing.T, app *v1.AppService) error {
+	t.Helper()
+	list := &corev1.SecretList{}
+	if err := cluster.Client.List(t.Context(), list, client.InNamespace(app.Namespace), client.MatchingLabels{"owner": "helm", "name": app.Name, "status": "deployed", v1.LabelReady: "true"}); err != nil {
+		return err
+	}
+	return want("records", len(list.Items), 1)
+}
+
+// The program is killed with SIGKILL at each write from a change that fails until the return: the end is always the same.
+func TestAReturnSurvivesSIGKILLAtEveryWrite(t *testing.T) {
+	t.Parallel()
+	for name, committed := range map[string]bool{"before the write is sent": false, "after it is committed": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			namespace, proxy := cluster.Namespace(t), cluster.NewProxy(t)
+			writes := 0
+			for killedInReturn(t, proxy, namespace, writes+1, committed) {
+				writes++
+			}
+			if writes < 6 {
+				t.Errorf("a failure and the return made only %d writes", writes)
+			}
+		})
+	}
+}
+
+// killedInReturn reports whether a release that fails and the return from it have as many writes. The program is killed at that one, and another one
+// completes it.
+func killedInReturn(t *testing.T, proxy *harness.Proxy, namespace string, write int, committed bool) bool {
+	t.Helper()
+	app := returning(namespace, fmt.Sprintf("web-%d", write))
+	app.Spec.Ports[0].NodePort = nil
+	first := harness.Run(t, proxy.Kubeconfig, "--watch-namespaces="+namespace)
+	cluster.CreateReady(t, app)
+	first.Kill()
+	crash := &harness.Crash{Write: write, Committed: committed}
+	isBack := func() error {
+		_, err := now(t, app, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonReturnedToRelease)
+		return err
+	}
+	died := diesAt(t, proxy, crash, namespace, func() { cluster.Change(t, app, func(app *v1.AppService) { notThere(&app.Spec) }) }, isBack)
+	healer := harness.Run(t, proxy.Kubeconfig, "--watch-namespaces="+namespace)
+	defer healer.Kill()
+	returned(t, app, 2, 1)
+	deployment := &appsv1.Deployment{}
+	get(t, app, deployment)
+	assert.Empty(t, deployment.Spec.Template.Annotations["script.kwok.x-k8s.io/status"])
+	return died
+}
+
+// A StatefulSet waits for a pod that never becomes ready, whatever its template says by then, unless its pods start all at once.
+func TestReplicasWithVolumesReturn(t *testing.T) {
+	t.Parallel()
+	for _, policy := range []appsv1.PodManagementPolicyType{appsv1.ParallelPodManagement, appsv1.OrderedReadyPodManagement} {
+		t.Run(string(policy), func(t *testing.T) {
+			t.Parallel()
+			namespace, _ := cluster.ManagedNamespace(t)
+			app := stateful(namespace, harness.StaticVolumes)
+			app.Spec.OnFailure = &v1.OnFailure{Action: v1.OnFailureReturn}
+			app.Spec.Persistence.PodManagementPolicy = policy
+			app.Spec.Persistence.WhenScaled = appsv1.RetainPersistentVolumeClaimRetentionPolicyType
+			cluster.CreateReady(t, app)
+			cluster.Change(t, app, func(app *v1.AppService) { notThere(&app.Spec) })
+			returned(t, app, 2, 1)
+			if policy == appsv1.OrderedReadyPodManagement {
+				deletesAsTold(t, app)
+			}
+			set := &appsv1.StatefulSet{}
+			harness.Eventually(t, "all replicas are of the earlier release again", func() error {
+				get(t, app, set)
+				if set.Status.ReadyReplicas != 2 || set.Status.CurrentRevision != set.Status.UpdateRevision {
+					return fmt.Errorf("got %+v", set.Status)
+				}
+				return nil
+			})
+		})
+	}
+}
+
+// deletesAsTold deletes the pod that holds up a StatefulSet, once the status names it.
+func deletesAsTold(t *testing.T, app *v1.AppService) {
+	t.Helper()
+	harness.Eventually(t, "the status names the pod", func() error {
+		condition, err := now(t, app, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonReturnedToRelease)
+		if err == nil && !strings.Contains(condition.Message, "that is not ready either: pod web-1") {
+			err = fmt.Errorf("the message is %q", condition.Message)
+		}
+		if err == nil && !slices.ContainsFunc(app.Status.Problems, func(p v1.Problem) bool { return strings.Contains(p.Hint, "delete pod web-1") }) {
+			err = fmt.Errorf("no hint says so: %+v", app.Status.Problems)
+		}
+		return err
+	})
+	cluster.Delete(t, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: app.Namespace, Name: "web-1"}})
+}
