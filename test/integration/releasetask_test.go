@@ -295,3 +295,32 @@ func TestAReleaseTaskHasWhatItNeeds(t *testing.T) {
 	succeeds(t, pod)
 	cluster.Ready(t, app)
 }
+
+// What a task has changed is there when an earlier release runs again: that takes a second word.
+func TestAReturnAfterAReleaseTask(t *testing.T) {
+	t.Parallel()
+	namespace, manager := cluster.ManagedNamespace(t)
+	counted := countRuns(t, namespace)
+	app := migrated(namespace, "shop:1")
+	app.Spec.OnFailure = &v1.OnFailure{Action: v1.OnFailureReturn}
+	cluster.CreateReady(t, app)
+	cluster.Change(t, app, func(app *v1.AppService) {
+		notThere(&app.Spec)
+		app.Spec.Image = "shop:2"
+		app.Spec.PodAnnotations[jobScript] = "{phase: Succeeded, containerStatuses: []}"
+	})
+	harness.Eventually(t, "it says why it is kept", func() error {
+		condition := cluster.Condition(t, app, v1.ConditionReady, "False", v1.ReasonImageNotFound)
+		if text := fmt.Sprint(condition.Message, app.Status.Problems); !strings.Contains(text, "its task ran, and spec.onFailure.afterTask is not set") {
+			return errors.New(text)
+		}
+		return nil
+	})
+	manager.Rest(t)
+	require.Equal(t, "shop:2", imageOf(t, app))
+	cluster.Change(t, app, func(app *v1.AppService) { app.Spec.OnFailure.AfterTask = true })
+	returned(t, app, 2, 1)
+	require.Equal(t, "shop:1", imageOf(t, app))
+	manager.Rest(t)
+	require.NoError(t, counted.are("shop:1", "shop:2"))
+}
