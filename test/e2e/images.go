@@ -21,8 +21,11 @@ func (s *suite) buildTools(ctx context.Context) {
 	if os.Getenv("KUBECONFIG") == "" {
 		try.Get(node.Programs(ctx, s.out))
 	}
-	try.Get(olm.Programs(ctx, s.out))
-	try.Get(toolchain.Ensure(ctx, s.out, "kubectl", "operator-sdk", "scorecard-test"))
+	try.Get(toolchain.Ensure(ctx, s.out, "kubectl"))
+	if s.needsOLM {
+		try.Get(olm.Programs(ctx, s.out))
+		try.Get(toolchain.Ensure(ctx, s.out, "operator-sdk", "scorecard-test"))
+	}
 }
 
 // loadImages builds the images of both versions of the operator and of the applications, and brings them into the cluster.

@@ -60,6 +60,7 @@ type suite struct {
 	before  objects // all of the cluster, before the operator was deployed
 
 	old, present olm.Version   // of the operator
+	needsOLM     bool          // whether any check does
 	olm          *olm.Instance // once it runs
 	withOLM      objects       // all of the cluster, before OLM was asked for the operator
 }
@@ -80,8 +81,8 @@ func main() {
 func run(ctx context.Context, out io.Writer, pattern string) error {
 	var ended error
 	err := try.Catch(func() {
-		chosen := try.Get(choose(checks(), pattern))
-		s := &suite{out: out, root: try.Get(toolchain.Root())}
+		chosen := try.Get(choose(append(checks(), olmChecks()...), pattern))
+		s := &suite{out: out, root: try.Get(toolchain.Root()), needsOLM: needOLM(chosen)}
 		s.buildTools(ctx) // that may take much longer than all the rest
 		ctx, cancel := context.WithTimeout(ctx, limit)
 		defer cancel()
@@ -154,7 +155,19 @@ func (s *suite) say(format string, args ...any) {
 	_, _ = fmt.Fprintf(s.out, format+"\n", args...)
 }
 
-// checks lists all checks. They depend on the order: the last ones take away what the first ones have made.
+// needOLM reports whether any of the checks needs OLM, which takes half an hour to build.
+func needOLM(chosen []check) bool {
+	for _, c := range olmChecks() {
+		for _, one := range chosen {
+			if one.name == c.name {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// checks lists those without OLM. They depend on the order: the last ones take away what the first ones have made.
 func checks() []check {
 	return []check{
 		{"make deploy: two managers run under Pod Security restricted, one leads, one may be evicted", deploy},
@@ -183,6 +196,12 @@ func checks() []check {
 		{"make deploy for one namespace: an application runs there, and with no ClusterRole the manager may do nothing elsewhere", confinedByMake},
 		{"helm install for one namespace: the same", confinedByHelm},
 		{"make uninstall: nothing is left in the cluster", uninstall},
+	}
+}
+
+// olmChecks lists those with OLM and the scorecard, which follow.
+func olmChecks() []check {
+	return []check{
 		{"a Subscription: OLM installs the version before from the catalog, which serves", subscribe},
 		{"OLM upgrades to this version, AppJob included: no application pod restarts, no request is dropped", upgrade},
 		{"make scorecard: all tests pass as pods", scorecard},
