@@ -340,3 +340,47 @@ func TestCausesThatLeadBack(t *testing.T) {
 		})
 	}
 }
+
+// A Secret that is rotated restarts what runs, before and after a return, and is no new try.
+func TestARotatedSecretRestartsWhatReturned(t *testing.T) {
+	for name, between := range map[string]bool{"after the return": false, "before it": true} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.rotate("first")
+			w.sick = func(d appsv1.DeploymentSpec) bool { return d.Template.Spec.Containers[0].Image == "bad" }
+			w.edit(0, func(spec *v1.AppServiceSpec) { spec.OnFailure = &v1.OnFailure{Action: v1.OnFailureReturn} })
+			w.run()
+			w.edit(0, func(spec *v1.AppServiceSpec) { spec.Image = "bad" })
+			if !between {
+				w.run()
+				w.isReturned()
+			}
+			w.rotate("second")
+			w.pass()
+			w.isReturned()
+			if _, values := w.templates(hooks.AnnotationReferences); len(values) != 1 {
+				t.Errorf("not all have the second content: %v", values)
+			}
+			failed := 0
+			for _, event := range w.warnings() {
+				failed += strings.Count(event, v1.ReasonReturnedToRelease)
+			}
+			if failed != 1 {
+				t.Errorf("%d returned, want one", failed)
+			}
+		})
+	}
+}
+
+// A release that fails for what it takes, and for nothing that it changed, has no earlier one to return to.
+func TestARotatedSecretIsNotTakenBack(t *testing.T) {
+	w := newWorld(t)
+	w.rotate("first")
+	w.edit(0, func(spec *v1.AppServiceSpec) { spec.OnFailure = &v1.OnFailure{Action: v1.OnFailureReturn} })
+	w.run()
+	w.stuck = func(name string) bool { return name == nameOf(0) }
+	w.rotate("second")
+	if got := w.readyCondition(); got.Reason != v1.ReasonRolloutStalled || !strings.Contains(got.Message, "is the same but for what restarts pods") {
+		t.Errorf("got %+v", got)
+	}
+}
