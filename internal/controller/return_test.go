@@ -20,7 +20,7 @@ import (
 	"github.com/example/appservice-operator/internal/status/diagnose"
 )
 
-// returning is a world in which the first resource asks to return, and was Ready, and pods with the image "bad" never
+// returning is a world in which the only resource asks to return, and was Ready, and pods with the image "bad" never
 // become ready.
 func returning(t *testing.T) *world {
 	t.Helper()
@@ -303,7 +303,7 @@ func TestWhoDoesNotAskToReturnMakesTheSameRequests(t *testing.T) {
 		w.run()
 		return unlimited - w.writes
 	}
-	plain := cost(newWorld(t))
+	plain := cost(newWorldOf(t, 1))
 	if asking := cost(returning(t)); asking != plain+1 { // the mark
 		t.Errorf("who asks makes %d writes, who does not %d", asking, plain)
 	}
@@ -345,7 +345,7 @@ func TestCausesThatLeadBack(t *testing.T) {
 func TestARotatedSecretRestartsWhatReturned(t *testing.T) {
 	for name, between := range map[string]bool{"after the return": false, "before it": true} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newWorldOf(t, 1)
 			w.rotate("first")
 			w.sick = func(d appsv1.DeploymentSpec) bool { return d.Template.Spec.Containers[0].Image == "bad" }
 			w.edit(0, func(spec *v1.AppServiceSpec) { spec.OnFailure = &v1.OnFailure{Action: v1.OnFailureReturn} })
@@ -374,7 +374,7 @@ func TestARotatedSecretRestartsWhatReturned(t *testing.T) {
 
 // A release that fails for what it takes, and for nothing that it changed, has no earlier one to return to.
 func TestARotatedSecretIsNotTakenBack(t *testing.T) {
-	w := newWorld(t)
+	w := newWorldOf(t, 1)
 	w.rotate("first")
 	w.edit(0, func(spec *v1.AppServiceSpec) { spec.OnFailure = &v1.OnFailure{Action: v1.OnFailureReturn} })
 	w.run()
