@@ -261,7 +261,8 @@ func (r *Reconciler) keepAlive(ctx context.Context, s *scope, wanted rendering, 
 		return a
 	case plan.Restamps():
 		a.resumed = true
-		log.FromContext(ctx).Info("an earlier release was applied again", "revision", record.Revision, "changes", plan.String())
+		log.FromContext(ctx).Info("an earlier release was applied again", "revision", record.Revision, "changes",
+			plan.String())
 	default:
 		a.repaired = plan
 		r.noteRepairs(s, plan)

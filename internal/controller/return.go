@@ -36,7 +36,7 @@ func (e *returnedError) Error() string {
 // Reason returns the reason of Ready.
 func (e *returnedError) Reason() string { return v1.ReasonReturnedToRelease }
 
-// returns reports whether the spec asks to answer a release that fails with the last one that was Ready. For kinds other
+// returns reports whether the spec asks to answer a release that fails with the last one that was Ready. For other kinds
 // than AppService, spec belongs to the chart.
 func (r *Reconciler) returns(s *scope) bool {
 	action, _, _ := unstructured.NestedString(s.resource.Object, "spec", "onFailure", "action")
@@ -85,8 +85,8 @@ func (r *Reconciler) markReady(ctx context.Context, s *scope, done attempt, curr
 	return r.Actor.Mark(ctx, s.resource, record, map[string]string{v1.LabelReady: "true"})
 }
 
-// failed reports whether the rendered release is in the cluster and fails for causes of its own. One that was Ready does
-// not count: what it suffers from came later.
+// failed reports whether the rendered release is in the cluster and fails for causes of its own. One that was Ready
+// does not count: what it suffers from came later.
 func failed(wanted rendering, done attempt, current *v1.AppServiceStatus, causes map[kube.Key][]diagnose.Cause) bool {
 	record := done.there.Record
 	ready := meta.FindStatusCondition(current.Conditions, v1.ConditionReady)
@@ -161,8 +161,8 @@ func (r *Reconciler) goBack(ctx context.Context, s *scope, wanted rendering, don
 	return true, nil
 }
 
-// earlier returns what applies the last release again that was Ready. The error says what is in the way: today's policy,
-// Pod Security, hosts and references hold for it, too.
+// earlier returns what applies the last release again that was Ready. The error says what is in the way: today's
+// policy, Pod Security, hosts and references hold for it, too.
 func (r *Reconciler) earlier(ctx context.Context, s *scope, wanted rendering, done attempt,
 	why v1.Problem) (*release.Task, error) {
 	ready := release.LastReady(done.there.Records)
@@ -177,7 +177,7 @@ func (r *Reconciler) earlier(ctx context.Context, s *scope, wanted rendering, do
 	if s.taskRan(content.Source) && !s.returnsAfterTask() {
 		return nil, errors.New("its task ran, and spec.onFailure.afterTask is not set")
 	}
-	desired, taken, err := r.renderEarlier(ctx, s, wanted, content)
+	desired, err := r.renderEarlier(ctx, s, wanted, content)
 	if err != nil {
 		return nil, err
 	}
@@ -193,7 +193,7 @@ func (r *Reconciler) earlier(ctx context.Context, s *scope, wanted rendering, do
 		return nil, fmt.Errorf("release %d was recorded without its spec", ready.Revision)
 	}
 	task := &release.Task{Owner: s.resource, Chart: content.Chart, Desired: desired, Snapshot: done.there, Plan: plan,
-		State: release.Failed, Labels: s.earlierLabels(done.there.Record, content.Record, taken)}
+		State: release.Failed, Labels: s.earlierLabels(done.there.Record, content.Record)}
 	task.Source = source.Again(&release.Returned{From: done.there.Record.Revision, To: ready.Revision, Reason: why.Reason,
 		Message: why.Message})
 	return task, r.Actor.Prove(ctx, *task)
@@ -201,9 +201,8 @@ func (r *Reconciler) earlier(ctx context.Context, s *scope, wanted rendering, do
 
 // earlierLabels returns the labels of the record of a release that is applied again: what rendered it, what failed, and
 // the rollout that failed if its user did not ask for it.
-func (s *scope) earlierLabels(failed, earlier *livestate.Record, taken reference.Content) map[string]string {
+func (s *scope) earlierLabels(failed, earlier *livestate.Record) map[string]string {
 	labels := labelsOf(earlier)
-	labels[v1.LabelReferences] = taken.String()
 	labels[v1.LabelReady] = "true"
 	labels[v1.LabelReturnedFrom] = s.trial(s.asked.New(earlier).Any())
 	if _, begun := s.begun(failed); begun {
@@ -222,42 +221,37 @@ func labelsOf(record *livestate.Record) map[string]string {
 	return labels
 }
 
-// renderEarlier returns an earlier release as it is applied again, and the content that its pods take: in the version
-// that they were started with, so that those that still run stay.
+// renderEarlier returns an earlier release as it is applied again: as it was recorded, with the present sizes, so that
+// pods that still run stay. The error says what is in the way, or that there is nothing to take back.
 func (r *Reconciler) renderEarlier(ctx context.Context, s *scope, wanted rendering,
-	earlier *release.Recorded) (*render.Result, reference.Content, error) {
+	earlier *release.Recorded) (*render.Result, error) {
 	references := reference.Of(earlier.Objects)
 	r.References.Refer(s.name(), slices.Concat(references, wanted.references))
 	facts, err := r.References.Facts(ctx, s.resource, references)
 	if err != nil {
-		return nil, reference.Content{}, err
+		return nil, err
 	}
 	if err := lacks(references, facts); err != nil {
-		return nil, reference.Content{}, err
+		return nil, err
 	}
-	taken := reference.ContentOf(references, facts.There)
-	if taken != (reference.Content{}) {
-		taken.Version = reference.ParseContent(earlier.Record.References).Version
-	}
-	present, err := wanted.packed.Unpack()
+	failed, err := wanted.packed.Unpack()
 	if err != nil {
-		return nil, taken, err
+		return nil, err
 	}
 	again := func(chain ...hooks.Hook) (*render.Result, error) {
-		chain = append(chain, hooks.Sizes(present.Objects))
+		chain = append(chain, hooks.Sizes(failed.Objects))
 		return render.Again(ctx, s.resource, earlier.Chart, earlier.Config, earlier.Manifest, facts, chain...)
 	}
 	facts.Content = wanted.content.Version
 	restarted, err := again(hooks.Restarts)
-	if err == nil && restarted.Digest == present.Digest {
+	if err == nil && restarted.Digest == failed.Digest {
 		err = fmt.Errorf("release %d, the last that was Ready, is the same but for what restarts pods and how many there are",
 			earlier.Version)
 	}
 	if err != nil {
-		return nil, taken, err
+		return nil, err
 	}
-	desired, err := again(hooks.PodSecurity, hooks.Policy)
-	return desired, taken, err
+	return again(hooks.PodSecurity, hooks.Policy)
 }
 
 // lacks returns a reference.MissingError if something is missing without which no pod starts.

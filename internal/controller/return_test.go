@@ -20,7 +20,7 @@ import (
 	"github.com/example/appservice-operator/internal/status/diagnose"
 )
 
-// returning is a world in which the first resource asks to return, and was Ready, and pods with the image "bad" never
+// returning is a world in which the only resource asks to return, and was Ready, and pods with the image "bad" never
 // become ready.
 func returning(t *testing.T) *world {
 	t.Helper()
@@ -303,7 +303,7 @@ func TestWhoDoesNotAskToReturnMakesTheSameRequests(t *testing.T) {
 		w.run()
 		return unlimited - w.writes
 	}
-	plain := cost(newWorld(t))
+	plain := cost(newWorldOf(t, 1))
 	if asking := cost(returning(t)); asking != plain+1 { // the mark
 		t.Errorf("who asks makes %d writes, who does not %d", asking, plain)
 	}
@@ -338,5 +338,49 @@ func TestCausesThatLeadBack(t *testing.T) {
 				t.Errorf("got %t", got)
 			}
 		})
+	}
+}
+
+// A Secret that is rotated restarts what runs, before and after a return, and is no new try.
+func TestARotatedSecretRestartsWhatReturned(t *testing.T) {
+	for name, between := range map[string]bool{"after the return": false, "before it": true} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorldOf(t, 1)
+			w.rotate("first")
+			w.sick = func(d appsv1.DeploymentSpec) bool { return d.Template.Spec.Containers[0].Image == "bad" }
+			w.edit(0, func(spec *v1.AppServiceSpec) { spec.OnFailure = &v1.OnFailure{Action: v1.OnFailureReturn} })
+			w.run()
+			w.edit(0, func(spec *v1.AppServiceSpec) { spec.Image = "bad" })
+			if !between {
+				w.run()
+				w.isReturned()
+			}
+			w.rotate("second")
+			w.pass()
+			w.isReturned()
+			if _, values := w.templates(hooks.AnnotationReferences); len(values) != 1 {
+				t.Errorf("not all have the second content: %v", values)
+			}
+			failed := 0
+			for _, event := range w.warnings() {
+				failed += strings.Count(event, v1.ReasonReturnedToRelease)
+			}
+			if failed != 1 {
+				t.Errorf("%d returned, want one", failed)
+			}
+		})
+	}
+}
+
+// A release that fails for what it takes, and for nothing that it changed, has no earlier one to return to.
+func TestARotatedSecretIsNotTakenBack(t *testing.T) {
+	w := newWorldOf(t, 1)
+	w.rotate("first")
+	w.edit(0, func(spec *v1.AppServiceSpec) { spec.OnFailure = &v1.OnFailure{Action: v1.OnFailureReturn} })
+	w.run()
+	w.stuck = func(name string) bool { return name == nameOf(0) }
+	w.rotate("second")
+	if got := w.readyCondition(); got.Reason != v1.ReasonRolloutStalled || !strings.Contains(got.Message, "is the same but for what restarts pods") {
+		t.Errorf("got %+v", got)
 	}
 }

@@ -88,6 +88,12 @@ func (w *world) write() error {
 // newWorld is one with many resources, as they are after the first chart came.
 func newWorld(t *testing.T) *world {
 	t.Helper()
+	return newWorldOf(t, many)
+}
+
+// newWorldOf is a world with as many resources.
+func newWorldOf(t *testing.T, count int) *world {
+	t.Helper()
 	log.SetLogger(logr.Discard())
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1.AddToScheme} {
@@ -97,7 +103,7 @@ func newWorld(t *testing.T) *world {
 	inner := fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&v1.AppService{}, &appsv1.Deployment{}).Build()
 	w.WithWatch = interceptor.NewClient(inner, interceptor.Funcs{Patch: w.patch, SubResourcePatch: w.patchStatus})
 	w.charts = render.NewCurrent(rendererOf("one", ""))
-	for i := range many {
+	for i := range count {
 		app := &v1.AppService{ObjectMeta: metav1.ObjectMeta{
 			Namespace: "demo", Name: nameOf(i), UID: types.UID("uid-of-" + nameOf(i)), Generation: 1,
 		}, Spec: v1.AppServiceSpec{Image: "nginx"}}
@@ -105,8 +111,8 @@ func newWorld(t *testing.T) *world {
 	}
 	w.restart()
 	w.run()
-	if got := w.count(ready); got != many {
-		t.Fatalf("%d of %d are ready with the first chart: %+v", got, many, w.app(0).Status.Conditions)
+	if got := w.count(ready); got != count {
+		t.Fatalf("%d of %d are ready with the first chart: %+v", got, count, w.app(0).Status.Conditions)
 	}
 	w.events()
 	return w

@@ -192,6 +192,28 @@ func TestFormerRecordsMakeRoomWhereAQuotaLeavesNone(t *testing.T) {
 	}
 }
 
+// Not even then does the record go to which the next release may return.
+func TestWhatWasReadyMakesNoRoom(t *testing.T) {
+	b := newBench(t)
+	releases(t, b, "one", "two")
+	require.NoError(t, b.actor.Retire(t.Context(), owner(t), b.actor.Retirement(&livestate.Snapshot{Records: b.recorded(t)})))
+	full := apierrors.NewForbidden(corev1.Resource("secrets"), "x", errors.New("exceeded quota: few, requested: secrets=1, used: secrets=2, limited: secrets=2"))
+	b.server.refuse = func(request string) error {
+		if strings.HasPrefix(request, "create record") {
+			return full
+		}
+		return nil
+	}
+	all := b.recorded(t)
+	all[len(all)-1].Ready = true
+	before := b.history(t)
+	task := b.task(t, OutOfDate, all[0])
+	task.Snapshot.Records = all
+	if err := b.actor.Record(t.Context(), task, nil); !apierrors.IsForbidden(err) || b.history(t) != before {
+		t.Errorf("got %v, and the records %s, want %s", err, b.history(t), before)
+	}
+}
+
 func TestARecordSaysWhoChangedTheSpec(t *testing.T) {
 	b := newBench(t)
 	resource := owner(t)

@@ -12,8 +12,8 @@ type Reason struct {
 	InPods bool
 	// Recurs is true if pods may seem healthy while it lasts: between two crashes a container is ready for a moment.
 	Recurs bool
-	// LeadsBack is true if it is a cause of the release itself, which another release may not have. One that others have at
-	// the same time, as of a registry, of nodes or of a quota, does not lead back: a fleet would go back with it.
+	// LeadsBack is true if it is a cause of the release itself, which another release may not have. One that others have
+	// at the same time, as of a registry, of nodes or of a quota, does not lead back: a fleet would go back with it.
 	LeadsBack bool
 	// Holds is what waits until the reason is gone; empty if nothing does, or if everything does.
 	Holds string
