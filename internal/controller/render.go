@@ -47,6 +47,8 @@ type rendered struct {
 	// runs are what the Jobs run that are to run once, and jobs are these Jobs.
 	runs []jobs.Run
 	jobs []jobs.Wanted
+	// generated are the names of the Secrets that the operator fills.
+	generated []string
 	// content that pods take from the references.
 	content reference.Content
 	// defaults are the fields that the spec left to the defaults.
@@ -90,13 +92,14 @@ func (r *Reconciler) render(ctx context.Context, s *scope) (rendering, error) {
 	var references []reference.Reference
 	var selectors map[kube.Key]map[string]string
 	var runs []jobs.Run
+	var generated []string
 	if known != nil && known.inputs == in {
-		references, selectors, runs = known.references, known.selectors, known.runs
+		references, selectors, runs, generated = known.references, known.selectors, known.runs, known.generated
 	} else {
 		if draft, err = r.draft(ctx, s); err != nil {
 			return rendering{}, err
 		}
-		references, selectors, runs = draft.References, draft.Selectors(), draft.Runs
+		references, selectors, runs, generated = draft.References, draft.Selectors(), draft.Runs, draft.Generated()
 	}
 	facts, err := r.References.Facts(ctx, s.resource, references)
 	if err != nil {
@@ -113,9 +116,12 @@ func (r *Reconciler) render(ctx context.Context, s *scope) (rendering, error) {
 	if facts.Jobs, err = r.jobNames(ctx, s, runs); err != nil {
 		return rendering{}, err
 	}
+	if facts.Generated, err = r.generatedVersions(ctx, s, generated); err != nil {
+		return rendering{}, err
+	}
 	out := rendering{}
 	fresh := &rendered{inputs: in, facts: facts, references: references, selectors: selectors, runs: runs,
-		content: content}
+		generated: generated, content: content}
 	if known != nil {
 		fresh.reloaded = known.reloaded
 	}

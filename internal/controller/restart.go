@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -27,10 +28,12 @@ type recorded struct {
 	// request of the user and content that the pods were last restarted for.
 	request string
 	content reference.Content
+	// generated are the versions of the values in Secrets that they were last restarted for, by name.
+	generated map[string]string
 }
 
 // restart restarts the pods of the recorded release of a resource that waits, if its user asks for that, or if content
-// that they take has changed. The error is a reference.MissingError if the release lacks something.
+// that they take has changed, or values that the operator made. The error is a reference.MissingError if the release lacks something.
 func (r *Reconciler) restart(ctx context.Context, s *scope, wanted rendering, a attempt) attempt {
 	known, err := r.recorded(ctx, s, a.there.Record)
 	if err != nil {
@@ -56,15 +59,17 @@ func (r *Reconciler) restart(ctx context.Context, s *scope, wanted rendering, a 
 	next := *known
 	next.content = reference.ContentOf(known.references, facts.There).After(known.content)
 	next.request = s.resource.GetAnnotations()[v1.AnnotationRestartedAt]
+	next.generated = generatedSince(known.generated, a.there.Objects)
+	made := !maps.Equal(next.generated, known.generated)
 	wait := reloadPeriod - r.Clock.Since(a.there.Record.Made)
 	switch {
-	case next.request == known.request && next.content == known.content:
+	case next.request == known.request && next.content == known.content && !made:
 		return a
-	case next.request == known.request && wait > 0:
+	case next.request == known.request && !made && wait > 0:
 		a.reload = wait
 		return a
 	}
-	facts.Content = next.content.Version
+	facts.Content, facts.Generated = next.content.Version, next.generated
 	return r.again(ctx, s, wanted, a, facts, &next)
 }
 
@@ -78,7 +83,7 @@ func (r *Reconciler) recorded(ctx context.Context, s *scope, record *livestate.R
 		return nil, err
 	}
 	known := &recorded{digest: record.Digest, references: reference.Of(objects.Objects),
-		content: reference.ParseContent(record.References)}
+		content: reference.ParseContent(record.References), generated: hooks.GeneratedVersions(objects.Objects)}
 	for _, object := range objects.Objects {
 		known.keys = append(known.keys, kube.KeyOf(object))
 		if template := reference.PodTemplate(object); template != nil && known.request == "" {
