@@ -310,7 +310,8 @@ const AnnotationGenerated = "app.example.com/generated"
 // before is made again; and of pods that refer to such Secrets, with the version of each.
 const AnnotationGeneratedVersion = "app.example.com/generated-version"
 
-// AnnotationGeneratedFor is the annotation of such a Secret with the DNS names that its certificate was made for.
+// AnnotationGeneratedFor is the annotation of such a Secret with a digest of the DNS names that its certificate was made
+// for.
 const AnnotationGeneratedFor = "app.example.com/generated-for"
 
 // AnnotationRenewAfter is the annotation of such a Secret with the time after which a certificate in it is renewed, in

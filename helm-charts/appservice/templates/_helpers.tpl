@@ -49,6 +49,13 @@ The name of the ConfigMap and of the Secret that hold the configuration, and of 
 {{- end }}
 
 {{/*
+The name of the Secret whose values the operator makes.
+*/}}
+{{- define "appservice.generatedName" -}}
+{{- printf "%s-generated" (include "appservice.name" .) -}}
+{{- end }}
+
+{{/*
 Not empty if the pods have a ServiceAccount of their own: serviceAccount.create is true, or serviceAccount is set without a name.
 */}}
 {{- define "appservice.ownServiceAccount" -}}
@@ -97,6 +104,16 @@ spec sets it, and what the configuration adds.
 {{- define "appservice.env" -}}
 {{- $taken := dict }}
 {{- range .Values.envs }}{{- $_ := set $taken .name true }}{{- end }}
+{{- range $name, $_ := .Values.config.generated }}
+{{- if not (hasKey $taken $name) }}
+{{- $_ := set $taken $name true }}
+- name: {{ $name | quote }}
+  valueFrom:
+    secretKeyRef:
+      name: {{ include "appservice.generatedName" $ | quote }}
+      key: {{ $name | quote }}
+{{- end }}
+{{- end }}
 {{- if not (or (hasKey $taken "PORT") (hasKey (default dict .Values.config.environment) "PORT")) }}
 {{- with include "appservice.containerPorts" . | fromYamlArray }}
 - name: PORT

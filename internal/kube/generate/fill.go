@@ -46,7 +46,7 @@ func (m Maker) Fill(wanted Wanted, have map[string][]byte, note Note, first stri
 	if fill.again {
 		note.Version = next(note.Version)
 	}
-	note.Keys, note.For, note.RenewAfter = sortedKeys(fill.data), wanted.For, renewAfter
+	note.Keys, note.For, note.RenewAfter = sortedKeys(fill.data), wanted.nameDigest(), renewAfter
 	return Filled{fill.data, note.annotations()}, nil
 }
 

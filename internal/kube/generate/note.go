@@ -22,7 +22,7 @@ type Note struct {
 	Keys []string
 	// Version of them; empty if it is not a version.
 	Version string
-	// For are the DNS names that the certificate was made for.
+	// For identifies the DNS names that the certificate was made for.
 	For string
 	// RenewAfter is when to look at the certificates again; empty if there are none.
 	RenewAfter string
@@ -85,7 +85,7 @@ func (w Wanted) Lacks(note Note, data map[string]any) string {
 		return ""
 	case note.Version == "":
 		return "metadata.annotations." + v1.AnnotationGeneratedVersion
-	case w.For != note.For:
+	case w.nameDigest() != note.For:
 		return "data." + TLSCert
 	case w.CA > 0 && note.RenewAfter != never && note.Renewal().IsZero():
 		return "metadata.annotations." + v1.AnnotationRenewAfter

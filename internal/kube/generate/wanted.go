@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/digest"
 	"github.com/example/appservice-operator/internal/kube"
 )
 
@@ -81,6 +82,14 @@ func Of(object client.Object) Wanted {
 		wanted.For = object.GetAnnotations()[v1.AnnotationGenerateFor]
 	}
 	return wanted
+}
+
+// nameDigest identifies the DNS names, however many these are; empty for none.
+func (w Wanted) nameDigest() string {
+	if w.For == "" {
+		return ""
+	}
+	return digest.Of([]byte(w.For))[:32]
 }
 
 // None reports whether nothing is wanted.
