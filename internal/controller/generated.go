@@ -42,12 +42,16 @@ func (r *Reconciler) generatedVersions(ctx context.Context, s *scope, names []st
 
 // generatedAt returns when values that the operator made need another reconcile: at once if pods have yet to see what was
 // made again, else when a certificate is renewed; 0 for never.
-func (r *Reconciler) generatedAt(wanted rendering, there map[kube.Key]client.Object) (wait time.Duration) {
-	if wanted.rendered == nil {
-		return 0
+func (r *Reconciler) generatedAt(s *scope, wanted rendering, a attempt) (wait time.Duration) {
+	var versions map[string]string
+	switch {
+	case a.waits() && s.memory.recorded != nil:
+		versions = s.memory.recorded.generated
+	case wanted.rendered != nil:
+		versions = wanted.facts.Generated
 	}
-	for name, rendered := range wanted.facts.Generated {
-		live := there[secretKey(name)]
+	for name, rendered := range versions {
+		live := a.there.Objects[secretKey(name)]
 		if live == nil {
 			continue
 		}

@@ -250,6 +250,65 @@ func TestALostSecretIsNotFilledInSilence(t *testing.T) {
 	nowhere(t, app, generatedOf(t, app).Data)
 }
 
+// A Secret that no pod takes is lost as well. Nothing else waits for it.
+func TestALostSecretThatNoPodTakes(t *testing.T) {
+	t.Parallel()
+	namespace, manager := cluster.ManagedNamespace(t, func(options *operator.Options, _ *harness.Requests) {
+		options.ChartDir = chartWith(t, "templates/token.yaml", `apiVersion: v1
+kind: Secret
+metadata:
+  name: {{ include "appservice.name" . }}-token
+  annotations: {app.example.com/generate: "token=24"}
+`)
+	})
+	app := harness.Seed(namespace, "web")
+	app.Spec.Ports[0].NodePort = nil
+	cluster.CreateReady(t, app)
+	manager.Rest(t)
+	token := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "web-token"}}
+	cluster.Delete(t, token.DeepCopy())
+	cluster.Condition(t, app, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonGeneratedSecretLost)
+	cluster.Delete(t, &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "web"}})
+	eventually(t, app, v1.ReasonDriftCorrected, "create Service web")
+	require.NoError(t, gone(t, namespace, "web-token", &corev1.Secret{}))
+	cluster.Change(t, app, func(app *v1.AppService) {
+		metav1.SetMetaDataAnnotation(&app.ObjectMeta, v1.AnnotationGenerateAgain, "web-token")
+	})
+	cluster.Ready(t, app)
+	cluster.Refresh(t, token)
+	assert.Len(t, token.Data["token"], 24)
+	assert.Equal(t, 1, podRevisions(t, app))
+}
+
+// A rotation rolls the pods of an AppService that waits for its turn with a new chart, and does not bring it that chart.
+func TestARotationReachesPodsOfAReleaseThatWaits(t *testing.T) {
+	t.Parallel()
+	namespace, first := cluster.ManagedNamespace(t)
+	app, unfit := generating(namespace), harness.Seed(namespace, "unfit")
+	unfit.Spec.Ports[0].NodePort = nil
+	cluster.CreateReady(t, app)
+	cluster.CreateReady(t, unfit)
+	first.Stop(t)
+	in := &charts{dir: chartWith(t, "templates/refused.yaml", `{{ if eq .Release.Name "unfit" }}{{ fail "no more" }}{{ end }}`)}
+	in.next(t)
+	manager := cluster.Manager(t, namespace, func(options *operator.Options, _ *harness.Requests) {
+		options.ChartDir, options.MaxFailedRollouts = in.dir, 0
+	})
+	heldBack(t, app, "is halted, because")
+	manager.Rest(t)
+	before := generatedOf(t, app)
+	deleteKey(t, before.DeepCopy(), "KEY")
+	harness.Eventually(t, "the pods roll", func() error {
+		return want("version", deployment(t, app).Spec.Template.Annotations[v1.AnnotationGeneratedVersion], "web-generated=1.1")
+	})
+	takes(t, app, 30)
+	cluster.Ready(t, app)
+	manager.Rest(t)
+	assert.NotEqual(t, before.Data["KEY"], generatedOf(t, app).Data["KEY"])
+	assert.Equal(t, before.Data["PASSWORD"], generatedOf(t, app).Data["PASSWORD"])
+	heldBack(t, app, "is halted, because")
+}
+
 // The program is killed with SIGKILL at each write of an install: the values that are there first are there last.
 func TestGeneratedValuesSurviveSIGKILLAtEveryWrite(t *testing.T) {
 	t.Parallel()

@@ -2,12 +2,16 @@ package generate
 
 import (
 	"bytes"
+	"crypto/ecdsa"
+	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/x509"
 	"encoding/base64"
+	"encoding/pem"
 	"errors"
 	"maps"
 	"math"
+	"math/big"
 	"regexp"
 	"slices"
 	"strings"
@@ -322,6 +326,21 @@ func TestHalfAPairIsNone(t *testing.T) {
 		assert.Equal(t, "1.1", w.note.Version)
 		assert.NoError(t, w.verifies("web"))
 	}
+}
+
+func TestAPairThatSomebodyElseMadeIsNeverRenewed(t *testing.T) {
+	w := newWorld(t, "ca")
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	require.NoError(t, err)
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), IsCA: true, BasicConstraintsValid: true, NotBefore: start.AddDate(-2, 0, 0), NotAfter: start.AddDate(-1, 0, 0)}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	require.NoError(t, err)
+	private, err := x509.MarshalPKCS8PrivateKey(key)
+	require.NoError(t, err)
+	w.data = map[string][]byte{
+		CACert: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), CAKey: pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private})}
+	assert.Empty(t, w.fill(), "although it has ended")
+	assert.Equal(t, never, w.note.RenewAfter)
 }
 
 func TestCertificatesOfOthersAreLeftAlone(t *testing.T) {
