@@ -115,6 +115,9 @@ const (
 	ReasonPodSecurityViolation = "PodSecurityViolation"
 	// ReasonPolicyViolation: an object would be what the platform's policy does not allow in the namespace.
 	ReasonPolicyViolation = "PolicyViolation"
+	// ReasonGeneratedSecretLost: a Secret that the operator had filled with values is gone, and the application may depend
+	// on them.
+	ReasonGeneratedSecretLost = "GeneratedSecretLost"
 	// ReasonDependencyMissing: a ConfigMap, a Secret, one of their keys or another object is missing that pods need to
 	// start, or the class of an Ingress or of a claim.
 	ReasonDependencyMissing = "DependencyMissing"
@@ -308,6 +311,35 @@ const AnnotationRestartedAt = "app.example.com/restarted-at"
 // AnnotationStartedWith is the annotation of a Deployment that is autoscaled, with the number of replicas that it did
 // start with. It is not rendered. A Deployment without it started with 1, which is what the API server gives a new one.
 const AnnotationStartedWith = "app.example.com/started-with"
+
+// AnnotationGenerate is the annotation of a rendered Secret with the keys that the operator fills once and never changes:
+// password=24 for so many letters and digits, key=hex:32 or key=base64:32 for so many random bytes, and ca and tls for
+// an authority and a pair that it signed, or ca:3650d and tls:365d with their lifetimes.
+const AnnotationGenerate = "app.example.com/generate"
+
+// AnnotationGenerateFor is the annotation of such a Secret with tls, with the DNS names of its certificate. The operator
+// sets it when it renders.
+const AnnotationGenerateFor = "app.example.com/generate-for"
+
+// AnnotationGenerated is the annotation of such a Secret once it was filled, with the names of the keys. It is not
+// rendered, nor are those below.
+const AnnotationGenerated = "app.example.com/generated"
+
+// AnnotationGeneratedVersion is the annotation of such a Secret with a version that changes if a key that was filled
+// before is made again; and of pods that refer to such Secrets, with the version of each.
+const AnnotationGeneratedVersion = "app.example.com/generated-version"
+
+// AnnotationGeneratedFor is the annotation of such a Secret with a digest of the DNS names that its certificate was made
+// for.
+const AnnotationGeneratedFor = "app.example.com/generated-for"
+
+// AnnotationRenewAfter is the annotation of such a Secret with the time after which a certificate in it is renewed, in
+// RFC 3339; never if all of them are others'.
+const AnnotationRenewAfter = "app.example.com/renew-after"
+
+// AnnotationGenerateAgain is the annotation of a resource with the names, separated by commas, of its Secrets that are
+// lost and may be filled with new values.
+const AnnotationGenerateAgain = "app.example.com/generate-again"
 
 // LabelOwner is the label of a cluster-scoped object, with the UID of the resource that it was rendered for: such an
 // object cannot have an owner reference to a resource in a namespace.

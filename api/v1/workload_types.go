@@ -15,12 +15,27 @@ type ConfigValue string
 // +kubebuilder:validation:XValidation:rule="!(has(self.databaseUrl) && has(self.databaseUrlFrom))",message="spec.config takes databaseUrl or databaseUrlFrom, not both"
 // +kubebuilder:validation:XValidation:rule="(has(self.environment) ? size(self.environment) : 0) + (has(self.files) ? size(self.files) : 0) <= 64",message="spec.config.environment and files must not have more than 64 entries together"
 // +kubebuilder:validation:XValidation:rule="(has(self.environment) ? self.environment.map(k, size(self.environment[k])).sum() : 0) + (has(self.files) ? self.files.map(k, size(self.files[k])).sum() : 0) <= 32768",message="spec.config.environment and files must not hold more than 32 KiB together: put larger files into a ConfigMap of your own, and mount it with spec.volumes and spec.volumeMounts"
+// +kubebuilder:validation:XValidation:rule="!has(self.environment) || !has(self.generated) || self.generated.all(k, !(k in self.environment))",message="spec.config.environment and generated must not have the same key: leave it out of one of them"
 type Config struct {
 	// Environment is kept in ConfigMap <name>-config and given to the main container as environment variables.
 	// +kubebuilder:validation:MaxProperties=64
 	// +kubebuilder:validation:XValidation:rule="self.all(k, size(k) > 0 && size(k) <= 253 && k.matches('^[A-Za-z_][A-Za-z0-9_.-]*$'))",message="spec.config.environment keys must be names of environment variables: letters, digits, '_', '.', '-', at most 253"
 	// +optional
 	Environment map[string]ConfigValue `json:"environment,omitempty"`
+
+	// Generated are environment variables of the main container whose values the operator makes once, at random, and keeps
+	// in Secret <name>-generated. A value never changes, unless its key is deleted from that Secret: then it is made again,
+	// and the pods roll. The key of an entry that is removed stays in the Secret. spec.envs take precedence.
+	// +kubebuilder:validation:MaxProperties=32
+	// +kubebuilder:validation:XValidation:rule="self.all(k, size(k) > 0 && size(k) <= 253 && k.matches('^[A-Za-z_][A-Za-z0-9_.-]*$'))",message="spec.config.generated keys must be names of environment variables: letters, digits, '_', '.', '-', at most 253"
+	// +kubebuilder:validation:XValidation:rule="self.map(k, size(k) + 1).sum() <= 1000",message="spec.config.generated keys must not have more than 1000 characters together: shorten them"
+	// +optional
+	Generated map[string]GeneratedValue `json:"generated,omitempty"`
+
+	// RetainGenerated keeps Secret <name>-generated when the AppService is deleted. One of the same name takes it again by
+	// annotation app.example.com/adopt: "true".
+	// +optional
+	RetainGenerated bool `json:"retainGenerated,omitempty"`
 
 	// LogLevel is given to the application as environment variable LOG_LEVEL.
 	// +kubebuilder:validation:MaxLength=63
@@ -48,6 +63,21 @@ type Config struct {
 	// +kubebuilder:validation:Pattern=`^/`
 	// +optional
 	MountPath string `json:"mountPath,omitempty"`
+}
+
+// GeneratedValue is a value that the operator makes at random.
+type GeneratedValue struct {
+	// Bytes is the number of random bytes. Defaults to 32.
+	// +kubebuilder:validation:Minimum=16
+	// +kubebuilder:validation:Maximum=1024
+	// +optional
+	Bytes *int32 `json:"bytes,omitempty"`
+
+	// Encoding says how they are written: hex with two characters for each, base64 with four for three, alphanumeric with
+	// one letter or digit for each. Defaults to alphanumeric.
+	// +kubebuilder:validation:Enum=hex;base64;alphanumeric
+	// +optional
+	Encoding string `json:"encoding,omitempty"`
 }
 
 // SecretKeySource takes a value from a Secret in the same namespace.

@@ -8,6 +8,8 @@ import (
 	"text/template/parse"
 
 	"helm.sh/helm/v3/pkg/chart"
+
+	v1 "github.com/example/appservice-operator/api/v1"
 )
 
 // The output of templates must be a function of the values and of the cluster's capabilities: anything that differs
@@ -19,7 +21,7 @@ var forbidden = map[string]reason{
 	"now": {RuleRandom, clock, "take a time from the spec"},
 	"ago": {RuleRandom, clock, "take a duration from the spec"},
 	"lookup": {RuleOutside, "templates of this operator cannot read the cluster, so it finds nothing",
-		"take it from the spec, or refer to the object by its name"},
+		"take it from the spec, or refer to the object by its name; " + made},
 	"getHostByName": {RuleOutside, "templates of this operator cannot reach the network, so it finds nothing",
 		"use the name itself: pods resolve it"},
 }
@@ -29,16 +31,21 @@ type reason struct{ rule, why, remedy string }
 const (
 	clock  = "it reads the clock, so no two renders are the same"
 	random = "it is random, so no two renders are the same"
+	made   = "have the operator make a value once: annotate its Secret with " + v1.AnnotationGenerate +
+		`: "KEY=32", and leave the key out`
 )
 
 func init() {
-	for _, name := range []string{
-		"randAlpha", "randAlphaNum", "randAscii", "randBytes", "randInt", "randNumeric", "shuffle", "uuidv4",
-		"bcrypt", "encryptAES", "htpasswd", "genPrivateKey", "genCA", "genCAWithKey", "genSelfSignedCert",
-		"genSelfSignedCertWithKey",
-		"genSignedCert", "genSignedCertWithKey",
+	for remedy, names := range map[string][]string{
+		made: {"randAlpha", "randAlphaNum", "randAscii", "randBytes", "randNumeric", "uuidv4"},
+		"have the operator make certificates once: annotate a Secret with " + v1.AnnotationGenerate + `: "ca,tls"`: {"genCA",
+			"genCAWithKey", "genSelfSignedCert", "genSelfSignedCertWithKey", "genSignedCert", "genSignedCertWithKey"},
+		"refer to a Secret that holds it, or take it from the spec": {"randInt", "shuffle", "bcrypt", "encryptAES", "htpasswd",
+			"genPrivateKey"},
 	} {
-		forbidden[name] = reason{RuleRandom, random, "refer to a Secret that holds it, or take it from the spec"}
+		for _, name := range names {
+			forbidden[name] = reason{RuleRandom, random, remedy}
+		}
 	}
 }
 

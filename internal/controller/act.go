@@ -85,6 +85,9 @@ func (r *Reconciler) act(ctx context.Context, s *scope, wanted rendering, found 
 		a.contended = r.spareContended(ctx, s, plan, there)
 		a.state = release.Decide(wanted.outline.Digest, there, plan)
 	}
+	if r.loses(ctx, s, &a); a.err != nil {
+		return a
+	}
 	a.changes = plan.String()
 	if a.state == release.InSync {
 		return a
@@ -191,7 +194,8 @@ func (r *Reconciler) compare(ctx context.Context, s *scope, wanted rendering,
 	there *livestate.Snapshot) (*render.Result, *release.Plan, error) {
 	nothing := &release.Plan{}
 	digest := wanted.outline.Digest
-	if release.Decide(digest, there, nothing) == release.InSync && s.memory.verified.Covers(digest, there.Objects) {
+	if release.Decide(digest, there, nothing) == release.InSync && s.memory.verified.Covers(digest, there.Objects) &&
+		!release.Renews(there.Objects, r.Clock.Now()) {
 		s.memory.verified = release.Verify(digest, there.Objects) // drops what the caches no longer hold
 		return nil, nothing, nil
 	}
@@ -206,6 +210,7 @@ func (r *Reconciler) compare(ctx context.Context, s *scope, wanted rendering,
 	plan.HoldBack(keysOf(wanted.held)...)
 	// a cluster that no longer serves a kind has deleted its objects; one that has just begun to may not report it
 	plan.HoldBack(wanted.outline.Unserved...)
+	plan.Renew(desired.Objects, there.Objects, r.Clock.Now())
 	if plan.Empty() && len(plan.Terminating) == 0 && len(wanted.held) == 0 {
 		s.memory.verified = release.Verify(digest, there.Objects)
 	}
@@ -237,7 +242,7 @@ func (r *Reconciler) keepAlive(ctx context.Context, s *scope, wanted rendering, 
 	record := a.there.Record
 	refused := a.err != nil && isBlocked(a.err)
 	if !refused && !a.waits() || record == nil || wanted.rendered != nil && record.Digest == wanted.outline.Digest ||
-		s.memory.verified.Covers(record.Digest, a.there.Objects) {
+		s.memory.verified.Covers(record.Digest, a.there.Objects) && !release.Renews(a.there.Objects, r.Clock.Now()) {
 		return a
 	}
 	if err := r.alive(ctx, s); err != nil {
@@ -246,7 +251,7 @@ func (r *Reconciler) keepAlive(ctx context.Context, s *scope, wanted rendering, 
 	plan, there, err := r.lastGood(ctx, s, wanted, record, a.waits() && record.ReturnedFrom != "")
 	if err == nil {
 		a.there, a.contended = there, r.spareContended(ctx, s, plan, there)
-		err = r.Actor.KeepAlive(ctx, s.resource, plan)
+		err = r.Actor.KeepAlive(ctx, s.resource, plan, record)
 	}
 	switch {
 	case err != nil && refused:
@@ -302,9 +307,17 @@ func (r *Reconciler) lastGood(ctx context.Context, s *scope, wanted rendering, r
 	if err := r.Actor.SpareAdmitted(ctx, s.resource, plan); err != nil {
 		return nil, nil, err
 	}
+	plan.Renew(objects, there.Objects, r.Clock.Now())
+	lost, err := r.lost(ctx, s, plan, record)
+	if err != nil {
+		return nil, nil, err
+	}
+	if lost != nil {
+		plan.HoldBack(lost.Keys...)
+	}
 	held, err := r.Hosts.Settle(ctx, s.resource, hosts.WantedBy(objects), there.Objects)
 	plan.HoldBack(keysOf(held)...)
-	if complete && len(objects) == all && len(held) == 0 && plan.Empty() && len(plan.Terminating) == 0 {
+	if complete && lost == nil && len(objects) == all && len(held) == 0 && plan.Empty() && len(plan.Terminating) == 0 {
 		s.memory.verified = release.Verify(record.Digest, there.Objects)
 	}
 	return plan, there, err

@@ -155,6 +155,6 @@ func isUnrenderable(err error) bool {
 // isAwaited reports whether a change of a watched object ends the error, and trying costs nothing.
 func isAwaited(err error) bool {
 	return is[*release.PreviousError](err) || is[*release.EarlierRunError](err) || is[*reference.MissingError](err) ||
-		is[*render.UnservedError](err) ||
+		is[*render.UnservedError](err) || is[*release.GeneratedLostError](err) ||
 		is[*hosts.ConflictError](err) || is[*hooks.PodSecurityError](err) || is[*policy.Error](err)
 }

@@ -50,6 +50,8 @@ type rendered struct {
 	asked []jobs.Run
 	runs  []jobs.Run
 	jobs  []jobs.Wanted
+	// generated are the names of the Secrets that the operator fills.
+	generated []string
 	// content that pods take from the references.
 	content reference.Content
 	// defaults are the fields that the spec left to the defaults.
@@ -94,13 +96,14 @@ func (r *Reconciler) render(ctx context.Context, s *scope) (rendering, error) {
 	var references []reference.Reference
 	var selectors map[kube.Key]map[string]string
 	var asked []jobs.Run
+	var generated []string
 	if known != nil && known.inputs == in {
-		references, selectors, asked = known.references, known.selectors, known.asked
+		references, selectors, asked, generated = known.references, known.selectors, known.asked, known.generated
 	} else {
 		if draft, err = r.draft(ctx, s); err != nil {
 			return rendering{}, err
 		}
-		references, selectors, asked = draft.References, draft.Selectors(), draft.Runs
+		references, selectors, asked, generated = draft.References, draft.Selectors(), draft.Runs, draft.Generated()
 	}
 	facts, err := r.References.Facts(ctx, s.resource, references)
 	if err != nil {
@@ -118,9 +121,12 @@ func (r *Reconciler) render(ctx context.Context, s *scope) (rendering, error) {
 	if facts.Jobs, err = r.jobNames(ctx, s, runs); err != nil {
 		return rendering{}, err
 	}
+	if facts.Generated, err = r.generatedVersions(ctx, s, generated); err != nil {
+		return rendering{}, err
+	}
 	out := rendering{}
 	fresh := &rendered{inputs: in, facts: facts, references: references, selectors: selectors, asked: asked, runs: runs,
-		content: content}
+		generated: generated, content: content}
 	if known != nil {
 		fresh.reloaded = known.reloaded
 	}

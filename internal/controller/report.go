@@ -165,6 +165,7 @@ func (r *Reconciler) next(s *scope, wanted rendering, done attempt, delayed time
 	}
 	s.memory.backoff = backoff[version]{}
 	wait := sooner(sooner(sooner(r.Period, delayed), wanted.reload), done.reload)
+	wait = sooner(wait, r.generatedAt(s, wanted, done))
 	if done.there.Unconfirmed { // if a watch broke, the events of our writes may never arrive
 		wait = sooner(wait, livestate.Lapse)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -34,10 +35,12 @@ type recorded struct {
 	content reference.Content
 	// returned says what failed before it was applied again; zero if nothing did.
 	returned release.Returned
+	// generated are the versions of the values in Secrets that they were last restarted for, by name.
+	generated map[string]string
 }
 
 // restart restarts the pods of the recorded release of a resource that waits, if its user asks for that, or if content
-// that they take has changed. The error is a reference.MissingError if the release lacks something.
+// that they take has changed, or values that the operator made. The error is a reference.MissingError if the release lacks something.
 func (r *Reconciler) restart(ctx context.Context, s *scope, wanted rendering, a attempt) attempt {
 	known, err := r.recorded(ctx, s, a.there.Record)
 	if err != nil {
@@ -62,21 +65,22 @@ func (r *Reconciler) restart(ctx context.Context, s *scope, wanted rendering, a 
 	if a.staged == nil && a.there.Record.ReturnedFrom == "" { // else a request is one to try again what failed
 		next.request = s.resource.GetAnnotations()[v1.AnnotationRestartedAt]
 	}
+	next.generated = generatedSince(known.generated, a.there.Objects)
 	present, err := wanted.objects()
 	if err != nil {
 		a.err = err
 		return a
 	}
-	scales := known.scales(present)
+	atOnce := next.request != known.request || !maps.Equal(next.generated, known.generated) || known.scales(present)
 	wait := reloadPeriod - r.Clock.Since(a.there.Record.Made)
 	switch {
-	case next.request == known.request && next.content == known.content && !scales:
+	case !atOnce && next.content == known.content:
 		return a
-	case next.request == known.request && wait > 0 && !scales:
+	case !atOnce && wait > 0:
 		a.reload = wait
 		return a
 	}
-	facts.Content = next.content.Version
+	facts.Content, facts.Generated = next.content.Version, next.generated
 	return r.again(ctx, s, wanted, a, facts, &next)
 }
 
@@ -90,7 +94,8 @@ func (r *Reconciler) recorded(ctx context.Context, s *scope, record *livestate.R
 		return nil, err
 	}
 	known := &recorded{record: record.UID, references: reference.Of(objects.Objects),
-		content: reference.ParseContent(record.References), replicas: replicasOf(objects.Objects)}
+		content: reference.ParseContent(record.References), generated: hooks.GeneratedVersions(objects.Objects),
+		replicas: replicasOf(objects.Objects)}
 	for _, object := range objects.Objects {
 		known.keys = append(known.keys, kube.KeyOf(object))
 		if stage.Of(object) == stage.Before {

@@ -56,11 +56,12 @@ type version struct {
 	generation      int64
 	chart, defaults string // digests
 	adoption        string
+	again           string // Secrets that may be filled anew
 }
 
 func (s *scope) version() version {
 	return version{generation: s.resource.GetGeneration(), chart: s.asked.Chart.Digest, defaults: s.asked.Defaults.Digest,
-		adoption: release.AdoptionOf(s.resource).String()}
+		adoption: release.AdoptionOf(s.resource).String(), again: s.resource.GetAnnotations()[v1.AnnotationGenerateAgain]}
 }
 
 // read returns the scope of a reconcile; nil if the resource is gone: the garbage collector deletes the objects that it

@@ -90,11 +90,12 @@ func LabeledOwner(object client.Object) string {
 // RetainedKind is the kind of objects that may be retained when their resource is deleted.
 const RetainedKind = "PersistentVolumeClaim"
 
-// RetainedFor returns the name of the resource that a claim belongs to without a controller reference: a retained
-// claim, or one that was created for a pod of a workload with claim templates. It is empty for any other object, and
-// for the claim of a pod that was scaled away.
+// RetainedFor returns the name of the resource that a claim, or a Secret, belongs to without a controller reference: a
+// retained one, or a claim that was created for a pod of a workload with claim templates. It is empty for any other
+// object, and for the claim of a pod that was scaled away.
 func RetainedFor(object client.Object) string {
-	if object.GetObjectKind().GroupVersionKind().Kind != RetainedKind {
+	kind := object.GetObjectKind().GroupVersionKind()
+	if kind.Kind != RetainedKind && kind != SecretKind {
 		return ""
 	}
 	if controller := metav1.GetControllerOfNoCopy(object); controller != nil &&

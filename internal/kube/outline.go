@@ -30,7 +30,8 @@ var (
 		"status", "version"}
 	outlineAnnotations = []string{
 		v1.AnnotationStamp, v1.AnnotationRetainedFor, v1.AnnotationOwnerKind, v1.AnnotationReadyWhen,
-		v1.AnnotationReadyMessage,
+		v1.AnnotationReadyMessage, v1.AnnotationGenerated, v1.AnnotationGeneratedVersion, v1.AnnotationGeneratedFor,
+		v1.AnnotationRenewAfter,
 		"meta.helm.sh/release-name", "meta.helm.sh/release-namespace",
 	}
 )

@@ -107,7 +107,7 @@ func addController(mgr manager.Manager, shared shared, entry chart.Watch) error 
 		Observer:     shared.Observer,
 		Actor: release.NewActor(
 			&livestate.Writer{Client: mgr.GetClient(), Secrets: core, Observer: shared.Observer}, kube.Named(mgr.GetAPIReader()),
-			shared.HistoryMax),
+			shared.HistoryMax).WithClock(shared.Clock),
 		Status:   &status.Writer{Client: mgr.GetClient(), Clock: shared.Clock},
 		Policy:   shared.Policy,
 		Client:   mgr.GetClient(),

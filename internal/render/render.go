@@ -229,6 +229,9 @@ func (d *Draft) Selectors() map[kube.Key]map[string]string {
 	return hooks.SelectorsOf(d.result.Objects)
 }
 
+// Generated returns the names of the Secrets that the operator fills.
+func (d *Draft) Generated() []string { return hooks.GeneratedSecrets(d.result.Objects) }
+
 // Kinds lists the kinds of the objects.
 func (d *Draft) Kinds() []schema.GroupVersionKind {
 	var list []schema.GroupVersionKind

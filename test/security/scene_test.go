@@ -40,6 +40,8 @@ type scene struct {
 	deleted types.UID
 	// held is a node port of another tenant.
 	held int32
+	// remembered is a value that a vector wants to know, or to change.
+	remembered string
 	// stored is the phase that the API server answered to a status of the tenant; empty if it refused.
 	stored v1.Phase
 }

@@ -49,6 +49,13 @@ The name of the ConfigMap and of the Secret that hold the configuration, and of 
 {{- end }}
 
 {{/*
+The name of the Secret whose values the operator makes.
+*/}}
+{{- define "appservice.generatedName" -}}
+{{- printf "%s-generated" (include "appservice.name" .) -}}
+{{- end }}
+
+{{/*
 The name of what the release task consists of, and the labels that find its pods: those of the application would bring it traffic.
 The labels take a list: the root, the name of the AppService.
 */}}
@@ -112,6 +119,16 @@ spec sets it, and what the configuration adds. Takes a list: the root, the name 
 {{- $root := . }}
 {{- $taken := dict }}
 {{- range .Values.envs }}{{- $_ := set $taken .name true }}{{- end }}
+{{- range $name, $_ := .Values.config.generated }}
+{{- if not (hasKey $taken $name) }}
+{{- $_ := set $taken $name true }}
+- name: {{ $name | quote }}
+  valueFrom:
+    secretKeyRef:
+      name: {{ include "appservice.generatedName" $root | quote }}
+      key: {{ $name | quote }}
+{{- end }}
+{{- end }}
 {{- if not (or (hasKey $taken "PORT") (hasKey (default dict .Values.config.environment) "PORT")) }}
 {{- with include "appservice.containerPorts" $root | fromYamlArray }}
 - name: PORT

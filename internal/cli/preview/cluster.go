@@ -24,6 +24,7 @@ import (
 	"github.com/example/appservice-operator/internal/controller/watch"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/kube/jobs"
+	"github.com/example/appservice-operator/internal/kube/livestate"
 	"github.com/example/appservice-operator/internal/kube/reference"
 	"github.com/example/appservice-operator/internal/policy"
 	"github.com/example/appservice-operator/internal/render"
@@ -135,8 +136,38 @@ func (c *Cluster) facts(
 	if noted, err := status.Of(resource); err == nil {
 		facts.Jobs = jobs.Names(draft.Runs, noted.Runs)
 	}
+	facts.Generated, err = c.generated(ctx, namespace, draft.Generated(), last)
+	if err != nil {
+		return facts, err
+	}
 	facts.Selectors, err = c.selectors(ctx, resource, draft.Selectors())
 	return facts, err
+}
+
+// generated returns the versions of the Secrets that the operator fills, by name: of live ones and, of those that do not
+// exist or may not be read, as they would be.
+func (c *Cluster) generated(ctx context.Context, namespace string, names []string,
+	last *Release) (map[string]string, error) {
+	if len(names) == 0 {
+		return nil, nil
+	}
+	versions, newest := map[string]string{}, (*livestate.Record)(nil)
+	if last != nil {
+		newest = &livestate.Record{Revision: last.Revision}
+		versions = hooks.GeneratedVersions(last.Outcome().Objects)
+	}
+	for _, name := range names {
+		live := kube.Metadata(kube.SecretKind)
+		err := c.reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, live)
+		forbidden, err := c.unless(client.IgnoreNotFound(err), "Secrets that the operator fills are taken to be as recorded")
+		if err != nil {
+			return nil, err
+		}
+		if !forbidden || versions[name] == "" {
+			versions[name] = release.GeneratedVersion(live, newest)
+		}
+	}
+	return versions, nil
 }
 
 // selectors returns those of live workloads that are the resource's, or about to become that: they cannot change.

@@ -10,6 +10,7 @@ import (
 	"github.com/example/appservice-operator/internal/controller/release"
 	"github.com/example/appservice-operator/internal/hosts"
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/kube/generate"
 )
 
 // Effect is the type of a consequence.
@@ -137,7 +138,8 @@ func hostsThatGo(before, after []*unstructured.Unstructured) []string {
 	return slices.DeleteFunc(claimed(before), func(host string) bool { return slices.Contains(stay, host) })
 }
 
-// fate returns the effect on the data of a PersistentVolumeClaim, or of those of a StatefulSet, that is removed.
+// fate returns the effect on the data of a PersistentVolumeClaim, or of those of a StatefulSet, that is removed, and on
+// the values of a Secret that the operator made.
 func fate(change Change) (Effect, string) {
 	old, key := change.Old, kube.KeyOf(change.Old)
 	switch {
@@ -145,6 +147,10 @@ func fate(change Change) (Effect, string) {
 		return Keeps, fmt.Sprintf("%s stays with its data, though nothing uses it", key)
 	case key.Kind == kube.RetainedKind && change.New == nil:
 		return Loses, fmt.Sprintf("%s is deleted WITH ITS DATA", key)
+	case change.New == nil && !generate.Of(old).None() && kube.RetainedFor(old) != "":
+		return Keeps, fmt.Sprintf("%s stays with the values that were generated, though nothing uses it", key)
+	case change.New == nil && !generate.Of(old).None():
+		return Loses, fmt.Sprintf("%s is deleted WITH THE VALUES that were generated", key)
 	case kube.TraitsOf(key.GroupKind).Claims == nil || len(claimTemplates(old)) == 0:
 		return "", ""
 	case change.New == nil && retention(old, "whenDeleted") == "Delete":

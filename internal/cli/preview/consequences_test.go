@@ -36,6 +36,7 @@ const (
 	aService    = "{apiVersion: v1, kind: Service, metadata: {name: web}, spec: {ports: [{name: http, port: 80}, {name: dns, port: 53, protocol: UDP}]}}\n"
 	anIngress   = "{apiVersion: networking.k8s.io/v1, kind: Ingress, metadata: {name: web}, spec: {rules: [{host: a.example.com}, {host: b.example.com}]}}\n"
 	aClaim      = "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: web-data}, spec: {resources: {requests: {storage: 1Gi}}}}\n"
+	aSecret     = "{apiVersion: v1, kind: Secret, metadata: {name: web}}\n"
 	aSet        = "{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: web}, spec: {replicas: 3, persistentVolumeClaimRetentionPolicy: {whenDeleted: Retain, whenScaled: Delete}, volumeClaimTemplates: [{metadata: {name: data}}], template: {}}}\n"
 )
 
@@ -43,6 +44,7 @@ func TestConsequences(t *testing.T) {
 	t.Parallel()
 	change := func(text string, pairs ...string) string { return strings.NewReplacer(pairs...).Replace(text) }
 	kept := change(aClaim, "{name: web-data}", "{name: web-data, annotations: {app.example.com/retained-for: web}}")
+	generated := change(aSecret, "{name: web}", `{name: web, annotations: {app.example.com/generate: "KEY=32"}}`)
 	for name, test := range map[string]struct {
 		before, after string
 		want          []string
@@ -61,6 +63,9 @@ func TestConsequences(t *testing.T) {
 		"a host that another object serves": {anIngress + "---\n" + change(anIngress, "name: web", "name: api"), anIngress, nil},
 		"a claim that goes":                 {aClaim, "", []string{"losesData: PersistentVolumeClaim web-data is deleted WITH ITS DATA"}},
 		"a claim that is kept":              {kept, "", []string{"stays: PersistentVolumeClaim web-data stays with its data, though nothing uses it"}},
+		"a Secret that goes":                {aSecret, "", nil},
+		"one with generated values":         {generated, "", []string{"losesData: Secret web is deleted WITH THE VALUES that were generated"}},
+		"one that keeps them":               {change(generated, "annotations: {", "annotations: {app.example.com/retained-for: web, "), "", []string{"stays: Secret web stays with the values that were generated, though nothing uses it"}},
 		"a claim that grows":                {aClaim, change(aClaim, "1Gi", "2Gi"), nil},
 		"a StatefulSet that goes":           {aSet, "", []string{"restartsPods: StatefulSet web goes, with its pods", "stays: the claims of StatefulSet web stay with their data, though nothing uses them"}},
 		"one that goes with its claims":     {change(aSet, "Retain", "Delete"), "", []string{"losesData: the claims of StatefulSet web are deleted WITH THEIR DATA", "restartsPods: StatefulSet web goes, with its pods"}},

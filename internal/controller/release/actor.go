@@ -2,15 +2,19 @@ package release
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"slices"
+	"time"
 
 	"helm.sh/helm/v3/pkg/chart"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/kube/generate"
 	"github.com/example/appservice-operator/internal/kube/livestate"
 	"github.com/example/appservice-operator/internal/render"
 )
@@ -20,12 +24,19 @@ type Actor struct {
 	writer *livestate.Writer
 	live   client.Reader
 	keep   int
+	maker  generate.Maker
 }
 
 // NewActor returns an actor. Live reads past the caches; keep is the number of release records kept of each resource,
 // the newest included.
 func NewActor(writer *livestate.Writer, live client.Reader, keep int) *Actor {
-	return &Actor{writer: writer, live: live, keep: keep}
+	return &Actor{writer: writer, live: live, keep: keep, maker: generate.Maker{Random: rand.Reader, Now: time.Now}}
+}
+
+// WithClock has certificates made and renewed by a clock, and returns the actor.
+func (a *Actor) WithClock(clock clock.PassiveClock) *Actor {
+	a.maker.Now = clock.Now
+	return a
 }
 
 // Task is one resource, its desired objects, and the input of Decide about it.
@@ -60,6 +71,7 @@ func (a *Actor) Write(ctx context.Context, task Task) (created []client.Object, 
 	session := a.writer.Begin(task.Owner.GetUID())
 	defer session.End()
 	writes := a.applier(session, task.Owner, task.Desired)
+	writes.firstVersion = GeneratedVersion(nil, task.Snapshot.Record)
 	created, err = a.attempt(ctx, session, writes, task)
 	if err != nil && task.First {
 		err = writes.takeBack(ctx, task, created, err)
@@ -156,11 +168,14 @@ func (a *Actor) OtherWriter(ctx context.Context, object client.Object) string {
 	return kube.OtherWriter(live)
 }
 
-// KeepAlive carries out a plan of CompareLastGood.
-func (a *Actor) KeepAlive(ctx context.Context, owner *unstructured.Unstructured, plan *Plan) error {
+// KeepAlive carries out a plan of CompareLastGood while a record is the newest.
+func (a *Actor) KeepAlive(ctx context.Context, owner *unstructured.Unstructured, plan *Plan,
+	newest *livestate.Record) error {
 	session := a.writer.Begin(owner.GetUID())
 	defer session.End()
-	_, err := a.applier(session, owner, nil).execute(ctx, plan)
+	writes := a.applier(session, owner, nil)
+	writes.firstVersion = GeneratedVersion(nil, newest)
+	_, err := writes.execute(ctx, plan)
 	return err
 }
 
@@ -182,7 +197,7 @@ func (a *Actor) applier(session *livestate.Session, owner *unstructured.Unstruct
 		}
 		return render.BodyOf(object)
 	}
-	return &applier{session: session, live: a.live, owner: owner, bodies: bodies}
+	return &applier{session: session, live: a.live, owner: owner, bodies: bodies, maker: a.maker}
 }
 
 func (a *Actor) records(session *livestate.Session, owner *unstructured.Unstructured) *records {

@@ -25,7 +25,7 @@ func (a *Actor) SpareAdmitted(ctx context.Context, owner *unstructured.Unstructu
 	var spared []kube.Key
 	for _, change := range plan.Apply {
 		content, full := kube.Content(change.Live)
-		if !full || change.Field == "" || stampOf(change.Live) != stampOf(change.Desired) {
+		if !full || change.Field == "" || change.fills || stampOf(change.Live) != stampOf(change.Desired) {
 			continue
 		}
 		change.Live = &unstructured.Unstructured{Object: content}

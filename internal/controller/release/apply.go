@@ -13,6 +13,7 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/kube/generate"
 	"github.com/example/appservice-operator/internal/kube/livestate"
 	"github.com/example/appservice-operator/internal/render"
 )
@@ -29,6 +30,9 @@ type applier struct {
 	owner   *unstructured.Unstructured
 	// bodies returns the JSON of rendered objects.
 	bodies func(*unstructured.Unstructured) (render.Body, error)
+	// maker makes the values of Secrets, whose first version is firstVersion.
+	maker        generate.Maker
+	firstVersion string
 }
 
 // check looks for obstacles to creating objects, before anything is written. Objects that exist and are controlled by
@@ -169,8 +173,16 @@ func (a *applier) execute(ctx context.Context, plan *Plan) (created []client.Obj
 		default:
 			created = append(created, written)
 			err = a.handOver(ctx, desired, written)
+			if err == nil {
+				_, err = a.fill(ctx, desired, written)
+			}
 		}
 		if err != nil {
+			return created, err
+		}
+	}
+	for _, change := range plan.Fill {
+		if _, err := a.fill(ctx, change.Desired, change.Live); err != nil {
 			return created, err
 		}
 	}
@@ -190,6 +202,12 @@ func (a *applier) execute(ctx context.Context, plan *Plan) (created []client.Obj
 // change brings an existing object to its rendered state.
 func (a *applier) change(ctx context.Context, change Change) error {
 	held, err := a.takeOver(ctx, change)
+	if err != nil {
+		return err
+	}
+	if held == nil {
+		held, err = a.fill(ctx, change.Desired, change.Live)
+	}
 	if err != nil {
 		return err
 	}
@@ -215,7 +233,11 @@ const neverAVersion = "1"
 // metadata are returned.
 func (a *applier) create(ctx context.Context, desired *unstructured.Unstructured,
 	options ...client.PatchOption) (written *unstructured.Unstructured, live client.Object, err error) {
-	written, err = a.apply(ctx, Change{Desired: started(desired)}, options...)
+	first, err := a.created(desired)
+	if err != nil {
+		return nil, nil, err
+	}
+	written, err = a.apply(ctx, Change{Desired: first}, options...)
 	if !apierrors.IsConflict(err) {
 		return written, nil, err
 	}

@@ -29,6 +29,8 @@ type Change struct {
 	rolling rolling
 	// added says that others added to what belongs to the operator as a whole, which an apply alone would leave.
 	added bool
+	// fills says that the operator makes values of a Secret.
+	fills bool
 }
 
 // rolling says whether a change of an object restarts the existing pods.
@@ -86,7 +88,7 @@ func (c Change) onlyRestarts() bool {
 		return false
 	}
 	want := c.Desired.DeepCopy()
-	for _, name := range []string{v1.AnnotationRestartedAt, hooks.AnnotationReferences} {
+	for _, name := range []string{v1.AnnotationRestartedAt, hooks.AnnotationReferences, v1.AnnotationGeneratedVersion} {
 		for _, template := range [][]string{{"spec", "template"}, {"spec", "jobTemplate", "spec", "template"}} {
 			path := append(slices.Clone(template), "metadata", "annotations", name)
 			if value, found, _ := unstructured.NestedString(have, path...); found {
@@ -115,15 +117,17 @@ func compareObject(desired *unstructured.Unstructured, live client.Object) *Chan
 	} else {
 		found.compare("", want, have)
 	}
-	first := found.first
-	if first == nil && !renderedAgain && !unsettledReplicas(desired, live) {
+	first, missing := found.first, unfilled(desired, live)
+	if first == nil && !renderedAgain && !unsettledReplicas(desired, live) && missing == "" {
 		return nil
 	}
-	change := &Change{Desired: desired, Live: live, rolling: rollingOf(desired, have, full), added: found.added}
+	change := &Change{Desired: desired, Live: live, rolling: rollingOf(desired, have, full), added: found.added,
+		fills: missing != ""}
 	if found.added && !renderedAgain && templateOfRunning(desired) != nil {
 		change.rolling = rolls
 	}
 	if first == nil {
+		change.Field = missing
 		return change
 	}
 	change.Field, change.More = strings.TrimPrefix(first.path, "."), found.more()

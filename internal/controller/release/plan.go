@@ -27,6 +27,8 @@ type Plan struct {
 	// Terminating are rendered objects that were deleted and still exist, held by finalizers. They are left alone until
 	// they are gone; then they are missing.
 	Terminating []client.Object
+	// Fill are Secrets that nothing but missing values is added to.
+	Fill []Change
 	// Adopted are rendered objects that others created and that were taken over.
 	Adopted []kube.Key
 }
@@ -41,7 +43,7 @@ func (p *Plan) Adopting(keys []kube.Key) *Plan {
 }
 
 // Empty reports whether nothing has to be written.
-func (p *Plan) Empty() bool { return len(p.Create)+len(p.Apply)+len(p.Delete) == 0 }
+func (p *Plan) Empty() bool { return len(p.Create)+len(p.Apply)+len(p.Fill)+len(p.Delete) == 0 }
 
 // OnlyDeletes reports whether nothing has to be created or changed.
 func (p *Plan) OnlyDeletes() bool { return len(p.Create)+len(p.Apply) == 0 }
@@ -115,7 +117,7 @@ func (p *Plan) HoldBack(keys ...kube.Key) {
 	p.Delete = slices.DeleteFunc(p.Delete, func(o client.Object) bool { return slices.Contains(keys, kube.KeyOf(o)) })
 }
 
-// Only returns the part of the plan that creates or applies some objects, and creates others.
+// Only returns the part of the plan that creates or applies some objects, and creates others or adds missing values.
 func (p *Plan) Only(write, create []kube.Key) *Plan {
 	out := &Plan{}
 	for _, object := range p.Create {
@@ -124,8 +126,11 @@ func (p *Plan) Only(write, create []kube.Key) *Plan {
 		}
 	}
 	for _, change := range p.Apply {
-		if slices.Contains(write, kube.KeyOf(change.Desired)) {
+		switch key := kube.KeyOf(change.Desired); {
+		case slices.Contains(write, key):
 			out.Apply = append(out.Apply, change)
+		case slices.Contains(create, key) && change.fills:
+			out.Fill = append(out.Fill, change)
 		}
 	}
 	return out

@@ -129,16 +129,22 @@ func Of(objects []*unstructured.Unstructured) []Reference {
 	})
 }
 
-// By lists what an object refers to, whether that is rendered with it or not.
-func By(object *unstructured.Unstructured) []Reference { return of(object) }
+// ByPods lists what the pods of an object refer to, whether that is rendered with it or not; nil if its kind has none.
+func ByPods(object *unstructured.Unstructured) []Reference {
+	template := PodTemplate(object)
+	if template == nil {
+		return nil
+	}
+	var pod corev1.PodTemplateSpec
+	if runtime.DefaultUnstructuredConverter.FromUnstructured(template, &pod) != nil {
+		return nil // post-rendering says what is wrong with it
+	}
+	return ofPod(&pod.Spec)
+}
 
 func of(object *unstructured.Unstructured) []Reference {
-	if template := PodTemplate(object); template != nil {
-		var pod corev1.PodTemplateSpec
-		if runtime.DefaultUnstructuredConverter.FromUnstructured(template, &pod) == nil {
-			return ofPod(&pod.Spec)
-		}
-		return nil // post-rendering says what is wrong with it
+	if PodTemplate(object) != nil {
+		return ByPods(object)
 	}
 	if route := gateway.RouteOf(object); route != nil {
 		return ofRoute(route)

@@ -50,6 +50,9 @@ type Facts struct {
 	Jobs map[string]string
 	// Content is the version of the content that pods take from what is referred to; empty if that is not known.
 	Content string
+	// Generated are the versions of the values of Secrets that the operator fills, by name; nil if there are none, or if
+	// they are not known.
+	Generated map[string]string
 }
 
 // FactsOf returns the facts in the labels of a namespace.
@@ -87,8 +90,8 @@ type Hook func(ctx context.Context, in *Input, objects []*unstructured.Unstructu
 
 // Default is the chain that the operator and its command line use, in order.
 func Default() []Hook {
-	return []Hook{Canonical, Reserved, PullPolicy, Restart, Reload, PodSecurity, Rerun, Stages, Selectors, Ownership,
-		Labels, Claims, Policy}
+	return []Hook{Canonical, Reserved, PullPolicy, Restart, Reload, Generated, PodSecurity, Rerun, Stages, Selectors,
+		Ownership, Labels, Claims, Policy}
 }
 
 // Run passes the objects through the hooks in order and stops at the first that fails.

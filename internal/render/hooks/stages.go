@@ -21,7 +21,7 @@ func Stages(_ context.Context, _ *Input, objects []*unstructured.Unstructured) e
 			return &ObjectError{object, err}
 		}
 		if stage.Of(object) == stage.Before {
-			needed = append(needed, reference.By(object)...)
+			needed = append(needed, reference.ByPods(object)...)
 		}
 	}
 	for _, object := range objects {

@@ -48,6 +48,7 @@ var reasons = map[string]Reason{
 		InPods: true, Recurs: true, LeadsBack: true},
 	v1.ReasonReadinessProbeFailing: {Hint: "correct spec.probes.readiness, or the endpoint that it checks; a slow start needs spec.probes.startupSeconds", InPods: true, LeadsBack: true},
 	v1.ReasonUnschedulable:         {Hint: "lower spec.resources.requests, loosen spec.nodeSelector, affinity or tolerations, or ask for more nodes", InPods: true},
+	v1.ReasonGeneratedSecretLost:   {Hint: "restore the Secret that the message names from a backup, or name it in the annotation " + v1.AnnotationGenerateAgain + " to have new values made"},
 	v1.ReasonDependencyMissing:     {Hint: "create it or change the reference", InPods: true},
 	v1.ReasonVolumeNotBound:        {Hint: "check spec.persistence.storageClassName and the cluster's provisioner (kubectl describe pvc)", InPods: true},
 	v1.ReasonVolumeNotMounted: {Hint: "see kubectl describe pod, and the log of the node's storage driver",

@@ -1,0 +1,107 @@
+package controller
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/example/appservice-operator/internal/controller/release"
+	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/kube/generate"
+	"github.com/example/appservice-operator/internal/kube/livestate"
+)
+
+// secretKey returns the key of a Secret.
+func secretKey(name string) kube.Key {
+	return kube.Key{GroupKind: kube.SecretKind.GroupKind(), Name: name}
+}
+
+// generatedVersions returns the versions of the values of Secrets that the operator fills, by name; nil for none. They
+// are in the live Secrets. One that does not exist yet gets its version with its values.
+func (r *Reconciler) generatedVersions(ctx context.Context, s *scope, names []string) (map[string]string, error) {
+	if len(names) == 0 {
+		return nil, nil
+	}
+	live, err := r.Observer.Look(s.resource, []kube.Key{secretKey("")})
+	if err != nil {
+		return nil, nil // the snapshot has that error, too, and then nothing is written
+	}
+	newest, err := r.recordBefore(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	versions := make(map[string]string, len(names))
+	for _, name := range names {
+		versions[name] = release.GeneratedVersion(live[secretKey(name)], newest)
+	}
+	return versions, nil
+}
+
+// generatedAt returns when values that the operator made need another reconcile: at once if pods have yet to see what was
+// made again, else when a certificate is renewed; 0 for never.
+func (r *Reconciler) generatedAt(s *scope, wanted rendering, a attempt) (wait time.Duration) {
+	var versions map[string]string
+	switch {
+	case a.waits() && s.memory.recorded != nil:
+		versions = s.memory.recorded.generated
+	case wanted.rendered != nil:
+		versions = wanted.facts.Generated
+	}
+	for name, rendered := range versions {
+		live := a.there.Objects[secretKey(name)]
+		if live == nil {
+			continue
+		}
+		note := generate.NoteOf(live)
+		if note.Version != "" && note.Version != rendered {
+			return time.Millisecond
+		}
+		if left := note.Renewal().Sub(r.Clock.Now()); left > 0 {
+			wait = sooner(wait, left)
+		}
+	}
+	return wait
+}
+
+// generatedSince returns the versions of Secrets, of which those that pods have are known. One that does not exist keeps
+// its version.
+func generatedSince(known map[string]string, there map[kube.Key]client.Object) map[string]string {
+	versions := maps.Clone(known)
+	for name := range versions {
+		if live := there[secretKey(name)]; live != nil {
+			versions[name] = cmp.Or(generate.NoteOf(live).Version, versions[name])
+		}
+	}
+	return versions
+}
+
+// loses refuses an attempt that would make values anew that the recorded release had. A repair goes on without them.
+func (r *Reconciler) loses(ctx context.Context, s *scope, a *attempt) {
+	lost, err := r.lost(ctx, s, a.plan, a.there.Record)
+	switch {
+	case err != nil:
+		a.err = err
+	case lost == nil:
+	case a.state == release.Drifted:
+		a.plan.HoldBack(lost.Keys...)
+		a.contended, a.state = lost, release.Decide(a.there.Record.Digest, a.there, a.plan)
+	default:
+		a.err = lost
+	}
+}
+
+// lost returns the Secrets whose values a plan would make anew although the recorded release had them; nil for none.
+func (r *Reconciler) lost(ctx context.Context, s *scope, plan *release.Plan,
+	record *livestate.Record) (*release.GeneratedLostError, error) {
+	if record == nil || !plan.AsksForGenerated() {
+		return nil, nil
+	}
+	recorded, err := r.lastGoodOf(ctx, s, record)
+	if err != nil {
+		return nil, err
+	}
+	return r.Actor.Lost(ctx, s.resource, plan, recorded.Objects)
+}

@@ -1,0 +1,175 @@
+package release
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/kube/generate"
+	"github.com/example/appservice-operator/internal/kube/livestate"
+	"github.com/example/appservice-operator/internal/render"
+)
+
+// generatedManager owns the values that the operator makes for a Secret, and the annotations that note them. The
+// operator's field manager must not: it would remove what is not rendered. A Secret is created with its values, which
+// then change hands; the note shows that they have.
+const generatedManager = FieldManager + "-generated"
+
+// unfilled returns the first field of a live Secret that the operator has yet to fill; empty if there is none.
+func unfilled(desired *unstructured.Unstructured, live client.Object) string {
+	wanted := generate.Of(desired)
+	if wanted.None() {
+		return ""
+	}
+	var data map[string]any
+	if content, full := kube.Content(live); full {
+		if data, _, _ = unstructured.NestedMap(content, "data"); data == nil {
+			data = map[string]any{}
+		}
+	}
+	return wanted.Lacks(generate.NoteOf(live), data)
+}
+
+// Renew adds to a plan the Secrets with certificates whose time has come: nothing about them differs.
+func (p *Plan) Renew(rendered []*unstructured.Unstructured, there map[kube.Key]client.Object, now time.Time) {
+	planned := map[kube.Key]bool{}
+	for _, change := range p.Apply {
+		planned[kube.KeyOf(change.Desired)] = true
+	}
+	for _, desired := range rendered {
+		key := kube.KeyOf(desired)
+		live, found := there[key]
+		if !found || planned[key] || live.GetDeletionTimestamp() != nil || !due(desired, live, now) {
+			continue
+		}
+		p.Apply = append(p.Apply, Change{Desired: desired, Live: live, Field: "data." + generate.TLSCert, fills: true})
+	}
+}
+
+// due reports whether a certificate in a live Secret is to be renewed.
+func due(desired *unstructured.Unstructured, live client.Object, now time.Time) bool {
+	return generate.Of(desired).CA > 0 && generate.NoteOf(live).Due(now)
+}
+
+// Renews reports whether a certificate in any of some live Secrets may have to be renewed.
+func Renews(there map[kube.Key]client.Object, now time.Time) bool {
+	for key, live := range there {
+		if key.GroupKind == kube.SecretKind.GroupKind() && generate.NoteOf(live).Due(now) {
+			return true
+		}
+	}
+	return false
+}
+
+// GeneratedVersion returns the version of the values of a live Secret, or that which a Secret gets that is nil or not
+// noted yet, while a record is the newest.
+func GeneratedVersion(live client.Object, newest *livestate.Record) string {
+	if live != nil {
+		if version := generate.NoteOf(live).Version; version != "" {
+			return version
+		}
+	}
+	if newest == nil {
+		return generate.FirstVersion(0)
+	}
+	return generate.FirstVersion(newest.Revision)
+}
+
+// created returns an object as it is created: a workload with its number of replicas, a Secret with its values.
+func (a *applier) created(desired *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	wanted := generate.Of(desired)
+	if wanted.None() {
+		return started(desired), nil
+	}
+	filled, err := a.maker.Fill(wanted, nil, generate.Note{}, a.firstVersion)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", kube.KeyOf(desired), err)
+	}
+	secret := desired.DeepCopy()
+	for key, value := range encoded(filled.Data) {
+		if err := unstructured.SetNestedField(secret.Object, value, "data", key); err != nil {
+			return nil, fmt.Errorf("%s: %w", kube.KeyOf(desired), err)
+		}
+	}
+	return secret, nil
+}
+
+// encoded returns the entries of a Secret as in JSON.
+func encoded(data map[string][]byte) map[string]any {
+	out := make(map[string]any, len(data))
+	for key, value := range data {
+		out[key] = base64.StdEncoding.EncodeToString(value)
+	}
+	return out
+}
+
+// fill makes the values that a live Secret lacks, and notes them. It returns the Secret as written; nil if no write was
+// needed. Whatever has a value keeps it.
+func (a *applier) fill(ctx context.Context, desired *unstructured.Unstructured,
+	live client.Object) (client.Object, error) {
+	if generate.Of(desired).None() || unfilled(desired, live) == "" && !due(desired, live, a.maker.Now()) {
+		return nil, nil
+	}
+	content, full := kube.Content(live)
+	if !full {
+		whole := identity(live)
+		if err := a.live.Get(ctx, client.ObjectKeyFromObject(whole), whole); err != nil {
+			return nil, fmt.Errorf("cannot read %s: %w", kube.KeyOf(whole), err)
+		}
+		content = whole.Object // the version of live is a precondition
+	}
+	have, err := decoded(content)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", kube.KeyOf(live), err)
+	}
+	for _, field := range []string{"data", "stringData"} { // what is rendered belongs to the other manager
+		rendered, _, _ := unstructured.NestedMap(desired.Object, field)
+		for key := range rendered {
+			delete(have, key)
+		}
+	}
+	filled, err := a.maker.Fill(generate.Of(desired), have, generate.NoteOf(live), a.firstVersion)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", kube.KeyOf(live), err)
+	}
+	return a.holdValues(ctx, live, filled)
+}
+
+// decoded returns the entries of a Secret.
+func decoded(content map[string]any) (map[string][]byte, error) {
+	entries, _, err := unstructured.NestedStringMap(content, "data")
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[string][]byte, len(entries))
+	for key, text := range entries {
+		value, err := base64.StdEncoding.DecodeString(text)
+		if err != nil {
+			return nil, fmt.Errorf("data.%s is not in base 64", key)
+		}
+		out[key] = value
+	}
+	return out, nil
+}
+
+// holdValues gives values to the manager of generated ones and notes them, in one write.
+func (a *applier) holdValues(ctx context.Context, live client.Object,
+	filled generate.Filled) (client.Object, error) {
+	holder := identity(live)
+	holder.SetAnnotations(filled.Annotations)
+	holder.Object["data"] = encoded(filled.Data)
+	body, err := render.BodyOf(holder)
+	if err != nil {
+		return nil, err
+	}
+	held, err := a.send(ctx, live, body, live, client.FieldOwner(generatedManager))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", kube.KeyOf(live), err)
+	}
+	return held, nil
+}
