@@ -164,10 +164,12 @@ func TestAReleaseThatFailsIsKept(t *testing.T) {
 			}
 			return err
 		})
-		mark := manager.Requests.Mark()
 		manager.Rest(t)
-		assert.Empty(t, manager.Requests.WritesSince(mark))
+		deployment := &appsv1.Deployment{}
+		get(t, app, deployment)
+		assert.NotEmpty(t, deployment.Spec.Template.Annotations["script.kwok.x-k8s.io/status"], "what failed was changed")
 		assert.Equal(t, revision, app.Status.Release.Revision)
+		assert.NoError(t, records(t, app, 1)) // one that is deployed
 	}
 	never := returning(namespace, "never")
 	notThere(&never.Spec)
