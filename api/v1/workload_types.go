@@ -24,8 +24,8 @@ type Config struct {
 	Environment map[string]ConfigValue `json:"environment,omitempty"`
 
 	// Generated are environment variables of the main container whose values the operator makes once, at random, and keeps
-	// in Secret <name>-generated. A value never changes, unless its key is deleted from that Secret: then it is made again,
-	// and the pods roll. The key of an entry that is removed stays in the Secret. spec.envs take precedence.
+	// in Secret <name>-generated. A value never changes, unless its key is deleted from that Secret: then it is made
+	// again, and the pods roll. The key of an entry that is removed stays in the Secret. spec.envs take precedence.
 	// +kubebuilder:validation:MaxProperties=32
 	// +kubebuilder:validation:XValidation:rule="self.all(k, size(k) > 0 && size(k) <= 253 && k.matches('^[A-Za-z_][A-Za-z0-9_.-]*$'))",message="spec.config.generated keys must be names of environment variables: letters, digits, '_', '.', '-', at most 253"
 	// +kubebuilder:validation:XValidation:rule="self.map(k, size(k) + 1).sum() <= 1000",message="spec.config.generated keys must not have more than 1000 characters together: shorten them"

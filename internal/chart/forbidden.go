@@ -40,8 +40,8 @@ func init() {
 		made: {"randAlpha", "randAlphaNum", "randAscii", "randBytes", "randNumeric", "uuidv4"},
 		"have the operator make certificates once: annotate a Secret with " + v1.AnnotationGenerate + `: "ca,tls"`: {"genCA",
 			"genCAWithKey", "genSelfSignedCert", "genSelfSignedCertWithKey", "genSignedCert", "genSignedCertWithKey"},
-		"refer to a Secret that holds it, or take it from the spec": {"randInt", "shuffle", "bcrypt", "encryptAES", "htpasswd",
-			"genPrivateKey"},
+		"refer to a Secret that holds it, or take it from the spec": {"randInt", "shuffle", "bcrypt", "encryptAES",
+			"htpasswd", "genPrivateKey"},
 	} {
 		for _, name := range names {
 			forbidden[name] = reason{RuleRandom, random, remedy}

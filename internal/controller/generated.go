@@ -40,8 +40,8 @@ func (r *Reconciler) generatedVersions(ctx context.Context, s *scope, names []st
 	return versions, nil
 }
 
-// generatedAt returns when values that the operator made need another reconcile: at once if pods have yet to see what was
-// made again, else when a certificate is renewed; 0 for never.
+// generatedAt returns when values that the operator made need another reconcile: at once if pods have yet to see what
+// was made again, else when a certificate is renewed; 0 for never.
 func (r *Reconciler) generatedAt(s *scope, wanted rendering, a attempt) (wait time.Duration) {
 	var versions map[string]string
 	switch {
@@ -66,8 +66,8 @@ func (r *Reconciler) generatedAt(s *scope, wanted rendering, a attempt) (wait ti
 	return wait
 }
 
-// generatedSince returns the versions of Secrets, of which those that pods have are known. One that does not exist keeps
-// its version.
+// generatedSince returns the versions of Secrets, of which those that pods have are known. One that does not exist
+// keeps its version.
 func generatedSince(known map[string]string, there map[kube.Key]client.Object) map[string]string {
 	versions := maps.Clone(known)
 	for name := range versions {

@@ -40,7 +40,8 @@ type recorded struct {
 }
 
 // restart restarts the pods of the recorded release of a resource that waits, if its user asks for that, or if content
-// that they take has changed, or values that the operator made. The error is a reference.MissingError if the release lacks something.
+// that they take has changed, or values that the operator made. The error is a reference.MissingError if the
+// release lacks something.
 func (r *Reconciler) restart(ctx context.Context, s *scope, wanted rendering, a attempt) attempt {
 	known, err := r.recorded(ctx, s, a.there.Record)
 	if err != nil {

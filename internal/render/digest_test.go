@@ -171,7 +171,7 @@ func TestTheDigestChangesWithEveryFieldOfTheSpec(t *testing.T) {
 	valid := map[any]any{ // where one more letter would not do
 		"TCP": "UDP", "UDP": "SCTP", "Exact": "Prefix", "ImplementationSpecific": "Exact",
 		"100m": "200m", "500m": "600m", "64Mi": "65Mi", "128Mi": "129Mi", "1Gi": "3Gi", "2Gi": "4Gi", "1": "2", "1Mi": "1Ki", "10Gi": "20Gi",
-		"Baseline": "Restricted", "RegularExpression": "PathPrefix", "IfNotPresent": "Always",
+		"Baseline": "Restricted", "base64": "hex", "RegularExpression": "PathPrefix", "IfNotPresent": "Always",
 		"HTTP": "HTTPS", "GET": "PUT", "ReadWriteMany": "ReadWriteOncePod",
 		"LoadBalancer": "NodePort", "Local": "Cluster", "ClientIP": "None",
 	}

@@ -144,8 +144,8 @@ func (c *Cluster) facts(
 	return facts, err
 }
 
-// generated returns the versions of the Secrets that the operator fills, by name: of live ones and, of those that do not
-// exist or may not be read, as they would be.
+// generated returns the versions of the Secrets that the operator fills, by name: of live ones and, of those that do
+// not exist or may not be read, as they would be.
 func (c *Cluster) generated(ctx context.Context, namespace string, names []string,
 	last *Release) (map[string]string, error) {
 	if len(names) == 0 {

@@ -15,8 +15,8 @@ import (
 	"github.com/example/appservice-operator/internal/kube/generate"
 )
 
-// GeneratedLostError reports that Secrets are gone which the operator had filled: with other values, the application may
-// be locked out of what it protected with them.
+// GeneratedLostError reports that Secrets are gone which the operator had filled: with other values, the application
+// may be locked out of what it protected with them.
 type GeneratedLostError struct {
 	// Keys of the Secrets, sorted; at least one.
 	Keys []kube.Key
