@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/controller/release"
 	"github.com/example/appservice-operator/internal/kube/livestate"
 )
@@ -29,6 +30,8 @@ type Revision struct {
 	// Changes against the previous release, and whether they restarted pods. There are none if that one is not recorded.
 	Changes  []string `json:"changes,omitempty"`
 	Restarts bool     `json:"restarts"`
+	// Runs are those of the Jobs that run once, as they were noted when it was recorded.
+	Runs []v1.RunStatus `json:"runs,omitempty"`
 	// Spec that it was made from; nil in records of earlier operators.
 	Spec map[string]any `json:"spec,omitempty"`
 	// Unreadable is why the content of the record cannot be read.
@@ -83,6 +86,7 @@ func decoded(secret *corev1.Secret, number int) Revision {
 	if source := recorded.Source; source != nil {
 		out.Generation, out.ChangedBy, out.ChangedAt = source.Generation, source.ChangedBy, source.ChangedAt
 		out.Spec, _ = source.Spec.(map[string]any)
+		out.Runs = source.Runs
 	}
 	return out
 }
