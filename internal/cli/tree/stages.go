@@ -51,9 +51,11 @@ func (f *Findings) afterFailure(of string) *Node {
 	if len(f.unready(of, v1.ResourceFailed)) == 0 {
 		return nil
 	}
-	name := f.Resource.GetName()
-	return hint("change the spec, or run a task that failed again: kubectl appservice restart " + name +
-		"; kubectl appservice undo " + name + " gives the new version up")
+	name, back := f.Resource.GetName(), ""
+	if f.Status.Release != nil {
+		back = "; or give the new version up: kubectl appservice undo " + name
+	}
+	return hint("change the spec; or run a task that failed again: kubectl appservice restart " + name + back)
 }
 
 // unready lists the objects of a stage that have one of some states.
