@@ -19,15 +19,17 @@ import (
 var (
 	comments = regexp.MustCompile(`(?s)\{\{-?\s*/\*.*?\*/\s*-?\}\}`)
 	// checkedAnnotations are the annotations whose values are checked, with the rules for them.
-	checkedAnnotations = map[string]string{v1.AnnotationReadyWhen: RuleReadyWhen, v1.AnnotationReadyMessage: RuleReadyWhen,
-		v1.AnnotationRerun: RuleRerun, v1.AnnotationStage: RuleStage}
+	checkedAnnotations = map[string]string{
+		v1.AnnotationReadyWhen: RuleReadyWhen, v1.AnnotationReadyMessage: RuleReadyWhen,
+		v1.AnnotationRerun: RuleRerun, v1.AnnotationStage: RuleStage,
+	}
 	// annotationLine matches the indentation and the name of an annotation of the operator.
 	annotationLine = regexp.MustCompile(`^( *)["']?(app\.example\.com/[a-z-]+)["']?:(?:\s|$)`)
 )
 
-// checkExpressions looks for invalid expressions, lists of fields, and stages that are written literally in templates. It
-// reads the text rather than the output for the defaults: that has no lines, lacks what is off by default, and does not
-// exist if the chart refuses its defaults. Expressions that a template computes are checked when they are rendered.
+// checkExpressions looks for invalid expressions, lists of fields, and stages that are written literally in templates.
+// It reads the text rather than the output for the defaults: that has no lines, lacks what is off by default, and does
+// not exist if the chart refuses its defaults. What a template computes is checked when it is rendered.
 func checkExpressions(c *chart.Chart) error {
 	for _, file := range slices.Backward(TemplateFiles(c)) {
 		text := comments.ReplaceAllStringFunc(file.Text, func(comment string) string {

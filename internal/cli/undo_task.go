@@ -46,8 +46,8 @@ func planTask(ctx context.Context, plan *history.Undo, run bool) (string, error)
 	return taskRests, nil
 }
 
-// tasksOf returns what the release task of the restored spec runs: as the charts render it, if the operator has the same,
-// and as the record of the restored release notes it.
+// tasksOf returns what the release task of the restored spec runs: as the charts render it, if the operator has the
+// same, and as the record of the restored release notes it.
 func tasksOf(ctx context.Context, charts *preview.Charts, plan *history.Undo, released *v1.ReleaseStatus) []string {
 	tasks := slices.Clone(plan.Ran)
 	renderer := charts.Renderers[plan.Resource.GroupVersionKind()]

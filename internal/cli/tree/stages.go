@@ -41,7 +41,8 @@ func (f *Findings) waiting(of string) (name, message string, until *metav1.Time)
 		message += ", which is ready once these are: " + strings.Join(objects, ", ")
 	}
 	if release := f.Status.Release; release != nil {
-		return "the next release", message + fmt.Sprintf("; nothing else has changed, release %d is kept", release.Revision), nil
+		message += fmt.Sprintf("; nothing else has changed, release %d is kept", release.Revision)
+		return "the next release", message, nil
 	}
 	return "the first release", message + "; nothing else is there yet", nil
 }
