@@ -283,8 +283,9 @@ const AnnotationRerun = "app.example.com/rerun-on-change"
 // needs, and what does not exist, is created with it, and has the value early.
 const AnnotationStage = "app.example.com/stage"
 
-// AnnotationSkipTask is the annotation of a resource with the digest of a run, or its first 24 characters: the Jobs of
-// the stage before that would run it are skipped, and the rest of the release follows. kubectl appservice undo sets it.
+// AnnotationSkipTask is the annotation of a resource with digests of runs, or their first 24 characters, separated by
+// commas: the Jobs of the stage before that would run one of them are skipped, and the rest of the release follows.
+// kubectl appservice undo sets it.
 const AnnotationSkipTask = "app.example.com/skip-release-task"
 
 // AnnotationStarted is the annotation of such a Job once it was started: "true", or "suspended" while spec.suspend of

@@ -13,19 +13,23 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/kube/jobs"
 	"github.com/example/appservice-operator/internal/kube/readywhen"
+	"github.com/example/appservice-operator/internal/kube/stage"
 )
 
 var (
 	comments = regexp.MustCompile(`(?s)\{\{-?\s*/\*.*?\*/\s*-?\}\}`)
-	// expressionLine matches the indentation and the name of an annotation whose value is checked.
-	expressionLine = regexp.MustCompile(`^( *)["']?(` + regexp.QuoteMeta(v1.AnnotationReadyWhen) + `|` +
-		regexp.QuoteMeta(v1.AnnotationReadyMessage) + `|` +
-		regexp.QuoteMeta(v1.AnnotationRerun) + `)["']?:(?:\s|$)`)
+	// checkedAnnotations are the annotations whose values are checked, with the rules for them.
+	checkedAnnotations = map[string]string{
+		v1.AnnotationReadyWhen: RuleReadyWhen, v1.AnnotationReadyMessage: RuleReadyWhen,
+		v1.AnnotationRerun: RuleRerun, v1.AnnotationStage: RuleStage,
+	}
+	// annotationLine matches the indentation and the name of an annotation of the operator.
+	annotationLine = regexp.MustCompile(`^( *)["']?(app\.example\.com/[a-z-]+)["']?:(?:\s|$)`)
 )
 
-// checkExpressions looks for invalid expressions, and lists of fields, that are written literally in templates. It
-// reads the text rather than the output for the defaults: that has no lines, lacks what is off by default, and does not
-// exist if the chart refuses its defaults. Expressions that a template computes are checked when they are rendered.
+// checkExpressions looks for invalid expressions, lists of fields, and stages that are written literally in templates.
+// It reads the text rather than the output for the defaults: that has no lines, lacks what is off by default, and does
+// not exist if the chart refuses its defaults. What a template computes is checked when it is rendered.
 func checkExpressions(c *chart.Chart) error {
 	for _, file := range slices.Backward(TemplateFiles(c)) {
 		text := comments.ReplaceAllStringFunc(file.Text, func(comment string) string {
@@ -33,15 +37,12 @@ func checkExpressions(c *chart.Chart) error {
 		})
 		lines := strings.Split(text, "\n")
 		for i, line := range lines {
-			found := expressionLine.FindStringSubmatch(line)
-			if found == nil {
+			found := annotationLine.FindStringSubmatch(line)
+			if found == nil || checkedAnnotations[found[2]] == "" {
 				continue
 			}
 			if err := checkEntry(c, found[2], entry(lines[i:], len(found[1]))); err != nil {
-				rule := RuleReadyWhen
-				if found[2] == v1.AnnotationRerun {
-					rule = RuleRerun
-				}
+				rule := checkedAnnotations[found[2]]
 				return &Fault{Rule: rule, File: inside(file), Line: i + 1, Column: len(found[1]) + 1,
 					Message: fmt.Sprintf("annotation %s: %v", found[2], err), Text: file.Text}
 			}
@@ -69,8 +70,11 @@ func checkEntry(c *chart.Chart, annotation, text string) error {
 	if !isText {
 		return errors.New("it is not a string: quote it")
 	}
-	if annotation == v1.AnnotationRerun {
+	switch annotation {
+	case v1.AnnotationRerun:
 		return CheckRerun(c, expression)
+	case v1.AnnotationStage:
+		return stage.CheckName(expression)
 	}
 	return readywhen.Expression(annotation, expression)
 }

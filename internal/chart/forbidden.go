@@ -10,6 +10,7 @@ import (
 	"helm.sh/helm/v3/pkg/chart"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/kube/stage"
 )
 
 // The output of templates must be a function of the values and of the cluster's capabilities: anything that differs
@@ -183,9 +184,20 @@ func (c *checker) text(node *parse.TextNode) {
 			At:      node.Pos + parse.Pos(match[0]),
 			Rule:    RuleHook,
 			Message: fmt.Sprintf("makes a Helm hook (%s), which this operator does not run", event),
-			Remedy:  "remove the annotation helm.sh/hook: objects are applied in Helm's order of kinds",
+			Remedy:  InsteadOfHook(event),
 		})
 	}
+}
+
+// InsteadOfHook says what to write in place of a list of Helm hooks.
+func InsteadOfHook(events string) string {
+	of := stage.OfHook(events)
+	if of == "" {
+		return "remove the annotation helm.sh/hook: no stage of a release takes the place of " + events +
+			", and objects are applied in Helm's order of kinds"
+	}
+	return fmt.Sprintf("write %s: %s in its place, and on a Job %s: %q, so that it runs once for each change of what it runs",
+		v1.AnnotationStage, of, v1.AnnotationRerun, "true")
 }
 
 // checkTemplates returns the mistakes in the templates of a chart and of its subcharts.

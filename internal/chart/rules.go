@@ -13,6 +13,7 @@ const (
 	RuleHook       = "helm-hook"
 	RuleReadyWhen  = "ready-when"
 	RuleRerun      = "rerun-on-change"
+	RuleStage      = "stage"
 	RuleFields     = "fields-file"
 	RuleNoYAML     = "no-yaml"
 	RuleBounds     = "beyond-bounds"

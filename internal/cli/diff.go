@@ -169,7 +169,7 @@ func running(ctx context.Context, w *preview.Cluster, of subject, charts *previe
 	if of.released == nil {
 		return w.Outcome(ctx, charts, of.there, nil)
 	}
-	return of.released.Outcome()
+	return of.released.Outcome(of.there)
 }
 
 // diffFleet compares all resources of a cluster. It lists them; it makes no request for each resource.

@@ -8,6 +8,9 @@ import (
 	"github.com/example/appservice-operator/internal/cli/preview"
 )
 
+// aMigratedApp has a release task, whose arguments are not to be shown.
+const aMigratedApp = anApp + "  release: {command: [bin/migrate], args: [--password=secret]}\n"
+
 func TestDiff(t *testing.T) {
 	t.Parallel()
 	change := func(text string, pairs ...string) string { return strings.NewReplacer(pairs...).Replace(text) }
@@ -32,6 +35,10 @@ func TestDiff(t *testing.T) {
 		"another image": {map[string]string{"app.yaml": anApp, "new.yaml": change(anApp, "1.29", "1.30")}, "diff -f DIR/new.yaml --against DIR/app.yaml", 1,
 			"AppService shop/web: 1 object changes; pods WILL restart\n  ! pods of Deployment web WILL restart\n  ~ Deployment web\n" +
 				"      spec.template.spec.containers[app].image nginx:1.29 → nginx:1.30; restarts pods\n", ""},
+		"a release task that runs": {map[string]string{"app.yaml": aMigratedApp, "new.yaml": change(aMigratedApp, "1.29", "1.30")}, "diff -f DIR/new.yaml --against DIR/app.yaml", 1,
+			"AppService shop/web: 3 objects change; pods WILL restart\n  ! the release task WILL run: bin/migrate\n  ! pods of Deployment web WILL restart\n", ""},
+		"a release task that does not": {map[string]string{"app.yaml": aMigratedApp, "new.yaml": change(aMigratedApp, "80", "81")}, "diff -f DIR/new.yaml --against DIR/app.yaml", 1,
+			"  ! Service web: port 80 goes away\n    the release task does not run\n  ~ Service web\n", ""},
 		"one port less under another name": {map[string]string{"app.yaml": anApp, "new.yaml": change(anApp, "web", "api", "80", "81")}, "diff -f DIR/new.yaml --against DIR/app.yaml", 1, "  ! Service api: port 80 goes away\n", ""},
 		"folders": {
 			map[string]string{"old/web.yaml": anApp, "old/note.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n", "new/all.yaml": change(anApp, "1.29", "1.30") + "---\n" + other},

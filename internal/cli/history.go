@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -22,7 +23,8 @@ func historyCommand(s *shell) *cobra.Command {
 		Use:   "history NAME",
 		Short: "List the recorded releases of an AppService and their changes",
 		Long: "History lists the recorded releases, the newest last: the time, the chart, the field manager that changed the spec, and the changes. Records\n" +
-			"are Secrets in the namespace, so you need the right to list Secrets. The operator's flag --history-max sets how many are kept.",
+			"are Secrets in the namespace, so you need the right to list Secrets. The operator's flag --history-max sets how many are kept. With --revision,\n" +
+			"it also lists the Jobs that ran once for a release, as its release task, and how they ended.",
 		Example: `# all recorded releases
 kubectl appservice history web
 
@@ -47,7 +49,7 @@ kubectl appservice history web -o json`,
 		},
 	}
 	s.outputFlag(cmd, &output, reportFormats)
-	cmd.Flags().IntVar(&number, "revision", 0, "show this revision only, with all its changes and its spec")
+	cmd.Flags().IntVar(&number, "revision", 0, "show this revision only, with all its changes, its runs and its spec")
 	return cmd
 }
 
@@ -131,6 +133,9 @@ func (s *shell) printRevision(name string, list []history.Revision, number int, 
 	}
 	if revision.Failed != "" {
 		fmt.Fprintf(&text, "  the release before failed: %s\n", revision.Failed)
+	}
+	for _, run := range revision.Runs {
+		fmt.Fprintf(&text, "  Job %s: %s\n", run.Job, cmp.Or(string(run.Result), "Running"))
 	}
 	if revision.Spec != nil {
 		spec, err := asYAMLText(map[string]any{"spec": revision.Spec})

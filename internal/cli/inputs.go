@@ -204,8 +204,8 @@ func (s *shell) subjects(ctx context.Context, i *inputs, w *preview.Cluster, cha
 	return list, nil
 }
 
-// find looks up a resource in the cluster, with its last release. A resource of a file gets the UID, labels and
-// annotations that it would have after the file is applied.
+// find looks up a resource in the cluster, with its last release. A resource of a file gets the UID, the labels, the
+// annotations and the status that it would have after the file is applied.
 func (u *subject) find(ctx context.Context, w *preview.Cluster) error {
 	if w.Assumed() {
 		return nil
@@ -229,6 +229,9 @@ func (u *subject) find(ctx context.Context, w *preview.Cluster) error {
 	}
 	u.SetUID(there.GetUID())
 	u.SetCreationTimestamp(there.GetCreationTimestamp())
+	if said, found := there.Object["status"]; found {
+		u.Object["status"] = said
+	}
 	u.SetLabels(labels.Merge(there.GetLabels(), u.GetLabels()))
 	u.SetAnnotations(labels.Merge(there.GetAnnotations(), u.GetAnnotations()))
 	return nil

@@ -10,22 +10,28 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/cli/history"
 )
 
 func undoCommand(s *shell) *cobra.Command {
 	var dry string
 	var to int
-	var yes bool
+	var yes, runTask bool
 	cmd := &cobra.Command{
 		Use:   "undo NAME",
 		Short: "Go back to the spec of an earlier release",
 		Long: "Undo sets the spec of an AppService to that of an earlier release, and the operator applies it as a new release. Without --to-revision, it\n" +
 			"takes the newest release with a different spec. It shows the change and asks before it writes; --yes answers for scripts. If Argo CD or Flux\n" +
 			"applies the AppService, nothing is written, since it would be reverted: the AppService to commit is printed instead.\n\n" +
+			"The release task of that release (spec.release) does not run again: the annotation " + v1.AnnotationSkipTask + ", written\n" +
+			"with the spec, names it. --run-task runs it. What a task has done, as the migration of a database, is not undone.\n\n" +
 			"The operator reverts the changes of kubectl rollout undo and helm rollback.",
 		Example: `# preview the change
-kubectl appservice undo web --to-revision 1 --dry-run`,
+kubectl appservice undo web --to-revision 1 --dry-run
+
+# the same with the release task of that release
+kubectl appservice undo web --to-revision 1 --run-task --dry-run`,
 		Args:              oneName,
 		ValidArgsFunction: s.completeNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -40,17 +46,23 @@ kubectl appservice undo web --to-revision 1 --dry-run`,
 			if err != nil {
 				return err
 			}
-			return s.undo(cmd.Context(), writer, plan, dry, yes)
+			task, err := planTask(cmd.Context(), plan, runTask)
+			if err != nil {
+				return err
+			}
+			return s.undo(cmd.Context(), writer, plan, task, dry, yes)
 		},
 	}
 	cmd.Flags().IntVar(&to, "to-revision", 0, "the revision to go back to; 0 for the newest one with a different spec")
 	dryFlag(cmd, &dry)
 	cmd.Flags().BoolVar(&yes, "yes", false, "write without asking")
+	cmd.Flags().BoolVar(&runTask, "run-task", false, "run the release task of that release, too")
 	return cmd
 }
 
-// undo shows a change and makes it, or prints the manifest to commit if a GitOps tool applies the resource.
-func (s *shell) undo(ctx context.Context, writer client.Client, plan *history.Undo, dry string, yes bool) error {
+// undo shows a change and makes it, or prints the manifest to commit if a GitOps tool applies the resource. Task is what
+// to say about the release task.
+func (s *shell) undo(ctx context.Context, writer client.Client, plan *history.Undo, task, dry string, yes bool) error {
 	name := nameOf(plan.Resource)
 	if len(plan.Changes) == 0 {
 		_, err := fmt.Fprintf(s.Out, "%s has the spec of revision %d already\n", name, plan.To)
@@ -61,9 +73,15 @@ func (s *shell) undo(ctx context.Context, writer client.Client, plan *history.Un
 			"by your rights: make sure that the application may have them\n", plan.To, strings.Join(plan.Named, ", "))
 	}
 	if plan.Owner != "" {
+		if task != "" {
+			_, _ = fmt.Fprintln(s.ErrOut, task)
+		}
 		return s.printSource(name.String(), plan.Owner, history.SourceOf(plan.Resource))
 	}
-	changes := strings.Join(plan.Changes, "\n  ")
+	if task != "" {
+		task = "\n  " + task
+	}
+	changes := strings.Join(plan.Changes, "\n  ") + task
 	if _, err := fmt.Fprintf(s.Out, "%s goes back to revision %d:\n  %s\n", name, plan.To, changes); err != nil {
 		return err
 	}

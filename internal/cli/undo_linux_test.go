@@ -37,7 +37,7 @@ func undoing(t *testing.T, in io.Reader, dry string, yes bool) (shown string, wr
 		},
 	}).Build()
 	plan := &history.Undo{To: 7, Resource: resource, Changes: []string{"spec.image a → b"}, Named: []string{`Secret "payments"`}}
-	err = s.undo(t.Context(), writer, plan, dry, yes)
+	err = s.undo(t.Context(), writer, plan, taskRests, dry, yes)
 	if !written {
 		shown = stderr.String() + stdout.String()
 	}

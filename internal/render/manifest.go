@@ -98,8 +98,8 @@ func testHook(object *unstructured.Unstructured) (bool, error) {
 		return false, nil
 	}
 	if event != string(release.HookTest) && event != "test-success" {
-		return false, fmt.Errorf("it renders %s %q as a Helm hook (%s), which this operator does not run: remove the annotation %s",
-			object.GetKind(), object.GetName(), event, release.HookAnnotation)
+		return false, fmt.Errorf("it renders %s %q as a Helm hook (%s), which this operator does not run: %s",
+			object.GetKind(), object.GetName(), event, appchart.InsteadOfHook(event))
 	}
 	return true, nil
 }

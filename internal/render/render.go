@@ -124,6 +124,8 @@ type Result struct {
 	Bodies []Body
 	// Sources names the template of each object.
 	Sources []string
+	// Runs are what its Jobs run that run once.
+	Runs []jobs.Run
 }
 
 // InvalidSpecError says that the spec cannot be translated into values.
@@ -277,7 +279,7 @@ func (r *Renderer) finish(ctx context.Context, draft *Draft, facts hooks.Facts) 
 			result.Stages[key] = of
 		}
 	}
-	result.Digest = r.digest(result.Objects)
+	result.Digest, result.Runs = r.digest(result.Objects), draft.Runs
 	return &result, nil
 }
 

@@ -117,8 +117,20 @@ func held(in Input, list []objectState, main kube.Key, culprit, more int) verdic
 // previousRelease is the ending of the message of a release that does not get beyond a stage.
 const previousRelease = "; nothing else was changed, the previous version still serves"
 
-// prefix is how messages about objects of a stage begin.
-func (s *Stage) prefix() string { return "stage " + s.Name + ": " }
+// prefix is how messages about objects of a stage begin. StageIn reads it.
+func (s *Stage) prefix() string { return stagePrefix + s.Name + ": " }
+
+const stagePrefix = "stage "
+
+// StageIn returns the stage that a release waits for by the message of the condition Ready; empty if it waits for none.
+func StageIn(message string) string {
+	rest, waits := strings.CutPrefix(message, stagePrefix)
+	name, _, found := strings.Cut(rest, ": ")
+	if !waits || !found {
+		return ""
+	}
+	return name
+}
 
 // withName prefixes a message with the object that it is about, unless it names the object itself.
 func withName(key kube.Key, message string) string {

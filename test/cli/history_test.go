@@ -49,6 +49,41 @@ func TestHistoryAndUndo(t *testing.T) {
 	assert.Contains(t, u.must(t, 0, "kubectl appservice undo web --to-revision 1"), "already")
 }
 
+// The release task of a version that is gone back to does not run again, unless that is asked for.
+func TestUndoAndReleaseTasks(t *testing.T) {
+	t.Parallel()
+	namespace, _ := cluster.ManagedNamespace(t)
+	u := newUser(t, namespace)
+	u.web(t)
+	change := func(image string) {
+		u.must(t, 0, fmt.Sprintf(`kubectl patch appservice web --type merge -p '{"spec":{"image":%q,"release":{"command":["bin/migrate"]}}}'`, image))
+		u.must(t, 0, "kubectl wait appservice/web --timeout 2m --for jsonpath='{.status.image}'="+image)
+		u.must(t, 0, "kubectl wait appservice/web --timeout 2m --for condition=Ready")
+	}
+	change("shop:1")
+	change("shop:2")
+	skipped := func() string {
+		return u.must(t, 0, `kubectl get appservice web -o jsonpath='{.metadata.annotations.app\.example\.com/skip-release-task}'`)
+	}
+	u.says(t, "kubectl appservice tree web", "Job web-release-", "[before]")
+	u.says(t, "kubectl appservice history web --revision 3", "Job web-release-", ": Complete")
+	u.must(t, 0, "kubectl get appservice web -o json | sed s/shop:2/shop:3/ > next.yaml")
+	assert.Contains(t, u.must(t, 1, "kubectl appservice diff -f next.yaml --live"), "  ! the release task WILL run: bin/migrate\n")
+	u.must(t, 0, "kubectl get appservice web -o json | sed 's/\"size\": [0-9]*/\"size\": 7/' > larger-web.yaml")
+	assert.Contains(t, u.must(t, 1, "kubectl appservice diff -f larger-web.yaml --live"), "    the release task does not run\n")
+
+	const rests = "its release task does not run again (--run-task runs it); what a task has done, as the migration of a database, is not undone"
+	assert.Contains(t, u.must(t, 0, "kubectl appservice undo web --dry-run=server"), rests)
+	assert.Empty(t, skipped())
+	assert.Contains(t, u.must(t, 0, "kubectl appservice undo web --yes"), rests)
+	assert.Len(t, skipped(), 24)
+	u.must(t, 0, "kubectl wait appservice/web --timeout 2m --for jsonpath='{.status.runs[0].result}'=Skipped")
+	u.must(t, 0, "kubectl wait appservice/web --timeout 2m --for condition=Ready")
+	assert.Contains(t, u.must(t, 0, "kubectl appservice undo web --to-revision 3 --run-task --yes"), "its release task runs before anything else changes")
+	assert.Empty(t, skipped())
+	u.must(t, 0, "kubectl wait appservice/web --timeout 2m --for jsonpath='{.status.runs[0].result}'=Complete")
+}
+
 // What a GitOps tool applies is changed at its source.
 func TestUndoPrintsWhatASourceHasToSay(t *testing.T) {
 	t.Parallel()

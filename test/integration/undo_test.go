@@ -88,3 +88,55 @@ func TestGoingBackToAFormerRelease(t *testing.T) {
 		t.Errorf("it was changed by %q", past[2].ChangedBy)
 	}
 }
+
+// goBack restores the spec of a revision, 0 for that which undo chooses, with or without its release task.
+func goBack(t *testing.T, app *v1.AppService, releases, to int, run bool) {
+	t.Helper()
+	stored, past := pastOf(t, app, releases)
+	plan, err := history.PlanUndo(stored, past, to)
+	require.NoError(t, err)
+	require.True(t, plan.HasTask)
+	require.Len(t, plan.Ran, 1)
+	plan.Skip(plan.Ran[0])
+	if run {
+		plan.Skip("")
+	}
+	require.NoError(t, plan.Write(t.Context(), cluster.Client, "kubectl-appservice", true), "a dry run")
+	require.NoError(t, plan.Write(t.Context(), cluster.Client, "kubectl-appservice", false))
+	cluster.Ready(t, app)
+}
+
+// The task of a version that is gone back to has run, and does not run again unless that is asked for: whatever the version after it did,
+// it may not stand it.
+func TestGoingBackLeavesTheReleaseTaskOut(t *testing.T) {
+	t.Parallel()
+	namespace, manager := cluster.ManagedNamespace(t)
+	counted := countRuns(t, namespace)
+	app := migrated(namespace, "shop:1")
+	cluster.CreateReady(t, app)
+	cluster.Change(t, app, func(app *v1.AppService) { app.Spec.Image = "shop:2" })
+	cluster.Ready(t, app)
+
+	goBack(t, app, 2, 1, false)
+	require.NoError(t, noted(t, app, v1.RunSkipped))
+	require.Equal(t, "shop:1", imageOf(t, app))
+	require.NoError(t, counted.are("shop:1", "shop:2"))
+
+	cluster.Patch(t, app, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"note":"ours"}}}`)))
+	goBack(t, app, 3, 2, true)
+	require.NoError(t, noted(t, app, v1.RunComplete))
+	require.Equal(t, map[string]string{"note": "ours"}, app.Annotations)
+	require.NoError(t, counted.are("shop:1", "shop:2", "shop:2"))
+
+	cluster.Change(t, app, func(app *v1.AppService) {
+		app.Spec.Image = "shop:3"
+		scriptTask(app, fails)
+	})
+	cluster.Condition(t, app, v1.ConditionStalled, "True", v1.ReasonJobFailed)
+	goBack(t, app, 4, 0, false)
+	manager.Rest(t)
+	require.NoError(t, noted(t, app, v1.RunSkipped))
+	require.Equal(t, "shop:2", imageOf(t, app))
+	require.Equal(t, "ours", app.Annotations["note"])
+	require.NoError(t, counted.are("shop:1", "shop:2", "shop:2", "shop:3"))
+}

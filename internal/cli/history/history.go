@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/controller/release"
 	"github.com/example/appservice-operator/internal/kube/livestate"
 )
@@ -31,6 +32,8 @@ type Revision struct {
 	Restarts bool     `json:"restarts"`
 	// Failed is why the release before failed to which this one is the answer; empty if it is none.
 	Failed string `json:"failed,omitempty"`
+	// Runs are those of the Jobs that run once, as they were noted when it was recorded.
+	Runs []v1.RunStatus `json:"runs,omitempty"`
 	// Spec that it was made from; nil in records of earlier operators.
 	Spec map[string]any `json:"spec,omitempty"`
 	// Unreadable is why the content of the record cannot be read.
@@ -90,6 +93,7 @@ func decoded(secret *corev1.Secret, number int) Revision {
 			out.ChangedBy, out.ChangedAt = fmt.Sprintf(byReturn, source.Returned.From), out.Released
 			out.Failed = source.Returned.Reason + ": " + source.Returned.Message
 		}
+		out.Runs = source.Runs
 	}
 	return out
 }

@@ -12,8 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"github.com/example/appservice-operator/internal/kube"
 )
 
 // Undo is a change of a resource that restores the spec of a former release.
@@ -28,6 +26,13 @@ type Undo struct {
 	Named []string
 	// Owner is the tool that would revert the change, as it compares the resource with a source; empty if there is none.
 	Owner string
+	// HasTask reports whether the restored release, or the newest, has a release task. Ran is what that of the restored
+	// one ran: the part of each digest for that.
+	HasTask bool
+	Ran     []string
+
+	before    map[string]string // annotations that were read, if they change
+	annotates bool
 }
 
 // PlanUndo returns the change that restores the spec of a revision; 0 stands for the newest revision with another spec
@@ -50,8 +55,10 @@ func PlanUndo(resource *unstructured.Unstructured, revisions []Revision, to int)
 	}
 	changed := resource.DeepCopy()
 	changed.Object["spec"] = runtime.DeepCopyJSON(target.Spec)
+	newest := revisions[len(revisions)-1]
 	return &Undo{To: target.Revision, Resource: changed, Changes: fieldsOf("spec", spec, target.Spec),
-		Named: newlyNamed(spec, target.Spec), Owner: OwnerOf(resource)}, nil
+		Named: newlyNamed(spec, target.Spec), Owner: OwnerOf(resource),
+		HasTask: len(target.tasks())+len(newest.tasks()) > 0, Ran: target.ran()}, nil
 }
 
 // targetOf returns the revision to go back to.
@@ -87,15 +94,15 @@ func targetOf(resource *unstructured.Unstructured, spec map[string]any, revision
 // ErrChanged says that another writer changed the resource meanwhile, so that nothing was written.
 var ErrChanged = errors.New("it was changed meanwhile, and nothing was written: look at it, and try again")
 
-// Write stores the spec, unless the resource has another one by now than when it was read. What changes besides, as the
-// operator's status does, is left as it is. With dry, the API server only checks it. The error is ErrChanged or the API
-// server's.
+// Write stores the spec, with the annotation that Skip sets, unless the resource has another one by now than when it was
+// read. What changes besides, as the operator's status does, is left as it is. With dry, the API server only checks it.
+// The error is ErrChanged or the API server's.
 func (u *Undo) Write(ctx context.Context, writer client.Client, manager string, dry bool) error {
-	patch, err := json.Marshal([]map[string]any{
+	patch, err := json.Marshal(append([]map[string]any{
 		{"op": "test", "path": "/metadata/uid", "value": u.Resource.GetUID()},
 		{"op": "test", "path": "/metadata/generation", "value": u.Resource.GetGeneration()},
 		{"op": "replace", "path": "/spec", "value": u.Resource.Object["spec"]},
-	})
+	}, u.annotating()...))
 	if err != nil {
 		return err
 	}
@@ -108,8 +115,7 @@ func (u *Undo) Write(ctx context.Context, writer client.Client, manager string, 
 	if refused == nil {
 		return nil
 	}
-	if err := writer.Get(ctx, client.ObjectKeyFromObject(u.Resource), now); err == nil &&
-		!kube.SameGeneration(u.Resource, now) {
+	if err := writer.Get(ctx, client.ObjectKeyFromObject(u.Resource), now); err == nil && u.isOvertaken(now) {
 		return ErrChanged
 	}
 	return refused

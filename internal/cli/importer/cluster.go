@@ -64,7 +64,7 @@ func Workload(ctx context.Context, c client.Reader, kind string,
 // releaseKind is the type of the Secrets in which Helm keeps its records.
 const releaseKind = "helm.sh/release.v1"
 
-// Release reads the objects of the newest record of a Helm release, as they were rendered.
+// Release reads the objects of the newest record of a Helm release, as they were rendered, and its hooks.
 func Release(ctx context.Context, c client.Reader, key client.ObjectKey) ([]*unstructured.Unstructured, error) {
 	secrets := &corev1.SecretList{}
 	if err := c.List(ctx, secrets, client.InNamespace(key.Namespace),
@@ -81,7 +81,7 @@ func Release(ctx context.Context, c client.Reader, key client.ObjectKey) ([]*uns
 	if newest == nil {
 		return nil, fmt.Errorf("there is no record of a Helm release %q in namespace %s: helm list shows those that there are", key.Name, key.Namespace)
 	}
-	manifest, err := release.Manifest(newest.Data["release"])
+	manifest, err := release.ManifestWithHooks(newest.Data["release"])
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the release record %s: %w", newest.Name, err)
 	}

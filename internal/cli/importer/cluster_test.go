@@ -1,7 +1,12 @@
 package importer
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -83,4 +88,26 @@ func TestReleaseReadsTheNewestRecord(t *testing.T) {
 	if _, err := Release(t.Context(), c, client.ObjectKey{Namespace: "shop", Name: "none"}); err == nil || !strings.Contains(err.Error(), "no record of a Helm release \"none\"") {
 		t.Errorf("got error %v, want that there is no record", err)
 	}
+}
+
+// The hooks of a release are in its record, apart from its manifest.
+func TestReleaseReadsHooks(t *testing.T) {
+	t.Parallel()
+	const manifest = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: shop}\n"
+	const hook = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: shop-migrate, annotations: {helm.sh/hook: pre-upgrade}}\n"
+	var payload bytes.Buffer
+	encoder := base64.NewEncoder(base64.StdEncoding, &payload)
+	packer := gzip.NewWriter(encoder)
+	require.NoError(t, json.NewEncoder(packer).Encode(map[string]any{"manifest": manifest, "hooks": []any{map[string]any{"manifest": hook}}}))
+	require.NoError(t, errors.Join(packer.Close(), encoder.Close()))
+	record := &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Name: "sh.helm.release.v1.shop.v1", Namespace: "shop", Labels: map[string]string{"owner": "helm", "name": "shop", "version": "1"}},
+		Type:       releaseKind, Data: map[string][]byte{"release": payload.Bytes()},
+	}
+	c := fake.NewClientBuilder().WithScheme(clientgoscheme.Scheme).WithObjects(record).Build()
+	objects, err := Release(t.Context(), c, client.ObjectKey{Namespace: "shop", Name: "shop"})
+	require.NoError(t, err)
+	require.Len(t, objects, 2)
+	require.Equal(t, "Job shop-migrate", describe(objects[1]))
+	require.Equal(t, "shop", objects[1].GetNamespace())
 }

@@ -24,6 +24,7 @@ const (
 	roleHeadless = "Service that names replicas"
 	roleConfig   = "ConfigMap of the environment"
 	roleFiles    = "ConfigMap of files"
+	roleTask     = "release task"
 )
 
 // role identifies an object among those of an AppService.
@@ -33,6 +34,8 @@ func (s *subject) role(object *unstructured.Unstructured) string {
 		return roleWorkload
 	case s.headless != nil && object == s.headless.object, object.GetLabels()["app.example.com/headless"] != "":
 		return roleHeadless
+	case object.GetKind() == "Job":
+		return roleTask
 	case object.GetKind() == "ConfigMap" && strings.HasSuffix(object.GetName(), "-files"):
 		return roleFiles
 	case object.GetKind() == "ConfigMap":
@@ -69,6 +72,9 @@ type side struct {
 }
 
 func (side *side) comparable(object *unstructured.Unstructured) *unstructured.Unstructured {
+	if side.s.role(object) == roleTask {
+		return side.task(object)
+	}
 	out := &unstructured.Unstructured{Object: side.content(object)}
 	metadata := map[string]any{"name": object.GetName()}
 	if annotations := foreignAnnotations(object.GetAnnotations()); len(annotations) > 0 {
@@ -138,9 +144,14 @@ func (side *side) content(object *unstructured.Unstructured) map[string]any {
 	}
 	if isWorkload(object) {
 		out["apiVersion"], out["kind"] = object.GetAPIVersion(), object.GetKind()
-		_ = hooks.PullPolicy(context.Background(), nil, []*unstructured.Unstructured{{Object: out}}) // it returns no error
+		pullPolicy(&unstructured.Unstructured{Object: out})
 	}
 	return out
+}
+
+// pullPolicy sets the API server's default of imagePullPolicy.
+func pullPolicy(object *unstructured.Unstructured) {
+	_ = hooks.PullPolicy(context.Background(), nil, []*unstructured.Unstructured{object}) // it returns no error
 }
 
 // normalized returns the content of an object after changes to its Go type; nil if it cannot be read as that.

@@ -103,7 +103,7 @@ func (i *Importer) workload(ctx context.Context, w *world, of *unstructured.Unst
 		return nil, err
 	}
 	i.shorten(ctx, s, app)
-	rendered, err := i.Render(ctx, app)
+	rendered, err := i.made(ctx, app)
 	if err != nil {
 		return nil, err
 	}

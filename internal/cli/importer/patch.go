@@ -33,7 +33,7 @@ func (f fragment) path() string {
 
 // patch adds spec.podTemplate for fields of pods that no field of the spec sets, as far as the operator accepts it.
 func (i *Importer) patch(ctx context.Context, s *subject, app *unstructured.Unstructured) error {
-	rendered, err := i.Render(ctx, app)
+	rendered, err := i.made(ctx, app)
 	if err != nil {
 		return err
 	}

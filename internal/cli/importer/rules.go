@@ -47,6 +47,14 @@ const (
 
 // rules are tried in order; the first that matches counts.
 var rules = []rule{
+	{roleTask, at(`spec\.activeDeadlineSeconds`), comes, "a release task is ended after an hour", "set spec.release.timeoutSeconds if it takes longer", false},
+	{roleTask, at(`.*\.terminationMessagePolicy`), anyChange, "the last lines of a task that failed become its message", "nothing to do", false},
+	{roleTask, at(`spec\.ttlSecondsAfterFinished`), goes, "the operator deletes the Job when the next one runs", "nothing to do", false},
+	{roleTask, at(`.*\.restartPolicy`), differs, "each try has a pod of its own", "nothing to do", false},
+	{roleTask, at(`.*`), comes, "a release task has it from the application, or by the chart", "nothing to do, or change it for the application", false},
+	{roleTask, at(`.*`), goes, "a release task has the environment, the account, the volumes and the place of the application, and nothing else",
+		"set it for the application, if it may have it", false},
+	{roleTask, at(`.*`), differs, "a release task has that of the application", "change it for the application, if it may have the same", true},
 	{"Service", at(`metadata\.name`), anyChange, "what an AppService becomes has its name, by which others call it",
 		"keep a Service of the old name beside it as long as somebody uses that", true},
 	{"", at(`metadata\.name`), anyChange, "what an AppService becomes has its name", "", true},

@@ -12,13 +12,13 @@ import (
 // shorten removes each field without which the AppService renders the same objects. So it finds all defaults: those of
 // the chart, of the API server, and those that follow from other fields.
 func (i *Importer) shorten(ctx context.Context, s *subject, app *unstructured.Unstructured) {
-	rendered, err := i.Render(ctx, app)
+	rendered, err := i.made(ctx, app)
 	if err != nil {
 		return
 	}
 	want := s.comparables(rendered)
 	same := func() bool {
-		rendered, err := i.Render(ctx, app)
+		rendered, err := i.made(ctx, app)
 		return err == nil && reflect.DeepEqual(s.comparables(rendered), want) && (i.Check == nil || i.Check(app) == nil)
 	}
 	spec, _ := app.Object["spec"].(map[string]any)

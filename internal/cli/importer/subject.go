@@ -7,6 +7,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -40,6 +41,7 @@ type subject struct {
 	claim    *pair[corev1.PersistentVolumeClaim]
 	config   *pair[corev1.ConfigMap]
 	files    *pair[corev1.ConfigMap]
+	task     *pair[batchv1.Job]
 	monitor  *unstructured.Unstructured
 	route    *unstructured.Unstructured
 
@@ -75,6 +77,9 @@ func (w *world) sourceOf(of *unstructured.Unstructured) (*subject, error) {
 		return nil, err
 	}
 	if err := s.takeConfig(); err != nil {
+		return nil, err
+	}
+	if err := s.takeTask(); err != nil {
 		return nil, err
 	}
 	s.adaptPods()

@@ -28,6 +28,7 @@ func (s *subject) pieces() []piece {
 	list = append(list, s.accountPieces()...)
 	list = append(list, s.networkPieces()...)
 	list = append(list, s.operationPieces()...)
+	list = append(list, s.taskPieces()...)
 	return append(list, s.labelPieces()...)
 }
 

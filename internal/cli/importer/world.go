@@ -12,6 +12,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/kube/stage"
 )
 
 // world holds all given objects by kind.
@@ -167,6 +170,9 @@ func leftOverRemedy(object *unstructured.Unstructured) string {
 	switch {
 	case strings.HasPrefix(object.GetAnnotations()[hookAnnotation], "test"):
 		return "run it by hand, or leave it out"
+	case stage.OfHook(object.GetAnnotations()[hookAnnotation]) != "":
+		return "in a chart of your own, the annotation " + v1.AnnotationStage + ": " +
+			string(stage.OfHook(object.GetAnnotations()[hookAnnotation])) + " takes its place; or make it a Job that is applied beside the AppService"
 	case object.GetAnnotations()[hookAnnotation] != "":
 		return "make it a Job, or an AppJob, that is applied beside the AppService"
 	case object.GetKind() == "ScaledObject":

@@ -23,14 +23,12 @@ import (
 	"github.com/example/appservice-operator/internal/controller/release"
 	"github.com/example/appservice-operator/internal/controller/watch"
 	"github.com/example/appservice-operator/internal/kube"
-	"github.com/example/appservice-operator/internal/kube/jobs"
 	"github.com/example/appservice-operator/internal/kube/livestate"
 	"github.com/example/appservice-operator/internal/kube/reference"
 	"github.com/example/appservice-operator/internal/policy"
 	"github.com/example/appservice-operator/internal/render"
 	"github.com/example/appservice-operator/internal/render/defaults"
 	"github.com/example/appservice-operator/internal/render/hooks"
-	"github.com/example/appservice-operator/internal/status"
 )
 
 // Cluster is what resources are rendered for: a real one, which Open returns, or an assumed one, which is all in its
@@ -133,9 +131,7 @@ func (c *Cluster) facts(
 	if whole {
 		facts.Content = reference.ContentOf(draft.References, facts.There).After(recorded).Version
 	}
-	if noted, err := status.Of(resource); err == nil {
-		facts.Jobs = jobs.Names(draft.Runs, noted.Runs)
-	}
+	facts.Jobs = named(draft.Runs, noted(resource))
 	facts.Generated, err = c.generated(ctx, namespace, draft.Generated(), last)
 	if err != nil {
 		return facts, err

@@ -28,9 +28,13 @@ const (
 	Stops Effect = "goesAway"
 	// Keeps: something stays although it is no longer rendered.
 	Keeps Effect = "stays"
+	// Runs: a Job of the stage before runs, before anything else changes.
+	Runs Effect = "runsTask"
+	// Rests: such a Job does not run.
+	Rests Effect = "restsTask"
 )
 
-var worstFirst = []Effect{Refused, Loses, Restarts, Stops, Keeps}
+var worstFirst = []Effect{Refused, Loses, Runs, Restarts, Stops, Keeps, Rests}
 
 // Consequence is an effect of a change, described for users.
 type Consequence struct {
@@ -68,10 +72,15 @@ func Consequences(old, rendered []*unstructured.Unstructured, changes []Change) 
 	for _, host := range hostsThatGo(old, rendered) {
 		add(Stops, "host %s goes away", host)
 	}
+	sortWorst(list)
+	return list
+}
+
+// sortWorst sorts effects, the worst first.
+func sortWorst(list []Consequence) {
 	slices.SortStableFunc(list, func(a, b Consequence) int {
 		return slices.Index(worstFirst, a.Effect) - slices.Index(worstFirst, b.Effect)
 	})
-	return list
 }
 
 func (c Change) after() []*unstructured.Unstructured {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/example/appservice-operator/internal/controller/release"
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/kube/jobs"
 )
 
 // Diff is the difference between two renderings of a resource.
@@ -36,6 +37,10 @@ func DiffOf(name string, before, after Outcome) *Diff {
 	}
 	d.Changes = Changes(before.Objects, after.Objects)
 	d.Consequences = Consequences(before.Objects, after.Objects, d.Changes)
+	if len(d.Changes) > 0 && !d.Has(Refused) { // of what is refused, nothing runs
+		d.Consequences = append(d.Consequences, taskConsequences(before, after)...)
+		sortWorst(d.Consequences)
+	}
 	for _, field := range after.Unknown {
 		if !slices.Contains(before.Unknown, field) {
 			d.Idle = append(d.Idle, field)
@@ -106,6 +111,10 @@ type Line struct {
 func (d *Diff) Lines() []Line {
 	lines := []Line{{Head, d.Name + ": " + d.Summary()}}
 	for _, consequence := range d.Consequences {
+		if consequence.Effect == Rests {
+			lines = append(lines, Line{Explanation, "    " + consequence.Text})
+			continue
+		}
 		lines = append(lines, Line{Consequent, "  ! " + consequence.Text})
 	}
 	for _, failed := range []error{d.Before.Err, d.After.Err} {
@@ -166,7 +175,7 @@ func (c Change) Object() *unstructured.Unstructured {
 }
 
 // Changes lists the objects that differ between two renderings: those that exist afterwards first, in the order in
-// which they are applied.
+// which they are applied. A Job that runs once stays as it is for as long as it has the same name.
 func Changes(old, rendered []*unstructured.Unstructured) []Change {
 	var list []Change
 	there := kube.ByKey(old)
@@ -174,6 +183,8 @@ func Changes(old, rendered []*unstructured.Unstructured) []Change {
 		before := there[kube.KeyOf(object)]
 		if before == nil {
 			list = append(list, Change{New: object})
+		} else if jobs.Asks(object) && jobs.Asks(before) {
+			continue
 		} else if fields := release.Differences(before, object); len(fields) > 0 {
 			list = append(list, Change{Old: before, New: object, Fields: fields})
 		}

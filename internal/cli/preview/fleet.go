@@ -66,7 +66,7 @@ func FleetOf(
 			case released.Digest != "" && released.Digest == pairs[i].after.Digest:
 				pairs[i].before = pairs[i].after // same digest: no need to decompress the release
 			default:
-				pairs[i].before = released.Outcome()
+				pairs[i].before = released.Outcome(subject.Resource)
 				if kept := hooks.SelectorsOf(pairs[i].before.Objects); !pairs[i].after.Keeps(kept) {
 					subject.Facts.Selectors = kept
 					pairs[i].after = subject.Render(ctx, after.Renderers[kind], capabilities)
@@ -115,7 +115,7 @@ func (f *Fleet) compare(s Subject, d *Diff) {
 	}
 	name := s.Resource.GetName()
 	for _, consequence := range d.Consequences {
-		if consequence.Effect != Restarts { // the lines of the fields mention it
+		if consequence.Effect != Restarts && consequence.Effect != Rests { // the lines of the fields mention the former
 			f.note(true, anonymousText(consequence.Text, name), s.Name)
 		}
 	}

@@ -7,7 +7,9 @@ import (
 	"helm.sh/helm/v3/pkg/chartutil"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/kube/jobs"
 	"github.com/example/appservice-operator/internal/render"
 	"github.com/example/appservice-operator/internal/render/defaults"
 	"github.com/example/appservice-operator/internal/render/hooks"
@@ -31,7 +33,11 @@ type Outcome struct {
 	Digest string
 	// Unknown are the fields of the spec without an effect.
 	Unknown []string
-	Err     error
+	// Runs are what the Jobs run that run once, and Noted is what is noted of such runs in the cluster; for an assumed
+	// cluster, where these Jobs have run.
+	Runs  []jobs.Run
+	Noted []v1.RunStatus
+	Err   error
 }
 
 // Render renders a subject, hooks included. The renderer is nil if the kind is not served.
@@ -41,7 +47,9 @@ func (s Subject) Render(ctx context.Context, renderer *render.Renderer, capabili
 	}
 	in := render.Input{Resource: s.Resource, Defaults: s.Defaults, Capabilities: capabilities}
 	known := func(context.Context, *render.Draft) (hooks.Facts, error) { return s.Facts, nil }
-	return OutcomeOf(renderer.Predict(ctx, in, known))
+	out := OutcomeOf(renderer.Predict(ctx, in, known))
+	out.Noted = noted(s.Resource)
+	return out
 }
 
 // Keeps reports whether the selectors of an earlier rendering are in this one.
@@ -62,7 +70,12 @@ func (c *Cluster) Outcome(
 	if resource == nil || charts == nil || charts.Renderers[resource.GroupVersionKind()] == nil {
 		return Outcome{}
 	}
-	return OutcomeOf(c.Render(ctx, charts.Renderers[resource.GroupVersionKind()], resource, last))
+	out := OutcomeOf(c.Render(ctx, charts.Renderers[resource.GroupVersionKind()], resource, last))
+	out.Noted = noted(resource)
+	if c.Assumed() {
+		out.Noted = ended(out.Runs)
+	}
+	return out
 }
 
 // OutcomeOf returns the outcome of a rendering. A required kind that the cluster does not serve is an error, as for the
@@ -74,5 +87,5 @@ func OutcomeOf(result *render.Result, err error) Outcome {
 	if err != nil {
 		return Outcome{Err: err}
 	}
-	return Outcome{Objects: result.Objects, Digest: result.Digest, Unknown: result.Unknown}
+	return Outcome{Objects: result.Objects, Digest: result.Digest, Unknown: result.Unknown, Runs: result.Runs}
 }

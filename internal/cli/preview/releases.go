@@ -28,13 +28,13 @@ type Release struct {
 	record *corev1.Secret
 }
 
-// Outcome returns what was written.
-func (r *Release) Outcome() Outcome {
+// Outcome returns what was written for a resource.
+func (r *Release) Outcome(resource *unstructured.Unstructured) Outcome {
 	recorded, err := release.Decode(r.record)
 	if err != nil {
 		return Outcome{Err: fmt.Errorf("the release record %s cannot be read: %w", r.record.Name, err)}
 	}
-	return Outcome{Objects: recorded.Objects}
+	return Outcome{Objects: recorded.Objects, Noted: noted(resource)}
 }
 
 // Releases are the records of deployed releases, by the UID that each names as its controller.

@@ -32,6 +32,9 @@ func (f *Findings) held(used map[v1.Problem]bool) []*Node {
 		note("everything", "spec.paused is set: nothing is installed, upgraded or repaired until it is taken off", nil).
 			add(hint("kubectl appservice resume " + f.Resource.GetName()))
 	}
+	if waits := waitsForStage(f.Status); waits != "" {
+		note(f.waiting(waits)).add(f.afterFailure(waits))
+	}
 	for _, problem := range f.Status.Problems {
 		name := reason.Of(problem.Reason).Holds
 		if name == "" {
@@ -115,6 +118,8 @@ func Waits(status *v1.AppServiceStatus, now time.Time) string {
 		return "paused"
 	case hasProblem(status, v1.ReasonReturnedToRelease):
 		return "another spec"
+	case waitsForStage(status) != "":
+		return "stage " + waitsForStage(status)
 	case hasProblem(status, v1.ReasonRolloutHeldBack):
 		return "its turn"
 	case hasProblem(status, v1.ReasonHostConflict):

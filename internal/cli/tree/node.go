@@ -42,7 +42,9 @@ const (
 type Node struct {
 	Type Type `json:"type"`
 	// Name of what it is about, as in "Deployment web" or "ImageNotFound".
-	Name  string `json:"name"`
+	Name string `json:"name"`
+	// Stage of a release in which an object is written; empty for the main one.
+	Stage string `json:"stage,omitempty"`
 	State State  `json:"state,omitempty"`
 	// Ready is how many of how many are ready, for example 1/2.
 	Ready   string `json:"ready,omitempty"`
@@ -97,6 +99,9 @@ func (n *Node) walk(lead, below string, visit func(lead string, n *Node)) {
 
 func (n *Node) line(paint func(State, string) string, now time.Time) string {
 	text := paint(n.State, n.Name)
+	if n.Stage != "" {
+		text += " [" + n.Stage + "]"
+	}
 	for _, more := range []string{n.Ready, n.Message} {
 		switch {
 		case more == "":

@@ -26,7 +26,7 @@ func Tree(f *Findings) *Node {
 	root.add(f.unheard())
 	for _, object := range f.Objects {
 		n := &Node{Type: TypeObject, Name: object.Said.Kind + " " + object.Said.Name, State: stateOf(object.Said.State),
-			Message: object.Said.Message}
+			Stage: object.stage(), Message: object.Said.Message}
 		if object.Live != nil {
 			n.Since = ptr.To(object.Live.GetCreationTimestamp())
 			if object.Live.GetAnnotations()[v1.AnnotationRetainedFor] != "" {

@@ -111,7 +111,8 @@ func (f *Findings) conditions() []*Node {
 // object returns the node of an object that is not ready, with the reasons.
 func (f *Findings) object(object *Object, used map[v1.Problem]bool) *Node {
 	name := object.Said.Kind + " " + object.Said.Name
-	n := &Node{Type: TypeObject, Name: name, State: stateOf(object.Said.State), Message: object.Said.Message}
+	n := &Node{Type: TypeObject, Name: name, Stage: object.stage(), State: stateOf(object.Said.State),
+		Message: object.Said.Message}
 	if object.Looked != nil {
 		n.Until = f.deadline(object)
 	}

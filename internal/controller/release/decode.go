@@ -2,6 +2,7 @@ package release
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"encoding/base64"
 	"encoding/json"
@@ -57,18 +58,39 @@ func unpack(payload []byte, into any) error {
 // Manifest returns the manifest in a record of any Helm release, whoever wrote it: payload is the entry "release" of
 // its Secret.
 func Manifest(payload []byte) (string, error) {
+	release, err := manifests(payload)
+	return release.Manifest, err
+}
+
+// ManifestWithHooks is like Manifest, with the hooks of the release behind its other objects.
+func ManifestWithHooks(payload []byte) (string, error) {
+	release, err := manifests(payload)
+	text := release.Manifest
+	for _, hook := range release.Hooks {
+		text += "\n---\n" + hook.Manifest
+	}
+	return text, cmp.Or(err, boundManifest(text))
+}
+
+// manifested is what a record says of the objects of a release.
+type manifested struct {
+	Manifest string `json:"manifest"`
+	Hooks    []struct {
+		Manifest string `json:"manifest"`
+	} `json:"hooks"`
+}
+
+func manifests(payload []byte) (manifested, error) {
 	unpacking.Lock()
 	defer unpacking.Unlock()
-	var release struct {
-		Manifest string `json:"manifest"`
-	}
+	var release manifested
 	if err := unpack(payload, &release); err != nil {
-		return "", err
+		return manifested{}, err
 	}
 	if err := boundManifest(release.Manifest); err != nil {
-		return "", err
+		return manifested{}, err
 	}
-	return release.Manifest, nil
+	return release, nil
 }
 
 // boundManifest refuses a manifest that would take much more memory than its text.

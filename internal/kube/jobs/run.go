@@ -90,25 +90,46 @@ func Of(object, resource *unstructured.Unstructured, defaults map[string]any) (R
 	}
 	if run.Before {
 		run.Digest = run.what() + digest.Of([]byte(again))[:digestLength-whatLength]
-		skip := resource.GetAnnotations()[v1.AnnotationSkipTask]
-		run.Skipped = len(skip) >= whatLength && run.what() == skip[:whatLength]
+		run.Skipped = run.isIn(resource.GetAnnotations()[v1.AnnotationSkipTask])
 	}
 	return run, nil
 }
 
+// isIn reports whether a list, separated by commas, has the digest of a run, or its part for what it runs.
+func (r Run) isIn(list string) bool {
+	return slices.ContainsFunc(strings.Split(list, ","), func(named string) bool {
+		return strings.HasPrefix(strings.TrimSpace(named), r.what())
+	})
+}
+
 // what is the part of a digest that stands for what a Job of the stage before runs.
-func (r Run) what() string { return r.Digest[:whatLength] }
+func (r Run) what() string { return What(r.Digest) }
+
+// What returns the part of the digest of a run of the stage before that stands for what it runs.
+func What(digest string) string { return digest[:min(len(digest), whatLength)] }
+
+// Ran reports whether it is noted that what a Job of the stage before runs has begun, and has not failed.
+func Ran(what string, noted []v1.RunStatus) bool {
+	return slices.ContainsFunc(noted, func(known v1.RunStatus) bool {
+		return known.Result != v1.RunFailed && known.Result != v1.RunUnknown && What(known.Digest) == What(what)
+	})
+}
 
 // Settled returns a run as it is noted already, if it is not to run again: one of the stage before that has succeeded,
 // or that has not failed since the last request.
 func (r Run) Settled(noted []v1.RunStatus) Run {
 	for _, known := range noted {
-		failed := known.Result == v1.RunFailed || known.Result == v1.RunUnknown
-		if r.Before && len(known.Digest) == digestLength && known.Digest[:whatLength] == r.what() && !failed {
+		if r.Before && len(known.Digest) == digestLength && Ran(r.Digest, []v1.RunStatus{known}) {
 			r.Digest = known.Digest
 		}
 	}
 	return r
+}
+
+// Due reports whether a run is still to begin, by what is noted of the runs before it.
+func (r Run) Due(noted []v1.RunStatus) bool {
+	r = r.Settled(noted)
+	return !r.Skipped && !slices.ContainsFunc(noted, func(known v1.RunStatus) bool { return known.Digest == r.Digest })
 }
 
 // Fields returns the fields that a value of the annotation rerun-on-change lists.

@@ -38,10 +38,19 @@ func Of(object client.Object) Stage {
 // Check returns an error if the annotation of an object names no stage.
 func Check(object client.Object) error {
 	named, set := object.GetAnnotations()[v1.AnnotationStage]
-	if !set || named == string(Main) || Of(object) != Main {
+	if !set || CheckName(named) == nil {
 		return nil
 	}
-	return fmt.Errorf("has the annotation %s: %q, which is no stage: write before, main or after", v1.AnnotationStage, named)
+	return fmt.Errorf("has the annotation %s: %w", v1.AnnotationStage, CheckName(named))
+}
+
+// CheckName returns an error unless a value of the annotation names a stage.
+func CheckName(named string) error {
+	switch Stage(named) {
+	case Before, Early, Main, After:
+		return nil
+	}
+	return fmt.Errorf("%q, which is no stage: write before, main or after", named)
 }
 
 // hooks are the Helm hooks that a stage takes the place of.
