@@ -3,6 +3,7 @@
 package fault
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -51,8 +52,8 @@ var (
 func (w workload) stage(t *testing.T, name, server string) *stage {
 	t.Helper()
 	s := newStage(t, name, server)
-	if w.kind == jobKind {
-		s.counts(name)
+	if w.counted() {
+		s.counts(name, cmp.Or(w.kind, v1.Kind))
 	}
 	return s
 }
@@ -86,7 +87,7 @@ func ofJobs(list []scenario) []scenario {
 	for i := range list {
 		play := list[i].play
 		list[i].name = jobPlans + list[i].name
-		list[i].play = func(s *scene) { s.counts(s.plan); play(s) }
+		list[i].play = func(s *scene) { s.counts(s.plan, jobKind); play(s) }
 	}
 	slices.SortFunc(list, func(a, b scenario) int { return strings.Compare(a.name, b.name) })
 	return list
