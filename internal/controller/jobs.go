@@ -76,7 +76,9 @@ func (r *Reconciler) former(ctx context.Context, s *scope, run jobs.Run) (*v1.Ru
 		return nil, nil
 	}
 	job := recorded.Objects[at]
-	ran := func(run v1.RunStatus) bool { return run.Job == job.GetName() && (run.UID != "" || run.Result != "") }
+	ran := func(noted v1.RunStatus) bool {
+		return noted.Job == job.GetName() && (noted.UID != "" || noted.Result != "") && run.MayRepeat(noted)
+	}
 	if recorded.Source.Runs != nil && !slices.ContainsFunc(recorded.Source.Runs, ran) {
 		return nil, nil
 	}

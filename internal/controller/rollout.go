@@ -48,16 +48,15 @@ func (s *scope) spare(done attempt) attempt {
 }
 
 // begin reports whether an attempt may change objects, and returns the rollout that it belongs to; nil for none. It
-// takes a place in the line of rollouts if it restarts pods that are available, and nobody asked for that but the
-// platform. The newest record says so before anything else is written.
+// takes a place in the line of rollouts if it runs the stage before, or restarts pods, while pods are available, and
+// nobody asked for that but the platform. The newest record says so before anything else is written.
 func (r *Reconciler) begin(ctx context.Context, s *scope, a attempt) (running *rollout.Rollout, may bool, err error) {
 	if begun, yes := s.begun(a.there.Record); yes {
 		r.Rollouts.Resume(s.name(), begun.Since)
 		return &begun, true, nil
 	}
 	there := health.ReplicasOf(a.there.Objects)
-	if a.state != release.OutOfDate || !deployed(s) || there.Available == 0 || !a.plan.RollsPods() ||
-		a.plan.OnlyRestarts() {
+	if a.state != release.OutOfDate || !deployed(s) || there.Available == 0 || !a.isRollout() {
 		return nil, true, nil
 	}
 	if !r.Rollouts.Begin(s.name()) {
@@ -65,6 +64,11 @@ func (r *Reconciler) begin(ctx context.Context, s *scope, a attempt) (running *r
 	}
 	begun := s.asked.Begin(s.resource.GetGeneration(), r.Clock.Now(), there)
 	return &begun, true, r.Actor.Mark(ctx, s.resource, a.there.Record, map[string]string{v1.LabelRollout: begun.String()})
+}
+
+// isRollout reports whether an attempt runs the stage before, or changes pods by more than a restart.
+func (a attempt) isRollout() bool {
+	return a.staged != nil || a.plan.RollsPods() && !a.plan.OnlyRestarts()
 }
 
 // judge reports to the line of rollouts how the resource fares, and updates what its record says of a rollout that has

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/kube/jobs"
 	"github.com/example/appservice-operator/internal/render/hooks"
 	"github.com/example/appservice-operator/test/specs"
 )
@@ -39,7 +40,8 @@ func difference(before, after []*unstructured.Unstructured) []string {
 func index(objects []*unstructured.Unstructured) map[kube.Key]any {
 	all := make(map[kube.Key]any, len(objects))
 	for _, object := range objects {
-		content := object.DeepCopy().Object
+		object = withoutRun(object)
+		content := object.Object
 		for _, path := range [][]string{{"metadata"}, {"spec", "template", "metadata"}} {
 			for _, digest := range digests {
 				unstructured.RemoveNestedField(content, append(slices.Clone(path), "annotations", digest)...)
@@ -51,6 +53,15 @@ func index(objects []*unstructured.Unstructured) map[kube.Key]any {
 		all[kube.KeyOf(object)] = content
 	}
 	return all
+}
+
+// withoutRun returns a copy of an object. The name of a Job that runs once ends with a digest, which follows from everything else.
+func withoutRun(object *unstructured.Unstructured) *unstructured.Unstructured {
+	object = object.DeepCopy()
+	if jobs.Asks(object) {
+		object.SetName(object.GetName()[:strings.LastIndex(object.GetName(), "-")])
+	}
+	return object
 }
 
 func compare(kind, path string, before, after any, found map[string]bool) {

@@ -51,7 +51,7 @@ func TestFaults(t *testing.T) {
 	cluster.CollectsGarbage(t)
 	defer seen.judge(t)
 	p := &player{references: map[string]*reference{}, alive: make(chan struct{}, ownOperators)}
-	fleet, all := shared(t, together), slices.Concat(workloads, jobWorkloads)
+	fleet, all := shared(t, together), slices.Concat(workloads, jobWorkloads, taskWorkloads)
 	t.Run("reference", func(t *testing.T) {
 		for _, w := range all {
 			if needed(w) {

@@ -48,9 +48,10 @@ func onlyPodsOfJobs() map[client.Object]cache.ByObject {
 	return map[client.Object]cache.ByObject{pod: {Label: labels.NewSelector().Add(*ofJobs)}}
 }
 
-// ledger is what the AppJob of a namespace was asked to run, and what ran. It is filled from the writes of the test and from watches, and
+// ledger is what the AppJob, or the release task of the AppService, of a namespace was asked to run, and what ran. It is filled from the writes of the test and from watches, and
 // knows nothing of how the operator identifies a run.
 type ledger struct {
+	kind     string
 	plan     string
 	asked    []string             // what is to run, again each time that this changed
 	wanted   bool                 // the AppJob was not deleted
@@ -71,20 +72,24 @@ type jobPod struct {
 	held, deleted bool
 }
 
-// counts makes the stage one of an AppJob, whose runs are counted from now on.
-func (s *stage) counts(plan string) {
-	s.kind = jobKind
+// counts makes the stage one of a kind whose runs are counted from now on.
+func (s *stage) counts(plan, kind string) {
+	s.kind = kind
 	seen.mu.Lock()
 	defer seen.mu.Unlock()
-	seen.ledgers[s.namespace] = &ledger{plan: plan, jobs: map[types.UID]bool{}, pods: map[types.UID]jobPod{}, freed: map[types.UID]bool{}}
+	seen.ledgers[s.namespace] = &ledger{kind: kind, plan: plan, jobs: map[types.UID]bool{}, pods: map[types.UID]jobPod{}, freed: map[types.UID]bool{}}
 }
 
-// asked records what a written AppJob is to run.
+// asked records what a written AppJob or AppService is to run.
 func (w *world) asked(app *unstructured.Unstructured) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	l := w.ledgers[app.GetNamespace()]
-	if l == nil || app.GetKind() != jobKind {
+	if l == nil || app.GetKind() != l.kind {
+		return
+	}
+	if _, runs, _ := unstructured.NestedMap(app.Object, "spec", "release"); l.kind == v1.Kind && !runs {
+		l.wanted = false
 		return
 	}
 	if what := askedBy(app); !l.wanted || what != l.asked[len(l.asked)-1] {
@@ -98,14 +103,19 @@ func (w *world) asked(app *unstructured.Unstructured) {
 func (w *world) unasked(app *unstructured.Unstructured) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if l := w.ledgers[app.GetNamespace()]; l != nil && app.GetKind() == jobKind {
+	if l := w.ledgers[app.GetNamespace()]; l != nil && app.GetKind() == l.kind {
 		l.wanted = false
 	}
 }
 
-// askedBy and ranBy return what an AppJob is to run, and what a Job runs, in the same form.
+// askedBy and ranBy return what an AppJob or a release task is to run, and what a Job runs, in the same form. A task that succeeded does not run
+// again on request.
 func askedBy(app *unstructured.Unstructured) string {
 	image, _, _ := unstructured.NestedString(app.Object, "spec", "image")
+	if app.GetKind() == v1.Kind {
+		args, _, _ := unstructured.NestedStringSlice(app.Object, "spec", "release", "args")
+		return fmt.Sprint(image, args, "", "")
+	}
 	args, _, _ := unstructured.NestedStringSlice(app.Object, "spec", "args")
 	script, _, _ := unstructured.NestedString(app.Object, "spec", "podAnnotations", scripted)
 	return fmt.Sprint(image, args, script, app.GetAnnotations()[v1.AnnotationRestartedAt])
@@ -116,6 +126,9 @@ func ranBy(job *unstructured.Unstructured) string {
 	container, _ := containers[0].(map[string]any)
 	args, _, _ := unstructured.NestedStringSlice(container, "args")
 	annotations, _, _ := unstructured.NestedStringMap(job.Object, "spec", "template", "metadata", "annotations")
+	if container["name"] == "release" {
+		annotations = nil
+	}
 	return fmt.Sprint(container["image"], args, annotations[scripted], annotations[v1.AnnotationRestartedAt])
 }
 
@@ -132,7 +145,7 @@ func (w *world) noteRuns(object *unstructured.Unstructured, gone bool) {
 		l.noteJob(object)
 	case podKind.Kind:
 		l.notePod(object, gone)
-	case jobKind:
+	case l.kind:
 		l.there = !gone && object.GetDeletionTimestamp() == nil
 		l.says = fmt.Sprint(object.Object["status"])
 	}

@@ -3,6 +3,7 @@
 package fault
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -51,18 +52,18 @@ var (
 func (w workload) stage(t *testing.T, name, server string) *stage {
 	t.Helper()
 	s := newStage(t, name, server)
-	if w.kind == jobKind {
-		s.counts(name)
+	if w.counted() {
+		s.counts(name, cmp.Or(w.kind, v1.Kind))
 	}
 	return s
 }
 
 // jobScenarios lists the plans of AppJobs in which more fails than one request, or something else. Some are made of the points of a workload.
 func (p *player) jobScenarios() []scenario {
-	list := slices.Concat(lateJobs(), jobSurroundings())
+	list, tasks := slices.Concat(lateJobs(), jobSurroundings()), ofKind(v1.Kind, lateTasks())
 	r := p.references[changing]
 	if r == nil {
-		return ofJobs(list)
+		return append(ofKind(jobKind, list), tasks...)
 	}
 	for i, point := range r.points {
 		for _, fault := range deaths {
@@ -78,15 +79,15 @@ func (p *player) jobScenarios() []scenario {
 			}
 		}
 	}
-	return ofJobs(list)
+	return append(ofKind(jobKind, list), tasks...)
 }
 
-// ofJobs are scenarios in which the runs of an AppJob are counted.
-func ofJobs(list []scenario) []scenario {
+// ofKind are scenarios in which the runs of an AppJob, or of a release task, are counted.
+func ofKind(kind string, list []scenario) []scenario {
 	for i := range list {
 		play := list[i].play
 		list[i].name = jobPlans + list[i].name
-		list[i].play = func(s *scene) { s.counts(s.plan); play(s) }
+		list[i].play = func(s *scene) { s.counts(s.plan, kind); play(s) }
 	}
 	slices.SortFunc(list, func(a, b scenario) int { return strings.Compare(a.name, b.name) })
 	return list
@@ -184,19 +185,18 @@ func lateJobs() []scenario {
 	for _, late := range []string{"appjobs", "jobs"} {
 		list = append(list,
 			scenario{"standby/after-the-change/" + late, func(s *scene) { s.standbyIsLate(late, nil) }},
-			scenario{"restarted-late/" + late, func(s *scene) { s.restartsLate(late) }},
-			scenario{"frozen/" + late + "/changed", func(s *scene) { s.frozenWhile(late, changed) }},
-			scenario{"frozen/" + late + "/there-and-back", func(s *scene) { s.frozenWhile(late, changed, long) }},
-			scenario{"frozen/" + late + "/twice", func(s *scene) { s.frozenWhile(late, with(long, second), with(once, third)) }},
+			scenario{"restarted-late/" + late, func(s *scene) { s.restartsLate(late, long, changed) }},
+			scenario{"frozen/" + late + "/changed", func(s *scene) { s.frozenWhile(late, long, changed) }},
+			scenario{"frozen/" + late + "/there-and-back", func(s *scene) { s.frozenWhile(late, long, changed, long) }},
+			scenario{"frozen/" + late + "/twice", func(s *scene) { s.frozenWhile(late, long, with(long, second), with(once, third)) }},
 		)
 	}
 	return list
 }
 
 // restartsLate starts an operator that sees a resource as it was before the last change, which has run. It runs nothing.
-func (s *scene) restartsLate(resource string) {
-	changed := with(once, second)
-	s.with(long)
+func (s *scene) restartsLate(resource, first, changed string) {
+	s.with(first)
 	version := s.version()
 	s.want(changed)
 	s.endsAs(changed)
@@ -216,8 +216,8 @@ func (s *scene) restartsLate(resource string) {
 }
 
 // frozenWhile makes changes while the operator sees nothing new of a resource.
-func (s *scene) frozenWhile(resource string, specs ...string) {
-	s.with(long)
+func (s *scene) frozenWhile(resource, first string, specs ...string) {
+	s.with(first)
 	s.view.StartAt(s.version(), resource)
 	for _, spec := range specs {
 		s.want(spec)

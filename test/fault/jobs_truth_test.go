@@ -41,19 +41,28 @@ func untrueRuns(objects map[string]*unstructured.Unstructured) error {
 	if err := untrueResources(&app.Status, objects); err != nil {
 		return err
 	}
-	jobs := map[types.UID]*batchv1.Job{}
-	for _, job := range jobsIn(objects) {
-		jobs[job.UID] = job
-	}
-	for _, run := range app.Status.Runs {
-		if err := untrueRun(run, jobs[run.UID]); err != nil {
-			return err
-		}
+	jobs, err := notedJobs(app.Status.Runs, objects)
+	if err != nil {
+		return err
 	}
 	if meta.IsStatusConditionTrue(app.Status.Conditions, v1.ConditionReady) {
 		return untrulyComplete(app, objects)
 	}
 	return miscounted(app, jobs)
+}
+
+// notedJobs returns the Jobs by UID, and what is untrue in the runs that a status notes.
+func notedJobs(runs []v1.RunStatus, objects map[string]*unstructured.Unstructured) (map[types.UID]*batchv1.Job, error) {
+	jobs := map[types.UID]*batchv1.Job{}
+	for _, job := range jobsIn(objects) {
+		jobs[job.UID] = job
+	}
+	for _, run := range runs {
+		if err := untrueRun(run, jobs[run.UID]); err != nil {
+			return nil, err
+		}
+	}
+	return jobs, nil
 }
 
 // miscounted returns in what the pods of a Job that runs, in the status, differ from those that the Job counts. They are written at intervals.

@@ -25,7 +25,7 @@ func (p plan) name() string {
 	if p.again {
 		name += "-again"
 	}
-	if p.workload.kind == jobKind {
+	if p.workload.counted() {
 		return jobPlans + name
 	}
 	return name
@@ -93,7 +93,7 @@ func chosen(name string, n int) bool {
 func needed(w workload) bool {
 	return slices.ContainsFunc(strings.Split(*only, ","), func(one string) bool {
 		parts := strings.Split(one, "/")
-		if ofJobs := parts[0] == strings.TrimSuffix(jobPlans, "/"); *only != "" && ofJobs != (w.kind == jobKind) {
+		if ofJobs := parts[0] == strings.TrimSuffix(jobPlans, "/"); *only != "" && ofJobs != w.counted() {
 			return false
 		} else if ofJobs {
 			parts = parts[1:]

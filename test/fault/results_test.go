@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// jobPlans is what the names of plans of AppJobs begin with.
+// jobPlans is what the names of plans begin with in which runs are counted, those of AppJobs and of release tasks.
 const jobPlans = "jobs/"
 
 // jobResults sums up the runs of AppJobs.

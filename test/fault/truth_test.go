@@ -57,6 +57,9 @@ func untrue(app *v1.AppService, objects map[string]*unstructured.Unstructured) e
 	if err := untrueResources(status, objects); err != nil {
 		return err
 	}
+	if _, err := notedJobs(status.Runs, objects); err != nil {
+		return err
+	}
 	if meta.IsStatusConditionTrue(status.Conditions, v1.ConditionReady) {
 		return untrulyReady(app, deployment, objects)
 	}

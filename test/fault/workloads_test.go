@@ -20,6 +20,7 @@ const appName = "web"
 type workload struct {
 	name        string
 	kind        string // AppService if empty
+	task        bool   // an AppService whose release task is counted
 	before, act []step
 }
 
@@ -96,6 +97,9 @@ var workloads = []workload{
 	}, act: []step{{spec: with(small, `image: nginx:1.25`)}, {spec: with(small, `image: nginx:1.26`)}}},
 	{name: "made-again", before: []step{{spec: whole}}, act: []step{{remove: []string{"AppService"}}, {spec: whole}}},
 }
+
+// counted reports whether the runs of Jobs are counted.
+func (w workload) counted() bool { return w.kind == jobKind || w.task }
 
 // with merges YAML into the YAML of a spec, as a merge patch does.
 func with(spec, change string) string {

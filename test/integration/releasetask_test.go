@@ -64,7 +64,9 @@ func taskPod(t *testing.T, namespace string) *corev1.Pod {
 			client.MatchingLabels{"app.kubernetes.io/name": "appservice-release"}); err != nil {
 			return err
 		}
-		at := slices.IndexFunc(pods.Items, func(pod corev1.Pod) bool { return pod.Status.Phase == corev1.PodRunning && pod.DeletionTimestamp == nil })
+		at := slices.IndexFunc(pods.Items, func(pod corev1.Pod) bool {
+			return pod.Status.Phase == corev1.PodRunning && pod.DeletionTimestamp == nil
+		})
 		if at < 0 {
 			return errors.New("it has none that runs")
 		}

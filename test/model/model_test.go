@@ -47,6 +47,9 @@ var roots = map[string]root{
 	"a Job that is complete":                       {calmed(once), 1},
 	"a Job that is to run otherwise":               {changed(once, 1), 1},
 	"a Job that is to run otherwise while it runs": {interrupted, 1},
+	"a Job of the stage before that is to run":     {func(context.Context) *world { return newWorld(staged) }, 1},
+	"a Job of the stage before that is complete":   {calmed(staged), 1},
+	"a Job of the stage before that is to change":  {changed(staged, 1), 1},
 	"a StatefulSet that is as desired":             {calmed(stateful), 1},
 	"a StatefulSet whose volumes grow":             {changed(stateful, 1), 1},
 	"an autoscaled Deployment that is as desired":  {calmed(scaled), 1},
@@ -231,6 +234,9 @@ func (w *world) asDesired(ctx context.Context) error {
 		return w.expect(ready, v1.ReasonResourceExists)
 	case w.foreign() && len(desired.Objects) > 1:
 		return w.expect(ready, v1.ReasonResourceExists)
+	}
+	if w.shape.halts != nil && w.shape.halts(w) {
+		return w.expect(ready, v1.ReasonRunUnknown)
 	}
 	if plan := release.Compare(desired.Objects, objects); !plan.Empty() {
 		return fmt.Errorf("it is not as desired: %s", plan)

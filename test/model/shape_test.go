@@ -29,6 +29,8 @@ type shape struct {
 	allowed func(w *world, key kube.Key, before *unstructured.Unstructured) error
 	// waits reports whether the resource is not ready once the world has come to rest; nil for never.
 	waits func(w *world) bool
+	// halts reports whether the rest of a release is not written, because its stage before has not succeeded; nil for never.
+	halts func(w *world) bool
 	// ended returns what is wrong once the world has come to rest; nil for nothing more than that all objects are as rendered.
 	ended func(w *world) error
 }

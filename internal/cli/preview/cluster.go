@@ -132,7 +132,7 @@ func (c *Cluster) facts(
 		facts.Content = reference.ContentOf(draft.References, facts.There).After(recorded).Version
 	}
 	facts.Jobs = named(draft.Runs, noted(resource))
-	facts.Generated, err = c.generated(ctx, namespace, draft.Generated(), last)
+	facts.Generated, err = c.generated(ctx, resource, draft.Generated(), last)
 	if err != nil {
 		return facts, err
 	}
@@ -142,7 +142,7 @@ func (c *Cluster) facts(
 
 // generated returns the versions of the Secrets that the operator fills, by name: of live ones and, of those that do
 // not exist or may not be read, as they would be.
-func (c *Cluster) generated(ctx context.Context, namespace string, names []string,
+func (c *Cluster) generated(ctx context.Context, resource *unstructured.Unstructured, names []string,
 	last *Release) (map[string]string, error) {
 	if len(names) == 0 {
 		return nil, nil
@@ -150,11 +150,11 @@ func (c *Cluster) generated(ctx context.Context, namespace string, names []strin
 	versions, newest := map[string]string{}, (*livestate.Record)(nil)
 	if last != nil {
 		newest = &livestate.Record{Revision: last.Revision}
-		versions = hooks.GeneratedVersions(last.Outcome().Objects)
+		versions = hooks.GeneratedVersions(last.Outcome(resource).Objects)
 	}
 	for _, name := range names {
 		live := kube.Metadata(kube.SecretKind)
-		err := c.reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, live)
+		err := c.reader.Get(ctx, client.ObjectKey{Namespace: resource.GetNamespace(), Name: name}, live)
 		forbidden, err := c.unless(client.IgnoreNotFound(err), "Secrets that the operator fills are taken to be as recorded")
 		if err != nil {
 			return nil, err

@@ -29,6 +29,7 @@ func TestNext(t *testing.T) {
 	ended := func(of string, uid types.UID, result v1.RunResult) Job {
 		return Job{Name: "m-" + of, UID: uid, Started: true, Result: result}
 	}
+	skips := func(of string) []Wanted { return []Wanted{{Run: run(of, "", ""), Skipped: true}} }
 	deleting := func(job Job) Job { job.Deleting = true; return job }
 	note := func(runs ...v1.RunStatus) Step { return Step{Action: Note, Runs: runs} }
 	cases := map[string]struct {
@@ -139,6 +140,36 @@ func TestNext(t *testing.T) {
 		"what a deleted resource left is not run again": {
 			State{Known: true, Unrecorded: true, Wanted: wants("a"), Jobs: []Job{ended("a", "1", v1.RunComplete)}},
 			note(run("a", "1", "")),
+		},
+		"what is skipped is noted, and not created": {
+			State{Known: true, Wanted: skips("a")}, note(run("a", "", v1.RunSkipped)),
+		},
+		"then nothing is left to do": {
+			State{Known: true, Wanted: skips("a"), Runs: []v1.RunStatus{run("a", "", v1.RunSkipped)}}, Step{},
+		},
+		"also without the annotation": {
+			State{Known: true, Wanted: wants("a"), Runs: []v1.RunStatus{run("a", "", v1.RunSkipped)}}, Step{},
+		},
+		"what failed may be skipped": {
+			State{Known: true, Wanted: skips("a"), Runs: []v1.RunStatus{run("a", "1", v1.RunFailed)}, Jobs: []Job{ended("a", "1", v1.RunFailed)}},
+			note(run("a", "", v1.RunSkipped)),
+		},
+		"what is gone without a result may, too": {
+			State{Known: true, Wanted: skips("a"), Runs: []v1.RunStatus{run("a", "1", v1.RunUnknown)}}, note(run("a", "", v1.RunSkipped)),
+		},
+		"the Job that failed is deleted then": {
+			State{Known: true, Wanted: skips("a"), Runs: []v1.RunStatus{run("a", "", v1.RunSkipped)}, Jobs: []Job{ended("a", "1", v1.RunFailed)}},
+			Step{Action: Delete, Job: ended("a", "1", v1.RunFailed)},
+		},
+		"what runs is not skipped": {
+			State{Known: true, Wanted: skips("a"), Runs: []v1.RunStatus{run("a", "1", "")}, Jobs: []Job{started("a", "1")}}, Step{},
+		},
+		"what has succeeded stays complete": {
+			State{Known: true, Wanted: skips("a"), Runs: []v1.RunStatus{run("a", "1", v1.RunComplete)}}, Step{},
+		},
+		"what is skipped ends the run before it": {
+			State{Known: true, Wanted: skips("b"), Runs: []v1.RunStatus{run("a", "1", "")}, Jobs: []Job{started("a", "1")}},
+			note(run("b", "", v1.RunSkipped)),
 		},
 		"what is no longer rendered is forgotten": {
 			State{Known: true, Runs: []v1.RunStatus{run("a", "1", v1.RunComplete)}, Jobs: []Job{ended("a", "1", v1.RunComplete)}},

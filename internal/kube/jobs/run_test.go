@@ -78,6 +78,24 @@ func TestARunOfTheRenderedJob(t *testing.T) {
 	}
 }
 
+// A chart that renders a Job otherwise runs it again, though the spec is the same; one that lists another field does not.
+func TestWhichNotedRunMayBeRepeated(t *testing.T) {
+	const pods = "{template: {spec: {a: b}}}"
+	for name, test := range map[string]struct {
+		annotation, job string
+		want            bool
+	}{
+		"the same is rendered":         {Rendered, pods, true},
+		"the chart renders otherwise":  {Rendered, "{template: {spec: {a: c}}}", false},
+		"the chart lists other fields": {"args", pods, true},
+	} {
+		noted := v1.RunStatus{Digest: identify(t, Rendered, pods, "{image: x}", "").Digest}
+		if got := identify(t, test.annotation, test.job, "{image: x}", "").MayRepeat(noted); got != test.want {
+			t.Errorf("%s: got %t", name, got)
+		}
+	}
+}
+
 func TestNamesOfRuns(t *testing.T) {
 	run := Run{Job: strings.Repeat("m", 70), Digest: strings.Repeat("d", 32)}
 	if len(run.Name()) != 63 || !run.Named(run.Name()) {
