@@ -8,6 +8,7 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/kube/stage"
 )
 
 // labelInstance is on the pods of AppServices.
@@ -18,12 +19,13 @@ const labelInstance = "app.kubernetes.io/instance"
 var served = []string{networkingv1.GroupName, "gateway.networking.k8s.io", "monitoring.coreos.com"}
 
 // shutOut warns of a NetworkPolicy that admits no pod that may be the controller of an Ingress or a route, or
-// Prometheus. Policies are additive, so another one in the namespace may admit it: the message says so.
+// Prometheus. Nobody sends traffic to what the stage before runs. Policies are additive, so another one in the
+// namespace may admit it: the message says so.
 func shutOut(in Input) []v1.Problem {
 	var list []v1.Problem
 	for _, key := range in.Rendered {
 		policy := kube.As[networkingv1.NetworkPolicy](in.Snapshot.Objects[key])
-		if policy == nil || admitsControllers(policy) {
+		if policy == nil || stage.Of(policy) == stage.Before || admitsControllers(policy) {
 			continue
 		}
 		at := slices.IndexFunc(in.Rendered, func(other kube.Key) bool {

@@ -22,7 +22,7 @@ func TestAPolicyThatShutsOutControllersIsTold(t *testing.T) {
 		closed = `{policyTypes: [Ingress], ingress: [{from: [` + shop + `]}]}`
 	)
 	cases := map[string]struct {
-		policy string // the spec of it
+		policy string // the spec of it, "before " in front for one of that stage
 		beside schema.GroupKind
 		told   string
 	}{
@@ -30,6 +30,7 @@ func TestAPolicyThatShutsOutControllersIsTold(t *testing.T) {
 		"a route":                            {closed, route, "HTTPRoute web"},
 		"a monitor":                          {closed, monitor, "ServiceMonitor web"},
 		"nobody at all":                      {`{policyTypes: [Ingress]}`, ingress, "Ingress web"},
+		"nobody at all, for a task":          {`before {policyTypes: [Ingress]}`, ingress, ""},
 		"nothing that others act on":         {closed, schema.GroupKind{Kind: "Service"}, ""},
 		"everybody":                          {`{policyTypes: [Ingress], ingress: [{ports: [{port: 80}]}]}`, ingress, ""},
 		"another namespace":                  {`{policyTypes: [Ingress], ingress: [{from: [` + shop + `]}, {from: [` + shop + `, {namespaceSelector: {}}]}]}`, ingress, ""},
@@ -44,7 +45,11 @@ func TestAPolicyThatShutsOutControllersIsTold(t *testing.T) {
 			policy := &networkingv1.NetworkPolicy{}
 			policy.SetGroupVersionKind(networkingv1.SchemeGroupVersion.WithKind("NetworkPolicy"))
 			policy.Name, policy.Namespace = "web", "demo"
-			require.NoError(t, yaml.UnmarshalStrict([]byte(test.policy), &policy.Spec))
+			spec, before := strings.CutPrefix(test.policy, "before ")
+			if before {
+				policy.Annotations = map[string]string{v1.AnnotationStage: "before"}
+			}
+			require.NoError(t, yaml.UnmarshalStrict([]byte(spec), &policy.Spec))
 			in := state{}.input(t)
 			in.Snapshot = snapshot(t, policy)
 			in.Rendered = []kube.Key{kube.KeyOf(policy), {GroupKind: test.beside, Name: "web"}}

@@ -280,9 +280,10 @@ func deleteRecord(ctx context.Context, w *walker, _ uint64) (string, error) {
 	return "all of them", err
 }
 
-// pick picks one of the AppService's objects.
+// pick picks one of the AppService's objects, except the Job of a release task: that is not made again, as the walks of AppJobs show.
 func (w *walker) pick(ctx context.Context, choice uint64) (*unstructured.Unstructured, error) {
 	objects, err := endstate.Objects(ctx, cluster.Client, w.app)
+	objects = slices.DeleteFunc(objects, func(object *unstructured.Unstructured) bool { return object.GetKind() == "Job" })
 	if err != nil || len(objects) == 0 {
 		return nil, err
 	}

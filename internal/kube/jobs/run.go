@@ -147,8 +147,8 @@ func (r Run) Repeats(spec map[string]any, restarted string) bool {
 	return r.digest(spec, restarted) == r.same
 }
 
-// MayRepeat reports whether a noted run may have run the same: of a Job that is identified as it is rendered, its digest
-// tells, and of one with a list of fields, Repeats does.
+// MayRepeat reports whether a noted run may have run the same: of a Job that is identified as it is rendered, its
+// digest tells, and of one with a list of fields, Repeats does.
 func (r Run) MayRepeat(noted v1.RunStatus) bool {
 	return r.fields != nil || strings.HasPrefix(noted.Digest, r.what())
 }
