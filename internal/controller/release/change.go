@@ -99,8 +99,9 @@ func (c Change) onlyRestarts() bool {
 		}
 	}
 	want.Object["metadata"] = unstamped(want.Object["metadata"])
-	first := lacking("", want.Object, have)
-	return first == nil
+	found := &lacks{whole: wholeOf(c.Desired)} // what is no longer rendered counts, too
+	found.compare("", want.Object, have)
+	return found.first == nil
 }
 
 func compareObject(desired *unstructured.Unstructured, live client.Object) *Change {
