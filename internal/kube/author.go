@@ -6,7 +6,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -83,9 +82,4 @@ func withAuthor(metadata any, author string) any {
 	whole["managedFields"] = []any{map[string]any{"manager": manager, "time": at,
 		"fieldsV1": map[string]any{"f:spec": map[string]any{}}}}
 	return whole
-}
-
-// IsQuota reports whether the API server refused an object because a quota of the namespace is used up.
-func IsQuota(err error) bool {
-	return apierrors.IsForbidden(err) && strings.Contains(err.Error(), "exceeded quota")
 }
