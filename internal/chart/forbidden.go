@@ -196,7 +196,7 @@ func InsteadOfHook(events string) string {
 		return "remove the annotation helm.sh/hook: no stage of a release takes the place of " + events +
 			", and objects are applied in Helm's order of kinds"
 	}
-	return fmt.Sprintf("write %s: %s in its place, and on a Job %s: %q, so that it runs once for each change of what it runs",
+	return fmt.Sprintf("write %s: %s in place of helm.sh/hook, and on a Job %s: %q, so that it runs once for each change of what it runs",
 		v1.AnnotationStage, of, v1.AnnotationRerun, "true")
 }
 

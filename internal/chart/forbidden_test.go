@@ -102,8 +102,8 @@ func TestAMistakeIsExplainedWithItsLines(t *testing.T) {
 // The remedy for a hook is what to write in its place.
 func TestWhatTakesThePlaceOfAHook(t *testing.T) {
 	for hooks, want := range map[string]string{
-		"pre-install,pre-upgrade": `write app.example.com/stage: before in its place, and on a Job app.example.com/rerun-on-change: "true", `,
-		"post-upgrade":            `write app.example.com/stage: after in its place, and on a Job app.example.com/rerun-on-change: "true", `,
+		"pre-install,pre-upgrade": `write app.example.com/stage: before in place of helm.sh/hook, and on a Job app.example.com/rerun-on-change: "true", `,
+		"post-upgrade":            `write app.example.com/stage: after in place of helm.sh/hook, and on a Job app.example.com/rerun-on-change: "true", `,
 		"pre-delete":              "remove the annotation helm.sh/hook: no stage of a release takes the place of pre-delete",
 		"pre-install,post-delete": "remove the annotation helm.sh/hook: no stage of a release takes the place of pre-install,post-delete",
 	} {
