@@ -314,8 +314,8 @@ const AnnotationRestartedAt = "app.example.com/restarted-at"
 const AnnotationStartedWith = "app.example.com/started-with"
 
 // AnnotationGenerate is the annotation of a rendered Secret with the keys that the operator fills once and never
-// changes: password=24 for so many letters and digits, key=hex:32 or key=base64:32 for so many random bytes, and ca and tls for
-// an authority and a pair that it signed, or ca:3650d and tls:365d with their lifetimes.
+// changes: password=24 for so many letters and digits, key=hex:32 or key=base64:32 for so many random bytes, and ca and
+// tls for an authority and a pair that it signed, or ca:3650d and tls:365d with their lifetimes.
 const AnnotationGenerate = "app.example.com/generate"
 
 // AnnotationGenerateFor is the annotation of such a Secret with tls, with the DNS names of its certificate. The

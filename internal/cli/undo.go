@@ -60,8 +60,8 @@ kubectl appservice undo web --to-revision 1 --run-task --dry-run`,
 	return cmd
 }
 
-// undo shows a change and makes it, or prints the manifest to commit if a GitOps tool applies the resource. Task is what
-// to say about the release task.
+// undo shows a change and makes it, or prints the manifest to commit if a GitOps tool applies the resource. Task is
+// what to say about the release task.
 func (s *shell) undo(ctx context.Context, writer client.Client, plan *history.Undo, task, dry string, yes bool) error {
 	name := nameOf(plan.Resource)
 	if len(plan.Changes) == 0 {

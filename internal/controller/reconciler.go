@@ -151,8 +151,8 @@ func (r *Reconciler) reconcile(whole context.Context,
 		done.err = done.there.Sees(wanted.outline.Keys)
 	}
 
-	// 5. Spare a resource for which something new cannot be rendered, or failed; refuse a name, and hold back routes, that others
-	// have.
+	// 5. Spare a resource for which something new cannot be rendered, or failed; look which stage comes first; refuse a
+	// name, and hold back routes, that others have.
 	done = r.returned(ctx, s, s.spare(done))
 	if done.err == nil {
 		done.err = r.namesake(ctx, s, done.there)

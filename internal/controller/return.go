@@ -36,8 +36,8 @@ func (e *returnedError) Error() string {
 // Reason returns the reason of Ready.
 func (e *returnedError) Reason() string { return v1.ReasonReturnedToRelease }
 
-// returns reports whether the spec asks to answer a release that fails with the last one that was Ready. For other kinds
-// than AppService, spec belongs to the chart.
+// returns reports whether the spec asks to answer a release that fails with the last one that was Ready. For other
+// kinds than AppService, spec belongs to the chart.
 func (r *Reconciler) returns(s *scope) bool {
 	action, _, _ := unstructured.NestedString(s.resource.Object, "spec", "onFailure", "action")
 	return action == string(v1.OnFailureReturn) && r.Kind == v1.GroupVersion.WithKind(v1.Kind)
@@ -166,8 +166,7 @@ func (r *Reconciler) goBack(ctx context.Context, s *scope, wanted rendering, don
 func (r *Reconciler) earlier(ctx context.Context, s *scope, wanted rendering, done attempt,
 	why v1.Problem) (*release.Task, error) {
 	ready := release.LastReady(done.there.Records)
-	switch {
-	case ready == nil:
+	if ready == nil {
 		return nil, errors.New("no release that was Ready is recorded")
 	}
 	content, err := r.Actor.LastGood(ctx, s.resource, ready)

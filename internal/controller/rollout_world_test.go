@@ -509,7 +509,7 @@ func (s *secrets) Update(ctx context.Context, secret *corev1.Secret, _ metav1.Up
 	if err := s.world.write(); err != nil {
 		return nil, err
 	}
-	return secret, s.world.WithWatch.Update(ctx, secret)
+	return secret, s.world.Update(ctx, secret)
 }
 
 // Delete implements SecretInterface.

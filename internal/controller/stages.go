@@ -29,7 +29,8 @@ type staged struct {
 // stageBefore returns the stage before of what is rendered, unless it is ready or belongs to the recorded release; then
 // it returns nil.
 func (r *Reconciler) stageBefore(s *scope, wanted rendering, there *livestate.Snapshot) (*staged, error) {
-	if wanted.rendered == nil || len(wanted.outline.Stages) == 0 || release.IsDeployed(there.Record, wanted.outline.Digest) {
+	if wanted.rendered == nil || len(wanted.outline.Stages) == 0 ||
+		release.IsDeployed(there.Record, wanted.outline.Digest) {
 		return nil, nil
 	}
 	before := wanted.outline.InStage(stage.Before)

@@ -56,7 +56,8 @@ func ofObjects(in Input, list []objectState) verdict {
 	main, _ := mainOf(in.Resource.GetName(), in.Rendered)
 	culprit, more := worst(list, main)
 	if culprit < 0 && in.Stage != nil {
-		return verdict{outcome: moving, reason: v1.ReasonPending, message: in.Stage.prefix() + "it is ready, the rest follows"}
+		return verdict{outcome: moving, reason: v1.ReasonPending,
+			message: in.Stage.prefix() + "it is ready, the rest follows"}
 	}
 	if culprit < 0 {
 		reason, message := well(list, main)

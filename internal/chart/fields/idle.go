@@ -17,7 +17,8 @@ const valuesFile = "values.yaml"
 
 // ofOperator reports whether the operator itself acts on a field, so charts need not use it.
 func ofOperator(kind schema.GroupVersionKind, name string) bool {
-	return kind == v1.GroupVersion.WithKind(v1.Kind) && slices.Contains([]string{"onFailure", "paused", "podTemplate", "ttl"}, name)
+	return kind == v1.GroupVersion.WithKind(v1.Kind) &&
+		slices.Contains([]string{"onFailure", "paused", "podTemplate", "ttl"}, name)
 }
 
 // ignored returns the fields of the Go type of a kind that no template uses. Nested fields are covered by

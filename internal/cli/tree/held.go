@@ -33,7 +33,8 @@ func (f *Findings) held(used map[v1.Problem]bool) []*Node {
 			add(hint("kubectl appservice resume " + f.Resource.GetName()))
 	}
 	if waits := waitsForStage(f.Status); waits != "" {
-		note(f.waiting(waits)).add(f.afterFailure(waits))
+		name, message := f.waiting(waits)
+		note(name, message, nil).add(f.afterFailure(waits))
 	}
 	for _, problem := range f.Status.Problems {
 		name := reason.Of(problem.Reason).Holds

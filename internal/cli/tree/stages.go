@@ -33,8 +33,8 @@ func waitsForStage(said *v1.AppServiceStatus) string {
 	return status.StageIn(ready.Message)
 }
 
-// waiting returns the name, the message and no end of what is held back by a stage.
-func (f *Findings) waiting(of string) (name, message string, until *metav1.Time) {
+// waiting returns the name of what is held back by a stage, and a message.
+func (f *Findings) waiting(of string) (name, message string) {
 	objects := f.unready(of, v1.ResourceWaiting, v1.ResourceFailed)
 	message = "it waits for the stage " + of
 	if len(objects) > 0 {
@@ -42,9 +42,9 @@ func (f *Findings) waiting(of string) (name, message string, until *metav1.Time)
 	}
 	if release := f.Status.Release; release != nil {
 		message += fmt.Sprintf("; nothing else has changed, release %d is kept", release.Revision)
-		return "the next release", message, nil
+		return "the next release", message
 	}
-	return "the first release", message + "; nothing else is there yet", nil
+	return "the first release", message + "; nothing else is there yet"
 }
 
 // afterFailure returns what to do about a stage that does not become ready by itself; nil if it may.

@@ -145,7 +145,7 @@ func TestACrashBetweenCreatingAndNotingKeepsTheValues(t *testing.T) {
 func TestADeletedKeyIsMadeAgainAndANewOneIsAdded(t *testing.T) {
 	s, desired := installed(t, "password=24")
 	before := valuesOf(t, s.shown(t, desired))
-	require.NoError(t, s.WithWatch.Patch(t.Context(), s.shown(t, desired), client.RawPatch("application/json-patch+json",
+	require.NoError(t, s.Patch(t.Context(), s.shown(t, desired), client.RawPatch("application/json-patch+json",
 		[]byte(`[{"op":"remove","path":"/data/password"}]`))))
 	change := repair(t, s, desired)
 	assert.Equal(t, "Secret web-generated: data.password", change.String())

@@ -58,7 +58,8 @@ var hooks = map[string]Stage{
 	"pre-install": Before, "pre-upgrade": Before, "post-install": After, "post-upgrade": After,
 }
 
-// OfHook returns the stage that takes the place of a list of Helm hooks, as in pre-install,pre-upgrade; "" if none does.
+// OfHook returns the stage that takes the place of a list of Helm hooks, as in pre-install,pre-upgrade; empty if none
+// does.
 func OfHook(list string) Stage {
 	var found Stage
 	for _, hook := range strings.Split(list, ",") {

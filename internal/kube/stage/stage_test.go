@@ -21,7 +21,7 @@ func TestTheStageOfAnObject(t *testing.T) {
 		valid bool
 	}{
 		"before": {Before, true}, "main": {Main, true}, "after": {After, true}, "early": {Early, true},
-		"": {Main, false}, "Before": {Main, false}, "pre-upgrade": {Main, false}, "before ": {Main, false},
+		"": {Main, false}, "Before": {Main, false}, "pre-upgrade": {Main, false}, "befor": {Main, false},
 	} {
 		object := annotated(map[string]string{v1.AnnotationStage: value})
 		if got := Of(object); got != test.want {
