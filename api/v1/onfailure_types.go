@@ -7,8 +7,8 @@ package v1
 // +kubebuilder:validation:XValidation:rule="!self.?afterTask.orValue(false) || self.?action.orValue('Keep') == 'Return'",message="spec.onFailure.afterTask needs spec.onFailure.action Return: set that, or leave afterTask out"
 type OnFailure struct {
 	// Action is Keep, which leaves the release that failed, or Return, which applies the last release that was Ready
-	// again. The spec stays as it is, and is tried again when it changes, or with the annotation app.example.com/restarted-at.
-	// Only releases count that were Ready while the action was Return. Defaults to Keep.
+	// again. The spec stays as it is, and is tried again when it changes, or with the annotation
+	// app.example.com/restarted-at. Only releases count that were Ready while the action was Return. Defaults to Keep.
 	// +kubebuilder:validation:Enum=Keep;Return
 	// +optional
 	Action OnFailureAction `json:"action,omitempty"`
