@@ -15,6 +15,20 @@ import (
 	"github.com/example/appservice-operator/test/try"
 )
 
+// isExempt reports whether a field of the spec, or each field in it, is the operator's own business.
+func (s *surveyor) isExempt(name string) bool {
+	if _, exempt := s.survey.exceptions.Fields[name]; exempt {
+		return true
+	}
+	inside := s.Schema.Properties[name].Properties
+	for field := range inside {
+		if _, exempt := s.survey.exceptions.Fields[name+"."+field]; !exempt {
+			return false
+		}
+	}
+	return len(inside) > 0
+}
+
 // chartValues checks the leaves of the chart's values.yaml.
 func (s *surveyor) chartValues() {
 	all := try.Get(specs.ReadPlain(filepath.Join(chartDir, "values.yaml")))
@@ -25,7 +39,7 @@ func (s *surveyor) chartValues() {
 		if _, found := all[name]; found {
 			continue
 		}
-		if _, exempt := s.survey.exceptions.Fields[name]; !exempt && !s.declaredByChart(name) {
+		if !s.isExempt(name) && !s.declaredByChart(name) {
 			s.survey.values = append(s.survey.values, &result{path: name,
 				err: fmt.Errorf("spec.%s is not in the chart's values.yaml: give its default there", name)})
 		}
