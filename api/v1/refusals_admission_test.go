@@ -32,7 +32,6 @@ func TestWhatIsRefusedBeforeItIsStored(t *testing.T) {
 		"a mount that is passed on to":        {`{image: a, volumeMounts: [{name: a, mountPath: /a, mountPropagation: HostToContainer}]}`, ""},
 		"a key of a Secret":                   {`{image: a, config: {databaseUrlFrom: {secretKeyRef: {name: a, key: a-b_c.d}}}}`, ""},
 		"generated values":                    {`{image: a, config: {generated: {A: {}, B: {bytes: 16, encoding: hex}}, environment: {C: d}, retainGenerated: true}}`, ""},
-		"a generated value that is set":       {`{image: a, config: {generated: {A: {}}, environment: {A: b}}}`, "spec.config.environment and generated must not have the same key"},
 		"a generated value of no name":        {`{image: a, config: {generated: {"a=b": {}}}}`, "spec.config.generated keys must be names of environment variables"},
 		"a short generated value":             {`{image: a, config: {generated: {A: {bytes: 8}}}}`, "should be greater than or equal to 16"},
 		"a generated value in no encoding":    {`{image: a, config: {generated: {A: {encoding: rot13}}}}`, `supported values: "hex", "base64", "alphanumeric"`},

@@ -15,7 +15,6 @@ type ConfigValue string
 // +kubebuilder:validation:XValidation:rule="!(has(self.databaseUrl) && has(self.databaseUrlFrom))",message="spec.config takes databaseUrl or databaseUrlFrom, not both"
 // +kubebuilder:validation:XValidation:rule="(has(self.environment) ? size(self.environment) : 0) + (has(self.files) ? size(self.files) : 0) <= 64",message="spec.config.environment and files must not have more than 64 entries together"
 // +kubebuilder:validation:XValidation:rule="(has(self.environment) ? self.environment.map(k, size(self.environment[k])).sum() : 0) + (has(self.files) ? self.files.map(k, size(self.files[k])).sum() : 0) <= 32768",message="spec.config.environment and files must not hold more than 32 KiB together: put larger files into a ConfigMap of your own, and mount it with spec.volumes and spec.volumeMounts"
-// +kubebuilder:validation:XValidation:rule="!has(self.environment) || !has(self.generated) || self.generated.all(k, !(k in self.environment))",message="spec.config.environment and generated must not have the same key: leave it out of one of them"
 type Config struct {
 	// Environment is kept in ConfigMap <name>-config and given to the main container as environment variables.
 	// +kubebuilder:validation:MaxProperties=64

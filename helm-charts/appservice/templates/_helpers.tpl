@@ -120,6 +120,7 @@ spec sets it, and what the configuration adds. Takes a list: the root, the name 
 {{- $taken := dict }}
 {{- range .Values.envs }}{{- $_ := set $taken .name true }}{{- end }}
 {{- range $name, $_ := .Values.config.generated }}
+{{- if hasKey (default dict $root.Values.config.environment) $name }}{{ fail (printf "config.environment and config.generated must not have the same key: leave %s out of one of them" ($name | quote)) }}{{ end }}
 {{- if not (hasKey $taken $name) }}
 {{- $_ := set $taken $name true }}
 - name: {{ $name | quote }}
