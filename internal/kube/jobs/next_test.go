@@ -171,6 +171,11 @@ func TestNext(t *testing.T) {
 			State{Known: true, Wanted: skips("b"), Runs: []v1.RunStatus{run("a", "1", "")}, Jobs: []Job{started("a", "1")}},
 			note(run("b", "", v1.RunSkipped)),
 		},
+		"what is not wanted yet stays as it is": {
+			State{Known: true, Wanted: wants("a"), Kept: []v1.RunStatus{run("b", "2", "")},
+				Runs: []v1.RunStatus{run("a", "1", v1.RunComplete), run("b", "2", "")}, Jobs: []Job{ended("a", "1", v1.RunComplete), {Name: "m-b", UID: "2", Started: true}}},
+			Step{},
+		},
 		"what is no longer rendered is forgotten": {
 			State{Known: true, Runs: []v1.RunStatus{run("a", "1", v1.RunComplete)}, Jobs: []Job{ended("a", "1", v1.RunComplete)}},
 			note(),
