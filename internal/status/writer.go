@@ -114,9 +114,13 @@ func (w *Writer) NoteRuns(ctx context.Context, resource *unstructured.Unstructur
 		return nil, err
 	}
 	current.Runs = runs
+	var noted any // without any, the field goes
+	if len(runs) > 0 {
+		noted = runs
+	}
 	patch, err := json.Marshal(map[string]any{
 		"metadata": map[string]any{"uid": resource.GetUID(), "resourceVersion": resource.GetResourceVersion()},
-		"status":   map[string]any{"runs": runs},
+		"status":   map[string]any{"runs": noted},
 	})
 	if err != nil {
 		return nil, err
@@ -125,7 +129,7 @@ func (w *Writer) NoteRuns(ctx context.Context, resource *unstructured.Unstructur
 	if err != nil {
 		return nil, err
 	}
-	if noted, err := Of(after); err != nil || !slices.Equal(noted.Runs, runs) {
+	if stored, err := Of(after); err != nil || !slices.Equal(stored.Runs, runs) {
 		return nil, &PrunedError{Kind: resource.GetKind(), Err: err}
 	}
 	return after, nil

@@ -111,9 +111,10 @@ var neverTheSame = []string{
 	"creationTimestamp", "lastTransitionTime", "lastUpdateTime", "lastScaleTime", "nextAttemptTime", "expirationTime",
 	"clusterIP", "clusterIPs", "nodePort", "healthCheckNodePort", "volumeName",
 	"deployment.kubernetes.io/revision", hooks.AnnotationStamp, // it covers the UID of the owner
-	hooks.AnnotationReferences, // it covers UIDs too
-	v1.LabelOwner,              // of claims
-	"revision", "digest",       // of the release
+	hooks.AnnotationReferences,    // it covers UIDs too
+	v1.AnnotationGeneratedVersion, // it counts how often values were made
+	v1.LabelOwner,                 // of claims
+	"revision", "digest",          // of the release
 	"hosts", // history: since when it serves them
 }
 
@@ -133,8 +134,20 @@ func Anonymous(app *v1.AppService, content map[string]any) any {
 	}
 	if object, ok := out.(map[string]any); ok && object["kind"] != nil {
 		unstructured.RemoveNestedField(object, "status", "conditions") // they describe the last change
+		hideGenerated(&unstructured.Unstructured{Object: object})
 	}
 	return without(out)
+}
+
+// hideGenerated takes the values away that the operator has made at random.
+func hideGenerated(object *unstructured.Unstructured) {
+	names := object.GetAnnotations()[v1.AnnotationGenerated]
+	data, _ := object.Object["data"].(map[string]any)
+	for name := range strings.SplitSeq(names, ",") {
+		if _, found := data[name]; found {
+			data[name] = "generated"
+		}
+	}
 }
 
 // lastChange are the conditions of an AppService that say what was done last, and how the last rollout ended.
