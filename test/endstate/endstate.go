@@ -108,6 +108,7 @@ func belongs(object *unstructured.Unstructured, app client.Object) bool {
 // neverTheSame are the fields that differ between any two objects.
 var neverTheSame = []string{
 	"uid", "resourceVersion", "generation", "observedGeneration", "managedFields",
+	"batch.kubernetes.io/controller-uid", "controller-uid", "startTime", "completionTime", // of a Job
 	"creationTimestamp", "lastTransitionTime", "lastUpdateTime", "lastScaleTime", "nextAttemptTime", "expirationTime",
 	"clusterIP", "clusterIPs", "nodePort", "healthCheckNodePort", "volumeName",
 	"deployment.kubernetes.io/revision", hooks.AnnotationStamp, // it covers the UID of the owner
