@@ -42,6 +42,8 @@ type attempt struct {
 	queued bool
 	// staged is the stage before of the release, if that has to be ready before the rest is written; nil if not.
 	staged *staged
+	// after says that the stage after may be written: all before it is as rendered and ready.
+	after bool
 	// unfit is the error of rendering the resource with a new chart, or new defaults, if it could be rendered before.
 	unfit error
 	// returned says what failed before the recorded release was applied again; nil if nothing did, or if its user did not
@@ -77,15 +79,18 @@ func (r *Reconciler) act(ctx context.Context, s *scope, wanted rendering, found 
 	if err != nil {
 		return attempt{there: there, err: err}
 	}
-	if after := wanted.outline.InStage(stage.After); len(after) > 0 && !r.isMainReady(ctx, wanted, plan, there) {
+	after := wanted.outline.InStage(stage.After)
+	isAfter := len(after) > 0 && r.isMainReady(ctx, wanted, plan, there)
+	if !isAfter {
 		plan.HoldBack(after...)
 	}
-	a := attempt{state: release.Decide(wanted.outline.Digest, there, plan), plan: plan, there: there, staged: found.staged}
+	a := attempt{state: release.Decide(wanted.outline.Digest, there, plan), plan: plan, there: there, staged: found.staged,
+		after: isAfter}
 	if a.state == release.Drifted {
 		a.contended = r.spareContended(ctx, s, plan, there)
 		a.state = release.Decide(wanted.outline.Digest, there, plan)
 	}
-	if r.loses(ctx, s, &a); a.err != nil {
+	if r.refuseLost(ctx, s, &a); a.err != nil {
 		return a
 	}
 	a.changes = plan.String()
@@ -170,7 +175,7 @@ func (r *Reconciler) record(ctx context.Context, s *scope, wanted rendering, tas
 			return err // what it leaves may be another's by now
 		}
 	}
-	begun, _ := r.begunJobs(ctx, s, wanted, a)
+	begun, _ := s.begunJobs(wanted, a)
 	if noted := r.runJobs(ctx, s, wanted, a); !s.notes(begun) {
 		return noted.err // the record says what has run
 	}

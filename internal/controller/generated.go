@@ -78,8 +78,9 @@ func generatedSince(known map[string]string, there map[kube.Key]client.Object) m
 	return versions
 }
 
-// loses refuses an attempt that would make values anew that the recorded release had. A repair goes on without them.
-func (r *Reconciler) loses(ctx context.Context, s *scope, a *attempt) {
+// refuseLost refuses an attempt that would make values again that the recorded release had. A repair goes on without
+// them.
+func (r *Reconciler) refuseLost(ctx context.Context, s *scope, a *attempt) {
 	lost, err := r.lost(ctx, s, a.plan, a.there.Record)
 	switch {
 	case err != nil:
@@ -93,7 +94,7 @@ func (r *Reconciler) loses(ctx context.Context, s *scope, a *attempt) {
 	}
 }
 
-// lost returns the Secrets whose values a plan would make anew although the recorded release had them; nil for none.
+// lost returns the Secrets whose values a plan would make again although the recorded release had them; nil for none.
 func (r *Reconciler) lost(ctx context.Context, s *scope, plan *release.Plan,
 	record *livestate.Record) (*release.GeneratedLostError, error) {
 	if record == nil || !plan.AsksForGenerated() {

@@ -47,15 +47,6 @@ func (r *Reconciler) jobNames(ctx context.Context, s *scope, runs []jobs.Run) (m
 	return names, nil
 }
 
-// settled returns runs as they are noted already, if they are not to run again.
-func (s *scope) settled(asked []jobs.Run) []jobs.Run {
-	runs := slices.Clone(asked)
-	for i, run := range runs {
-		runs[i] = run.Settled(s.previous.Runs)
-	}
-	return runs
-}
-
 // former returns the run of the recorded release, if it ran the same and no other is noted since: the release of an
 // operator that noted nothing, or of a chart that names other fields. It returns nil if there is none.
 func (r *Reconciler) former(ctx context.Context, s *scope, run jobs.Run) (*v1.RunStatus, error) {
@@ -171,7 +162,7 @@ func (j *runner) look(ctx context.Context, done attempt) error {
 	waits := done.waits() && done.staged == nil || done.queued
 	j.state.Known = j.wanted.rendered != nil && !j.s.paused && !waits && asRendered
 	if j.state.Known {
-		j.state.Wanted, j.state.Kept = j.begunJobs(ctx, j.s, j.wanted, done)
+		j.state.Wanted, j.state.Kept = j.s.begunJobs(j.wanted, done)
 		for i, wanted := range j.state.Wanted {
 			for _, former := range j.s.former {
 				if former.Digest == wanted.Run.Digest {
@@ -335,11 +326,11 @@ func (j *runner) change(ctx context.Context) error {
 
 // desired returns a rendered Job.
 func (j *runner) desired(name string) (*unstructured.Unstructured, error) {
-	whole, err := j.wanted.packed.Unpack()
+	rendered, err := j.wanted.objects()
 	if err != nil {
 		return nil, err
 	}
-	for _, object := range whole.Objects {
+	for _, object := range rendered {
 		if jobs.Asks(object) && object.GetName() == name {
 			return object, nil
 		}

@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"time"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	v1 "github.com/example/appservice-operator/api/v1"
@@ -74,6 +75,18 @@ type rendering struct {
 	reload time.Duration
 }
 
+// objects returns the rendered objects; nil if nothing can be rendered.
+func (w rendering) objects() ([]*unstructured.Unstructured, error) {
+	if w.rendered == nil {
+		return nil, nil
+	}
+	whole, err := w.packed.Unpack()
+	if err != nil {
+		return nil, err
+	}
+	return whole.Objects, nil
+}
+
 // render returns what a resource has to become: rendered again, or from memory if none of its inputs has changed. If it
 // returns an error, the rendering must not be applied.
 func (r *Reconciler) render(ctx context.Context, s *scope) (rendering, error) {
@@ -117,7 +130,7 @@ func (r *Reconciler) render(ctx context.Context, s *scope) (rendering, error) {
 	if facts.Selectors, err = r.keptSelectors(ctx, s, known, selectors); err != nil {
 		return rendering{}, err
 	}
-	runs := s.settled(asked)
+	runs := jobs.Settle(asked, s.previous.Runs)
 	if facts.Jobs, err = r.jobNames(ctx, s, runs); err != nil {
 		return rendering{}, err
 	}

@@ -66,7 +66,7 @@ func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering,
 		in.Returned = done.returned.Error()
 	}
 	current, until := status.Summarize(in)
-	if r.returns(s) && failed(wanted, done, current, causes) && !r.early(s, done, current) {
+	if r.returns(s) && failsByItself(wanted, done, current, causes) && !r.isTooEarly(s, done, current) {
 		back, err := r.goBack(ctx, s, wanted, done, culpritOf(current))
 		if back || isStale(err) {
 			return metrics.Acted, after(staleRetry), nil

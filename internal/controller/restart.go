@@ -184,3 +184,28 @@ func (r *Reconciler) again(ctx context.Context, s *scope, wanted rendering, a at
 	r.Metrics.Acted(what.Metric, r.Clock.Since(began))
 	return a
 }
+
+// replicasOf returns the number of replicas of objects that render it.
+func replicasOf(objects []*unstructured.Unstructured) map[kube.Key]int64 {
+	out := map[kube.Key]int64{}
+	for _, object := range objects {
+		key := kube.KeyOf(object)
+		if number, found, _ := unstructured.NestedInt64(object.Object, "spec", "replicas"); found &&
+			kube.TraitsOf(key.GroupKind).Scales {
+			out[key] = number
+		}
+	}
+	return out
+}
+
+// scales reports whether workloads of the recorded release are rendered with another number of replicas at present. An
+// autoscaler keeps its own.
+func (r *recorded) scales(present []*unstructured.Unstructured) bool {
+	now := replicasOf(present)
+	for key, number := range r.replicas {
+		if asked, rendered := now[key]; rendered && asked != number {
+			return true
+		}
+	}
+	return false
+}

@@ -43,6 +43,22 @@ func (r *Reconciler) returns(s *scope) bool {
 	return action == string(v1.OnFailureReturn) && r.Kind == v1.GroupVersion.WithKind(v1.Kind)
 }
 
+// taskRan reports whether a task ran after an earlier release was made, or may have: that release would then meet what
+// the task has changed.
+func (s *scope) taskRan(earlier *release.Source) bool {
+	return slices.ContainsFunc(s.previous.Runs, func(run v1.RunStatus) bool {
+		known := earlier != nil && slices.ContainsFunc(earlier.Runs,
+			func(before v1.RunStatus) bool { return before.Digest == run.Digest })
+		return !known && run.Result != v1.RunSkipped
+	})
+}
+
+// returnsAfterTask reports whether the spec asks to return also after a task of the release that failed has run.
+func (s *scope) returnsAfterTask() bool {
+	after, _, _ := unstructured.NestedBool(s.resource.Object, "spec", "onFailure", "afterTask")
+	return after
+}
+
 // trial identifies what is tried, for a label: the spec and the request to restart and, if it is new, what the resource
 // is rendered with besides.
 func (s *scope) trial(rest bool) string {
@@ -85,9 +101,9 @@ func (r *Reconciler) markReady(ctx context.Context, s *scope, done attempt, curr
 	return r.Actor.Mark(ctx, s.resource, record, map[string]string{v1.LabelReady: "true"})
 }
 
-// failed reports whether the rendered release is in the cluster and fails for causes of its own. One that was Ready
+// failsByItself reports whether the rendered release is in the cluster and fails for causes of its own. One that was Ready
 // does not count: what it suffers from came later.
-func failed(wanted rendering, done attempt, current *v1.AppServiceStatus, causes map[kube.Key][]diagnose.Cause) bool {
+func failsByItself(wanted rendering, done attempt, current *v1.AppServiceStatus, causes map[kube.Key][]diagnose.Cause) bool {
 	record := done.there.Record
 	ready := meta.FindStatusCondition(current.Conditions, v1.ConditionReady)
 	return done.err == nil && !done.waits() && wanted.rendered != nil && record != nil && !record.Ready &&
@@ -95,9 +111,9 @@ func failed(wanted rendering, done attempt, current *v1.AppServiceStatus, causes
 		reason.Of(ready.Reason).LeadsBack && ofRelease(causes)
 }
 
-// early reports whether it is too early to take a rollout back that nobody asked for: the deadline of a spec, which may
+// isTooEarly reports whether it is too early to take a rollout back that nobody asked for: the deadline of a spec, which may
 // be a second, does not fail a chart, only that of the line does, or what pods show.
-func (r *Reconciler) early(s *scope, done attempt, current *v1.AppServiceStatus) bool {
+func (r *Reconciler) isTooEarly(s *scope, done attempt, current *v1.AppServiceStatus) bool {
 	running, begun := s.begun(done.there.Record)
 	ready := meta.FindStatusCondition(current.Conditions, v1.ConditionReady)
 	if !begun || reason.Of(ready.Reason).InPods {
@@ -141,7 +157,7 @@ func (e *keptError) Unwrap() error { return e.Err }
 func (r *Reconciler) goBack(ctx context.Context, s *scope, wanted rendering, done attempt, why v1.Problem) (bool,
 	error) {
 	began := r.Clock.Now()
-	task, err := r.earlier(ctx, s, wanted, done, why)
+	task, err := r.returnTask(ctx, s, wanted, done, why)
 	if err == nil {
 		err = r.alive(ctx, s)
 	}
@@ -161,9 +177,9 @@ func (r *Reconciler) goBack(ctx context.Context, s *scope, wanted rendering, don
 	return true, nil
 }
 
-// earlier returns what applies the last release again that was Ready. The error says what is in the way: today's
+// returnTask returns what applies the last release again that was Ready. The error says what is in the way: today's
 // policy, Pod Security, hosts and references hold for it, too.
-func (r *Reconciler) earlier(ctx context.Context, s *scope, wanted rendering, done attempt,
+func (r *Reconciler) returnTask(ctx context.Context, s *scope, wanted rendering, done attempt,
 	why v1.Problem) (*release.Task, error) {
 	ready := release.LastReady(done.there.Records)
 	if ready == nil {
@@ -192,15 +208,15 @@ func (r *Reconciler) earlier(ctx context.Context, s *scope, wanted rendering, do
 		return nil, fmt.Errorf("release %d was recorded without its spec", ready.Revision)
 	}
 	task := &release.Task{Owner: s.resource, Chart: content.Chart, Desired: desired, Snapshot: done.there, Plan: plan,
-		State: release.Failed, Labels: s.earlierLabels(done.there.Record, content.Record)}
+		State: release.Failed, Labels: s.returnLabels(done.there.Record, content.Record)}
 	task.Source = source.Again(&release.Returned{From: done.there.Record.Revision, To: ready.Revision, Reason: why.Reason,
 		Message: why.Message})
 	return task, r.Actor.Prove(ctx, *task)
 }
 
-// earlierLabels returns the labels of the record of a release that is applied again: what rendered it, what failed, and
+// returnLabels returns the labels of the record of a release that is applied again: what rendered it, what failed, and
 // the rollout that failed if its user did not ask for it.
-func (s *scope) earlierLabels(failed, earlier *livestate.Record) map[string]string {
+func (s *scope) returnLabels(failed, earlier *livestate.Record) map[string]string {
 	labels := labelsOf(earlier)
 	labels[v1.LabelReady] = "true"
 	labels[v1.LabelReturnedFrom] = s.trial(s.asked.New(earlier).Any())
@@ -233,17 +249,17 @@ func (r *Reconciler) renderEarlier(ctx context.Context, s *scope, wanted renderi
 	if err := lacks(references, facts); err != nil {
 		return nil, err
 	}
-	failed, err := wanted.packed.Unpack()
+	present, err := wanted.objects()
 	if err != nil {
 		return nil, err
 	}
 	again := func(chain ...hooks.Hook) (*render.Result, error) {
-		chain = append(chain, hooks.Sizes(failed.Objects))
+		chain = append(chain, hooks.Sizes(present))
 		return render.Again(ctx, s.resource, earlier.Chart, earlier.Config, earlier.Manifest, facts, chain...)
 	}
 	facts.Content = wanted.content.Version
 	restarted, err := again(hooks.Restarts)
-	if err == nil && restarted.Digest == failed.Digest {
+	if err == nil && restarted.Digest == wanted.outline.Digest {
 		err = fmt.Errorf("release %d, the last that was Ready, is the same but for what restarts pods and how many there are",
 			earlier.Version)
 	}

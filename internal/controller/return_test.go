@@ -34,7 +34,7 @@ func returning(t *testing.T) *world {
 	return w
 }
 
-// fail gives the first resource an image with which it fails.
+// fail sets an image of the first resource with which it fails.
 func (w *world) fail() {
 	w.edit(0, func(spec *v1.AppServiceSpec) { spec.Image = "bad" })
 	w.run()

@@ -56,7 +56,7 @@ type version struct {
 	generation      int64
 	chart, defaults string // digests
 	adoption        string
-	again           string // Secrets that may be filled anew
+	again           string // Secrets that may be filled again
 }
 
 func (s *scope) version() version {

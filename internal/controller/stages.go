@@ -136,17 +136,16 @@ func (w rendering) jobsIn(stages ...stage.Stage) []jobs.Wanted {
 }
 
 // begunJobs returns the Jobs that run once of the stages that have begun, and the noted runs of those of other stages.
-func (r *Reconciler) begunJobs(ctx context.Context, s *scope, wanted rendering,
-	done attempt) (begun []jobs.Wanted, kept []v1.RunStatus) {
+func (s *scope) begunJobs(wanted rendering, done attempt) (begun []jobs.Wanted, kept []v1.RunStatus) {
 	if len(wanted.outline.Stages) == 0 {
 		return slices.Clone(wanted.jobs), nil
 	}
 	stages := []stage.Stage{stage.Before}
 	if done.staged == nil {
 		stages = append(stages, stage.Early, stage.Main)
-		if done.plan != nil && r.isMainReady(ctx, wanted, done.plan, done.there) {
-			stages = append(stages, stage.After)
-		}
+	}
+	if done.after {
+		stages = append(stages, stage.After)
 	}
 	begun = wanted.jobsIn(stages...)
 	for _, noted := range s.previous.Runs {
@@ -182,41 +181,4 @@ func (r *Reconciler) showStaged(in *status.Input, s *scope, done attempt) {
 			in.Rendered = append(in.Rendered, key)
 		}
 	}
-}
-
-// replicasOf returns the number of replicas of objects that render it.
-func replicasOf(objects []*unstructured.Unstructured) map[kube.Key]int64 {
-	out := map[kube.Key]int64{}
-	for _, object := range objects {
-		key := kube.KeyOf(object)
-		if number, found, _ := unstructured.NestedInt64(object.Object, "spec", "replicas"); found &&
-			kube.TraitsOf(key.GroupKind).Scales {
-			out[key] = number
-		}
-	}
-	return out
-}
-
-// scales reports whether workloads of the recorded release are rendered with another number of replicas at present. An
-// autoscaler keeps its own.
-func (r *recorded) scales(present []*unstructured.Unstructured) bool {
-	now := replicasOf(present)
-	for key, number := range r.replicas {
-		if asked, rendered := now[key]; rendered && asked != number {
-			return true
-		}
-	}
-	return false
-}
-
-// objects returns the rendered objects; nil if nothing can be rendered.
-func (w rendering) objects() ([]*unstructured.Unstructured, error) {
-	if w.rendered == nil {
-		return nil, nil
-	}
-	whole, err := w.packed.Unpack()
-	if err != nil {
-		return nil, err
-	}
-	return whole.Objects, nil
 }

@@ -197,7 +197,7 @@ func TestTheStagesOfAChartFollowOneAnother(t *testing.T) {
 	require.NoError(t, counted.are("shop:1-before", "shop:1-after"))
 }
 
-// A Job of the stage after that fails is told, and what runs by then stays and is repaired; the Job runs again on request, that of the stage
+// A Job of the stage after that fails is reported, and what runs by then stays and is repaired; the Job runs again on request, that of the stage
 // before does not.
 func TestAStageAfterThatFails(t *testing.T) {
 	t.Parallel()

@@ -63,7 +63,7 @@ var _ = register(vectors{
 		},
 		guard: "a value that is there stays, whatever the marks say", fixed: "it is one rule for every value",
 	},
-	"a generated value is told where more people read than in Secrets": {
+	"a generated value is shown where more people read than in Secrets": {
 		may: writesSecrets,
 		does: func(s *scene) error {
 			s.begins(`{` + generatesKey + `}`)

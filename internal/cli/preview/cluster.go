@@ -23,6 +23,7 @@ import (
 	"github.com/example/appservice-operator/internal/controller/release"
 	"github.com/example/appservice-operator/internal/controller/watch"
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/kube/jobs"
 	"github.com/example/appservice-operator/internal/kube/livestate"
 	"github.com/example/appservice-operator/internal/kube/reference"
 	"github.com/example/appservice-operator/internal/policy"
@@ -131,7 +132,8 @@ func (c *Cluster) facts(
 	if whole {
 		facts.Content = reference.ContentOf(draft.References, facts.There).After(recorded).Version
 	}
-	facts.Jobs = named(draft.Runs, noted(resource))
+	runs := noted(resource)
+	facts.Jobs = jobs.Names(jobs.Settle(draft.Runs, runs), runs)
 	facts.Generated, err = c.generated(ctx, resource, draft.Generated(), last)
 	if err != nil {
 		return facts, err

@@ -2,7 +2,6 @@ package preview
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -31,15 +30,6 @@ func ended(runs []jobs.Run) []v1.RunStatus {
 		list = append(list, v1.RunStatus{Job: run.Name(), Digest: run.Digest, Result: v1.RunComplete})
 	}
 	return list
-}
-
-// named returns the names of the Jobs that are noted for some runs, by rendered name: those that the operator keeps.
-func named(runs []jobs.Run, noted []v1.RunStatus) map[string]string {
-	settled := slices.Clone(runs)
-	for i, run := range runs {
-		settled[i] = run.Settled(noted)
-	}
-	return jobs.Names(settled, noted)
 }
 
 // taskConsequences says of each Job of the stage before whether the change makes it run.

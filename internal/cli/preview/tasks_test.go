@@ -81,11 +81,11 @@ func TestNamesOfNotedRuns(t *testing.T) {
 	t.Parallel()
 	run, again := migrating(t, "a", nil).Runs[0], migrating(t, "a", map[string]string{v1.AnnotationRestartedAt: "now"}).Runs[0]
 	noted := []v1.RunStatus{{Job: "web-release-1", Digest: run.Digest, Result: v1.RunComplete}}
-	if got := named([]jobs.Run{again}, noted); got["web-release"] != "web-release-1" {
+	if got := jobs.Names(jobs.Settle([]jobs.Run{again}, noted), noted); got["web-release"] != "web-release-1" {
 		t.Errorf("a run that is complete has another name after a restart: %v", got)
 	}
 	noted[0].Result = v1.RunFailed
-	if got := named([]jobs.Run{again}, noted); len(got) > 0 {
+	if got := jobs.Names(jobs.Settle([]jobs.Run{again}, noted), noted); len(got) > 0 {
 		t.Errorf("a run that failed is not made again after a restart: %v", got)
 	}
 }

@@ -58,7 +58,7 @@ func GeneratedAgain(resource client.Object) []string {
 	return names
 }
 
-// Lost returns the Secrets that a plan would create and fill anew although a recorded release had them filled; nil if
+// Lost returns the Secrets that a plan would create and fill again although a recorded release had them filled; nil if
 // there are none. Those that exist after all, and those that the owner gives up, are not lost.
 func (a *Actor) Lost(ctx context.Context, owner *unstructured.Unstructured, plan *Plan,
 	recorded []*unstructured.Unstructured) (*GeneratedLostError, error) {

@@ -126,6 +126,15 @@ func (r Run) Settled(noted []v1.RunStatus) Run {
 	return r
 }
 
+// Settle returns runs as Settled does.
+func Settle(runs []Run, noted []v1.RunStatus) []Run {
+	settled := slices.Clone(runs)
+	for i, run := range runs {
+		settled[i] = run.Settled(noted)
+	}
+	return settled
+}
+
 // Due reports whether a run is still to begin, by what is noted of the runs before it.
 func (r Run) Due(noted []v1.RunStatus) bool {
 	r = r.Settled(noted)
