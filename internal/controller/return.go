@@ -101,9 +101,10 @@ func (r *Reconciler) markReady(ctx context.Context, s *scope, done attempt, curr
 	return r.Actor.Mark(ctx, s.resource, record, map[string]string{v1.LabelReady: "true"})
 }
 
-// failsByItself reports whether the rendered release is in the cluster and fails for causes of its own. One that was Ready
-// does not count: what it suffers from came later.
-func failsByItself(wanted rendering, done attempt, current *v1.AppServiceStatus, causes map[kube.Key][]diagnose.Cause) bool {
+// failsByItself reports whether the rendered release is in the cluster and fails for causes of its own. One that was
+// Ready does not count: what it suffers from came later.
+func failsByItself(wanted rendering, done attempt, current *v1.AppServiceStatus,
+	causes map[kube.Key][]diagnose.Cause) bool {
 	record := done.there.Record
 	ready := meta.FindStatusCondition(current.Conditions, v1.ConditionReady)
 	return done.err == nil && !done.waits() && wanted.rendered != nil && record != nil && !record.Ready &&
@@ -111,8 +112,8 @@ func failsByItself(wanted rendering, done attempt, current *v1.AppServiceStatus,
 		reason.Of(ready.Reason).LeadsBack && ofRelease(causes)
 }
 
-// isTooEarly reports whether it is too early to take a rollout back that nobody asked for: the deadline of a spec, which may
-// be a second, does not fail a chart, only that of the line does, or what pods show.
+// isTooEarly reports whether it is too early to take a rollout back that nobody asked for: the deadline of a spec, which
+// may be a second, does not fail a chart, only that of the line does, or what pods show.
 func (r *Reconciler) isTooEarly(s *scope, done attempt, current *v1.AppServiceStatus) bool {
 	running, begun := s.begun(done.there.Record)
 	ready := meta.FindStatusCondition(current.Conditions, v1.ConditionReady)

@@ -12,7 +12,6 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/kube/generate"
 	"github.com/example/appservice-operator/internal/kube/livestate"
-	"github.com/example/appservice-operator/internal/render"
 )
 
 // generatedManager owns the values that the operator makes for a Secret, and the annotations that note them. The
@@ -137,7 +136,14 @@ func (a *applier) fill(ctx context.Context, desired *unstructured.Unstructured,
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", kube.KeyOf(live), err)
 	}
-	return a.holdValues(ctx, live, filled)
+	holder := identity(live)
+	holder.SetAnnotations(filled.Annotations)
+	holder.Object["data"] = encoded(filled.Data)
+	held, err := a.holdAs(ctx, generatedManager, live, holder)
+	if err != nil {
+		return nil, err
+	}
+	return held, nil
 }
 
 // decoded returns the entries of a Secret.
@@ -155,21 +161,4 @@ func decoded(content map[string]any) (map[string][]byte, error) {
 		out[key] = value
 	}
 	return out, nil
-}
-
-// holdValues gives values to the manager of generated ones and notes them, in one write.
-func (a *applier) holdValues(ctx context.Context, live client.Object,
-	filled generate.Filled) (client.Object, error) {
-	holder := identity(live)
-	holder.SetAnnotations(filled.Annotations)
-	holder.Object["data"] = encoded(filled.Data)
-	body, err := render.BodyOf(holder)
-	if err != nil {
-		return nil, err
-	}
-	held, err := a.send(ctx, live, body, live, client.FieldOwner(generatedManager))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", kube.KeyOf(live), err)
-	}
-	return held, nil
 }

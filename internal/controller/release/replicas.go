@@ -103,11 +103,17 @@ func (a *applier) hold(ctx context.Context, live client.Object, replicas,
 	holder := identity(live)
 	holder.SetAnnotations(map[string]string{v1.AnnotationStartedWith: strconv.FormatInt(startedWith, 10)})
 	holder.Object["spec"] = map[string]any{"replicas": replicas}
+	return a.holdAs(ctx, replicasManager, live, holder)
+}
+
+// holdAs gives the fields of holder in a live object to another field manager of the operator.
+func (a *applier) holdAs(ctx context.Context, manager string, live client.Object,
+	holder *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	body, err := render.BodyOf(holder)
 	if err != nil {
 		return nil, err
 	}
-	held, err := a.send(ctx, live, body, live, client.FieldOwner(replicasManager))
+	held, err := a.send(ctx, live, body, live, client.FieldOwner(manager))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", kube.KeyOf(live), err)
 	}

@@ -10,7 +10,6 @@ import (
 	"crypto/x509/pkix"
 	"encoding/pem"
 	"fmt"
-	"maps"
 	"math/big"
 	"slices"
 	"strings"
@@ -196,6 +195,3 @@ func (f *filling) keep(cert, key string, made *pair) error {
 	f.set(key, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))
 	return nil
 }
-
-// sortedKeys returns the keys of a map, sorted.
-func sortedKeys[T any](of map[string]T) []string { return slices.Sorted(maps.Keys(of)) }

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"time"
 )
@@ -46,7 +47,7 @@ func (m Maker) Fill(wanted Wanted, have map[string][]byte, note Note, first stri
 	if fill.again {
 		note.Version = next(note.Version)
 	}
-	note.Keys, note.For, note.RenewAfter = sortedKeys(fill.data), wanted.nameDigest(), renewAfter
+	note.Keys, note.For, note.RenewAfter = slices.Sorted(maps.Keys(fill.data)), wanted.nameDigest(), renewAfter
 	return Filled{fill.data, note.annotations()}, nil
 }
 
@@ -68,7 +69,7 @@ func (f *filling) set(key string, value []byte) {
 
 // values makes the random values that are missing.
 func (f *filling) values() error {
-	for _, key := range sortedKeys(f.wanted.Values) {
+	for _, key := range slices.Sorted(maps.Keys(f.wanted.Values)) {
 		if _, there := f.have[key]; there {
 			continue
 		}

@@ -54,7 +54,7 @@ func (w *world) fill() (changed []string) {
 	maker := Maker{Random: rand.Reader, Now: func() time.Time { return w.now }}
 	filled, err := maker.Fill(w.wanted, w.data, w.note, "1")
 	require.NoError(w.t, err)
-	for _, key := range sortedKeys(filled.Data) {
+	for _, key := range slices.Sorted(maps.Keys(filled.Data)) {
 		if !bytes.Equal(filled.Data[key], w.data[key]) {
 			changed = append(changed, key)
 		}
