@@ -19,17 +19,23 @@ import (
 // started again: the end is always the same.
 func TestAnInstallSurvivesSIGKILLAtEveryWrite(t *testing.T) {
 	t.Parallel()
+	atEachWrite(t, 5, killedInInstall)
+}
+
+// atEachWrite kills the program at its first write, at its second, and so on, before the write is sent and after it is committed. Killed does
+// so at one write, and reports whether there are as many; there have to be some.
+func atEachWrite(t *testing.T, fewest int, killed func(t *testing.T, proxy *harness.Proxy, namespace string, write int, committed bool) bool) {
+	t.Helper()
 	for name, committed := range map[string]bool{"before the write is sent": false, "after it is committed": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			namespace := cluster.Namespace(t)
-			proxy := cluster.NewProxy(t)
+			namespace, proxy := cluster.Namespace(t), cluster.NewProxy(t)
 			writes := 0
-			for killedInInstall(t, proxy, namespace, writes+1, committed) {
+			for killed(t, proxy, namespace, writes+1, committed) {
 				writes++
 			}
-			if writes < 5 {
-				t.Errorf("an install made only %d writes", writes)
+			if writes < fewest {
+				t.Errorf("there were only %d writes, want at least %d", writes, fewest)
 			}
 		})
 	}

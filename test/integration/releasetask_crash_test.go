@@ -20,27 +20,14 @@ import (
 // again: each task runs once, before the pods of its version.
 func TestAReleaseTaskSurvivesSIGKILLAtEveryWrite(t *testing.T) {
 	t.Parallel()
-	for name, committed := range map[string]bool{"before the write is sent": false, "after it is committed": true} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			namespace := cluster.Namespace(t)
-			counted := countRuns(t, namespace)
-			proxy := cluster.NewProxy(t)
-			writes := 0
-			for killedInRelease(t, proxy, namespace, counted, writes+1, committed) {
-				writes++
-			}
-			if writes < 8 {
-				t.Errorf("a release with a task made only %d writes", writes)
-			}
-		})
-	}
+	atEachWrite(t, 8, killedInRelease)
 }
 
 // killedInRelease reports whether a release with a task has as many writes. The program is killed at that one, and another one completes the
 // release; then it installs the AppService that is to be next.
-func killedInRelease(t *testing.T, proxy *harness.Proxy, namespace string, counted *runCount, write int, committed bool) bool {
+func killedInRelease(t *testing.T, proxy *harness.Proxy, namespace string, write int, committed bool) bool {
 	t.Helper()
+	counted := countRuns(t, namespace)
 	first, second := fmt.Sprintf("shop-%d:1", write), fmt.Sprintf("shop-%d:2", write)
 	app := migrated(namespace, first)
 	app.Name = fmt.Sprintf("shop-%d", write)

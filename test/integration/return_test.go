@@ -282,19 +282,7 @@ func isMarked(t *testing.T, app *v1.AppService) error {
 // The program is killed with SIGKILL at each write from a change that fails until the return: the end is always the same.
 func TestAReturnSurvivesSIGKILLAtEveryWrite(t *testing.T) {
 	t.Parallel()
-	for name, committed := range map[string]bool{"before the write is sent": false, "after it is committed": true} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			namespace, proxy := cluster.Namespace(t), cluster.NewProxy(t)
-			writes := 0
-			for killedInReturn(t, proxy, namespace, writes+1, committed) {
-				writes++
-			}
-			if writes < 6 {
-				t.Errorf("a failure and the return made only %d writes", writes)
-			}
-		})
-	}
+	atEachWrite(t, 6, killedInReturn)
 }
 
 // killedInReturn reports whether a release that fails and the return from it have as many writes. The program is killed at that one, and another one
