@@ -80,7 +80,7 @@ func (r *Reconciler) act(ctx context.Context, s *scope, wanted rendering, found 
 		return attempt{there: there, err: err}
 	}
 	after := wanted.outline.InStage(stage.After)
-	isAfter := len(after) > 0 && r.isMainReady(ctx, wanted, plan, there)
+	isAfter := len(after) > 0 && r.isMainReady(ctx, s, wanted, plan, there)
 	if !isAfter {
 		plan.HoldBack(after...)
 	}

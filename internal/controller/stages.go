@@ -113,15 +113,16 @@ func (r *Reconciler) actBefore(ctx context.Context, s *scope, wanted rendering, 
 }
 
 // isMainReady reports whether everything before the stage after is as rendered and ready.
-func (r *Reconciler) isMainReady(ctx context.Context, wanted rendering, plan *release.Plan,
+func (r *Reconciler) isMainReady(ctx context.Context, s *scope, wanted rendering, plan *release.Plan,
 	there *livestate.Snapshot) bool {
 	facts := health.Facts{Now: r.Clock.Now(), Live: there.Objects, Gateways: r.gateways(ctx, there)}
 	if there.Record != nil {
 		facts.Since = there.Record.Made
 	}
 	for _, key := range wanted.outline.InStage(stage.Before, stage.Early, stage.Main) {
-		ended := there.Objects[key] == nil && key.GroupKind == jobKey("").GroupKind // it is noted
-		if plan.Touches(key) || !ended && health.Of(there.Objects[key], facts).Holds() {
+		live := there.Objects[key]
+		hasRun := live == nil && key == jobKey(key.Name) && s.hasRun(wanted, key.Name, there)
+		if plan.Touches(key) || !hasRun && health.Of(live, facts).Holds() {
 			return false
 		}
 	}
