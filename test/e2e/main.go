@@ -22,6 +22,7 @@ import (
 	"os"
 	"os/signal"
 	"regexp"
+	"slices"
 	"syscall"
 	"time"
 
@@ -157,14 +158,9 @@ func (s *suite) say(format string, args ...any) {
 
 // needOLM reports whether any of the checks needs OLM, which takes half an hour to build.
 func needOLM(chosen []check) bool {
-	for _, c := range olmChecks() {
-		for _, one := range chosen {
-			if one.name == c.name {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(olmChecks(), func(ofOLM check) bool {
+		return slices.ContainsFunc(chosen, func(c check) bool { return c.name == ofOLM.name })
+	})
 }
 
 // checks lists those without OLM. They depend on the order: the last ones take away what the first ones have made.

@@ -26,16 +26,19 @@ app.kubernetes.io/managed-by: {{ .Release.Service | quote }}
 {{- end }}
 
 {{/*
-The labels of the pods.
+The labels of the pods: those that the spec gives, which pods of the release task have, too, and those that find them.
 */}}
-{{- define "appservice.podLabels" -}}
+{{- define "appservice.givenLabels" -}}
 {{- $labels := dict }}
 {{- range $key, $value := .Values.commonLabels }}{{- $_ := set $labels $key $value }}{{- end }}
 {{- range $key, $value := .Values.podLabels }}{{- $_ := set $labels $key $value }}{{- end }}
 {{- range $key, $value := $labels }}
 {{- $key | quote }}: {{ toJson $value }}
 {{ end -}}
-{{ include "appservice.selectorLabels" . }}
+{{- end }}
+{{- define "appservice.podLabels" -}}
+{{ include "appservice.givenLabels" . }}
+{{- include "appservice.selectorLabels" . }}
 {{- end }}
 
 {{/*
@@ -107,6 +110,34 @@ How many replicas are kept at least.
 {{- else -}}
 {{- int64 .Values.size -}}
 {{- end -}}
+{{- end }}
+
+{{/*
+The environment of a container, as its fields env and envFrom. Takes a list: the root, the name of the ConfigMap and the Secret that hold
+the configuration.
+*/}}
+{{- define "appservice.environment" -}}
+{{- $root := index . 0 }}
+{{- $env := include "appservice.env" . }}
+{{- if or $root.Values.envs $env }}
+env:
+  {{- with $env }}
+  {{- . | nindent 2 }}
+  {{- end }}
+  {{- range $root.Values.envs }}
+  - {{ toJson . }}
+  {{- end }}
+{{- end }}
+{{- if or $root.Values.envFrom $root.Values.config.environment }}
+envFrom:
+  {{- if $root.Values.config.environment }}
+  - configMapRef:
+      name: {{ index . 1 | quote }}
+  {{- end }}
+  {{- range $root.Values.envFrom }}
+  - {{ toJson . }}
+  {{- end }}
+{{- end }}
 {{- end }}
 
 {{/*

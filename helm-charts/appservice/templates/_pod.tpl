@@ -119,25 +119,8 @@ spec:
       {{- with .Values.resources }}
       resources: {{ toJson . }}
       {{- end }}
-      {{- $env := include "appservice.env" (list . (include "appservice.configName" .)) }}
-      {{- if or .Values.envs $env }}
-      env:
-        {{- with $env }}
-        {{- . | nindent 8 }}
-        {{- end }}
-        {{- range .Values.envs }}
-        - {{ toJson . }}
-        {{- end }}
-      {{- end }}
-      {{- if or .Values.envFrom .Values.config.environment }}
-      envFrom:
-        {{- if .Values.config.environment }}
-        - configMapRef:
-            name: {{ include "appservice.configName" . | quote }}
-        {{- end }}
-        {{- range .Values.envFrom }}
-        - {{ toJson . }}
-        {{- end }}
+      {{- with include "appservice.environment" (list . (include "appservice.configName" .)) | trim }}
+      {{- . | nindent 6 }}
       {{- end }}
       {{- with include "appservice.containerPorts" . | trim }}
       ports:

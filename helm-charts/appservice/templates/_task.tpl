@@ -76,26 +76,7 @@ securityContext:
 {{- with .Values.release.resources }}
 resources: {{ toJson . }}
 {{- end }}
-{{- $env := include "appservice.env" (list . (include "appservice.taskName" .)) }}
-{{- if or .Values.envs $env }}
-env:
-  {{- with $env }}
-  {{- . | nindent 2 }}
-  {{- end }}
-  {{- range .Values.envs }}
-  - {{ toJson . }}
-  {{- end }}
-{{- end }}
-{{- if or .Values.envFrom .Values.config.environment }}
-envFrom:
-  {{- if .Values.config.environment }}
-  - configMapRef:
-      name: {{ include "appservice.taskName" . | quote }}
-  {{- end }}
-  {{- range .Values.envFrom }}
-  - {{ toJson . }}
-  {{- end }}
-{{- end }}
+{{- include "appservice.environment" (list . (include "appservice.taskName" .)) }}
 {{- $mounts := list }}
 {{- if $data }}{{ $mounts = append $mounts (dict "name" "data" "mountPath" .Values.persistence.mountPath) }}{{ end }}
 {{- if .Values.config.files }}{{ $mounts = append $mounts (dict "name" "config-files" "mountPath" .Values.config.mountPath "readOnly" true) }}{{ end }}
