@@ -112,8 +112,8 @@ func failsByItself(wanted rendering, done attempt, current *v1.AppServiceStatus,
 		reason.Of(ready.Reason).LeadsBack && ofRelease(causes)
 }
 
-// isTooEarly reports whether it is too early to take a rollout back that nobody asked for: the deadline of a spec, which
-// may be a second, does not fail a chart, only that of the line does, or what pods show.
+// isTooEarly reports whether it is too early to take a rollout back that nobody asked for: the deadline of a spec,
+// which may be a second, does not fail a chart, only that of the line does, or what pods show.
 func (r *Reconciler) isTooEarly(s *scope, done attempt, current *v1.AppServiceStatus) bool {
 	running, begun := s.begun(done.there.Record)
 	ready := meta.FindStatusCondition(current.Conditions, v1.ConditionReady)
