@@ -5,7 +5,6 @@ package integration
 import (
 	"errors"
 	"fmt"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -28,7 +27,6 @@ import (
 	"github.com/example/appservice-operator/internal/operator"
 	"github.com/example/appservice-operator/test/files"
 	"github.com/example/appservice-operator/test/harness"
-	"github.com/example/appservice-operator/tools/toolchain"
 )
 
 // runCount are the Jobs of a namespace that were ever seen not suspended, the first first.
@@ -419,22 +417,10 @@ const before = "0f06f823"
 // An upgrade runs nothing again that has run, or runs, for the present spec.
 func TestAnUpgradeRunsNoAppJobAgain(t *testing.T) {
 	t.Parallel()
-	root, err := toolchain.Root()
-	require.NoError(t, err)
-	source, binary := filepath.Join(t.TempDir(), "source"), filepath.Join(t.TempDir(), "manager")
-	if out, err := exec.Command("git", "-C", root, "worktree", "add", "--detach", source, before).CombinedOutput(); err != nil {
-		t.Skipf("the version before is not in this repository: %s", out)
-	}
-	t.Cleanup(func() { _ = exec.Command("git", "-C", root, "worktree", "remove", "--force", source).Run() })
-	build := exec.Command("go", "build", "-o", binary, "./cmd/manager")
-	build.Dir = source
-	out, err := build.CombinedOutput()
-	require.NoError(t, err, string(out))
-
 	namespace := cluster.Namespace(t)
 	counted := countRuns(t, namespace)
 	proxy := cluster.NewProxy(t)
-	old := harness.RunBinary(t, binary, proxy.Kubeconfig, "--watch-namespaces="+namespace)
+	old := harness.RunBinary(t, managerOf(t, sourceOf(t, before)), proxy.Kubeconfig, "--watch-namespaces="+namespace)
 	var all []*unstructured.Unstructured
 	for i := range 10 {
 		job := appJob(namespace, map[string]any{"image": "report:1", "config": map[string]any{"environment": map[string]any{"N": fmt.Sprint(i)}}})
