@@ -70,6 +70,7 @@ func (r *runCount) add(job *batchv1.Job) {
 	r.jobs = append(r.jobs, image)
 }
 
+// when has a function called, by another goroutine, when the Job of an image is first seen running.
 func (r *runCount) when(image string, began func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -329,8 +330,9 @@ func waitsForTheRunBefore(t *testing.T, another func(*testing.T, *unstructured.U
 		}
 		return counted.are("report:1")
 	})
+	key := client.ObjectKeyFromObject(&pods.Items[0]) // the function runs while the test patches the pod
 	counted.when("report:2", func() {
-		if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(&pods.Items[0]), &corev1.Pod{}); !apierrors.IsNotFound(err) {
+		if err := cluster.Client.Get(t.Context(), key, &corev1.Pod{}); !apierrors.IsNotFound(err) {
 			t.Errorf("it starts while the pod of the run before is there (error %v)", err)
 		}
 	})

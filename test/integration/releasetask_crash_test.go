@@ -36,7 +36,8 @@ func killedInRelease(t *testing.T, proxy *harness.Proxy, namespace string, write
 	cluster.Ready(t, app)
 	installer.Kill()
 	runsFirst := make(chan string, 2)
-	counted.when(second, func() { runsFirst <- imageOf(t, app) })
+	reads := app.DeepCopy() // the function runs while the test reads app
+	counted.when(second, func() { runsFirst <- imageOf(t, reads) })
 	crash := &harness.Crash{Write: write, Committed: committed}
 	changed := func() {
 		cluster.Change(t, app, func(app *v1.AppService) {

@@ -190,7 +190,8 @@ func TestTheStagesOfAChartFollowOneAnother(t *testing.T) {
 	require.NoError(t, counted.are("shop:1-before"), "the stage after has begun before the main stage is ready")
 
 	available := make(chan error, 1)
-	counted.when("shop:1-after", func() { available <- isAvailable(mainOf(t, shop), "shop:1") })
+	reads := shop.DeepCopy() // the function runs while the test reads shop
+	counted.when("shop:1-after", func() { available <- isAvailable(mainOf(t, reads), "shop:1") })
 	scriptStages(t, shop, "shop:1", map[string]any{"before": runsOn})
 	becomesReady(t, shop)
 	require.NoError(t, <-available)
