@@ -45,6 +45,9 @@ func TestAFurtherServiceLeadsToTheSamePods(t *testing.T) {
 		}
 		return nil
 	})
+	further := &corev1.Service{}
+	cluster.Get(t, client.ObjectKey{Namespace: namespace, Name: "peers"}, further)
+	assert.Equal(t, corev1.ClusterIPNone, further.Spec.ClusterIP)
 	assert.Equal(t, []string{"http://web." + namespace + ".svc", "http://peers." + namespace + ".svc"}, urls(app))
 	manager.Rest(t)
 	mark := manager.Requests.Mark()
