@@ -184,6 +184,14 @@ type AppServiceSpec struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Service",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	Service *Service `json:"service,omitempty"`
 
+	// Services are further Services of the same pods: headless ones, of another type, under other names or numbers.
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=8
+	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Further Services",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
+	Services []FurtherService `json:"services,omitempty"`
+
 	// Ingress makes the service reachable by host name from outside the cluster.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Ingress",order=7
@@ -332,6 +340,14 @@ type AppServiceSpec struct {
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Pod annotations",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	PodAnnotations map[string]Annotation `json:"podAnnotations,omitempty"`
+
+	// WorkloadAnnotations are further annotations of the Deployment, or of the StatefulSet that takes its place. Pods do
+	// not get them, so that a change restarts nothing.
+	// +kubebuilder:validation:MaxProperties=64
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('app.example.com/') && !k.startsWith('helm.sh/') && !k.startsWith('meta.helm.sh/') && !k.startsWith('deployment.kubernetes.io/') && k != 'kubectl.kubernetes.io/last-applied-configuration')",message="spec.workloadAnnotations must not have keys that begin with app.example.com/, helm.sh/ or meta.helm.sh/, which the operator and Helm set, with deployment.kubernetes.io/, which Kubernetes sets, nor kubectl.kubernetes.io/last-applied-configuration, which kubectl sets"
+	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Workload annotations",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
+	WorkloadAnnotations map[string]Annotation `json:"workloadAnnotations,omitempty"`
 
 	// PodTemplate is a strategic merge patch of the pods, at most 32 KiB of JSON, for settings without a field. It is
 	// applied after all other fields, to each workload whose pods have the container app. The result has to meet the Pod

@@ -41,3 +41,11 @@ const LabelRollout = "app.example.com/rollout"
 // LabelOwner is the label of a cluster-scoped object, with the UID of the resource that it was rendered for: such an
 // object cannot have an owner reference to a resource in a namespace.
 const LabelOwner = "app.example.com/owner-uid"
+
+// LabelService is the label, with its name, of a further Service of an AppService (spec.services). Monitors tell it by
+// that from the first one.
+const LabelService = "app.example.com/service"
+
+// LabelMainService is the label, with value "true", of the first Service of an AppService if it has another name than
+// that (spec.service.name).
+const LabelMainService = "app.example.com/main-service"

@@ -53,32 +53,30 @@ type Port struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.loadBalancerClass) || (has(self.type) && self.type == 'LoadBalancer')",message="spec.service.loadBalancerClass needs spec.service.type LoadBalancer"
 // +kubebuilder:validation:XValidation:rule="!has(self.loadBalancerSourceRanges) || (has(self.type) && self.type == 'LoadBalancer')",message="spec.service.loadBalancerSourceRanges needs spec.service.type LoadBalancer"
 type Service struct {
+	// Name of the Service, by which others call it. Defaults to that of the AppService.
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^[a-z]([-a-z0-9]*[a-z0-9])?$`
+	// +optional
+	Name string `json:"name,omitempty"`
+
 	// Type of the Service. Defaults to NodePort if a port has a nodePort, else to ClusterIP.
 	// +kubebuilder:validation:Enum=ClusterIP;NodePort;LoadBalancer
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Service type",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:select:ClusterIP","urn:alm:descriptor:com.tectonic.ui:select:NodePort","urn:alm:descriptor:com.tectonic.ui:select:LoadBalancer"}
 	Type corev1.ServiceType `json:"type,omitempty"`
 
+	// Ports are the names of the entries of spec.ports that the Service offers. Defaults to all of them.
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=32
+	// +kubebuilder:validation:items:MaxLength=15
+	// +optional
+	Ports []string `json:"ports,omitempty"`
+
 	// Annotations of the Service.
 	// +kubebuilder:validation:MaxProperties=64
 	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('app.example.com/') && !k.startsWith('helm.sh/') && !k.startsWith('meta.helm.sh/'))",message="spec.service.annotations must not have keys that begin with app.example.com/, helm.sh/ or meta.helm.sh/: the operator and Helm set them"
 	// +optional
 	Annotations map[string]Annotation `json:"annotations,omitempty"`
-
-	// SessionAffinity ClientIP sends all requests of a client to the same pod.
-	// +kubebuilder:validation:Enum=None;ClientIP
-	// +optional
-	SessionAffinity corev1.ServiceAffinity `json:"sessionAffinity,omitempty"`
-
-	// ExternalTrafficPolicy Local keeps the client's address and sends traffic to pods on the same node only.
-	// +kubebuilder:validation:Enum=Cluster;Local
-	// +optional
-	ExternalTrafficPolicy corev1.ServiceExternalTrafficPolicy `json:"externalTrafficPolicy,omitempty"`
-
-	// LoadBalancerClass names the implementation of the load balancer.
-	// +kubebuilder:validation:MaxLength=253
-	// +optional
-	LoadBalancerClass *string `json:"loadBalancerClass,omitempty"`
 
 	// LoadBalancerSourceRanges are the networks that the load balancer serves, for example 192.0.2.0/24.
 	// +listType=atomic
@@ -88,10 +86,7 @@ type Service struct {
 	// +optional
 	LoadBalancerSourceRanges []string `json:"loadBalancerSourceRanges,omitempty"`
 
-	// ClusterIP None makes the Service headless: its name resolves to the pods.
-	// +kubebuilder:validation:Enum=None
-	// +optional
-	ClusterIP string `json:"clusterIP,omitempty"`
+	ServiceSettings `json:",inline"`
 }
 
 // Ingress describes how the service is reached by host name.
@@ -111,12 +106,21 @@ type Ingress struct {
 	// +optional
 	Annotations map[string]Annotation `json:"annotations,omitempty"`
 
-	// Hosts are the host names and their paths.
+	// Hosts are the host names and their paths. Empty where anyHost or defaultBackend is all there is.
 	// +listType=map
 	// +listMapKey=host
-	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=32
 	Hosts []IngressHost `json:"hosts"`
+
+	// AnyHost is what is served under hosts that no Ingress names, so that the platform has to allow it
+	// (wildcardHosts).
+	// +optional
+	AnyHost *IngressAnyHost `json:"anyHost,omitempty"`
+
+	// DefaultBackend is the port that gets what no rule matches, of any host, so that the platform has to allow it
+	// (wildcardHosts).
+	// +optional
+	DefaultBackend *IngressDefaultBackend `json:"defaultBackend,omitempty"`
 
 	// TLS lists the certificates to serve, each from a Secret.
 	// +listType=atomic
@@ -150,6 +154,24 @@ type IngressHost struct {
 	// +kubebuilder:validation:MaxItems=32
 	// +optional
 	Paths []IngressPath `json:"paths,omitempty"`
+}
+
+// IngressAnyHost is what is served under all hosts that no Ingress names.
+type IngressAnyHost struct {
+	// Paths under these hosts. Defaults to everything under /, sent to the first port.
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=32
+	// +optional
+	Paths []IngressPath `json:"paths,omitempty"`
+}
+
+// IngressDefaultBackend is the port that gets what no rule matches.
+type IngressDefaultBackend struct {
+	// Port is the port of an entry in spec.ports. Defaults to the first.
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=65535
+	// +optional
+	Port *int32 `json:"port,omitempty"`
 }
 
 // IngressPath sends one path to one port.
@@ -288,6 +310,13 @@ type NetworkPolicy struct {
 	// +kubebuilder:validation:MaxItems=64
 	// +optional
 	From []networkingv1.NetworkPolicyPeer `json:"from,omitempty"`
+
+	// Ingress lists further rules: who may reach which ports. With it, the ports are no longer open to everyone: only
+	// from, access.from and these rules let somebody in. A port is a name in spec.ports, or a number of the pods'.
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=32
+	// +optional
+	Ingress []networkingv1.NetworkPolicyIngressRule `json:"ingress,omitempty"`
 
 	// Egress lists whom the pods may reach. If left out, they may reach everything; if empty, nothing.
 	// +listType=atomic

@@ -3,6 +3,7 @@ package status
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -34,15 +35,41 @@ func endpoints(out *v1.AppServiceStatus, in Input) {
 	if route := gateway.RouteOf(snapshot.Object(gateway.Group, "HTTPRoute", name)); route != nil {
 		out.Endpoints = append(out.Endpoints, routeEndpoints(route, in.Gateways)...)
 	}
-	if service := kube.As[corev1.Service](snapshot.Object(corev1.GroupName, "Service", name)); service != nil {
+	for _, service := range servicesOf(name, snapshot) {
 		out.Endpoints = append(out.Endpoints, serviceEndpoints(service, snapshot)...)
 	}
+	slices.SortStableFunc(out.Endpoints, func(a, b v1.Endpoint) int {
+		return slices.Index(bestFirst, a.Scope) - slices.Index(bestFirst, b.Scope)
+	})
 	for _, endpoint := range out.Endpoints {
 		if endpoint.Scope != v1.ScopeNode && !strings.Contains(endpoint.URL, "*") {
 			out.URL = endpoint.URL
 			return
 		}
 	}
+}
+
+// bestFirst are the scopes of endpoints.
+var bestFirst = []v1.EndpointScope{v1.ScopeExternal, v1.ScopeCluster, v1.ScopeNode}
+
+// servicesOf returns the Services whose addresses count: the main one, then the further ones by name. The main one is
+// called as the resource, or marked.
+func servicesOf(name string, snapshot *livestate.Snapshot) []*corev1.Service {
+	var list []*corev1.Service
+	for _, key := range slices.SortedFunc(maps.Keys(snapshot.Objects), kube.Key.Compare) {
+		if key.Group != corev1.GroupName || key.Kind != "Service" {
+			continue
+		}
+		service := kube.As[corev1.Service](snapshot.Objects[key])
+		switch {
+		case service == nil:
+		case service.Labels[v1.LabelService] != "":
+			list = append(list, service)
+		case service.Name == name || service.Labels[v1.LabelMainService] != "":
+			list = slices.Insert(list, 0, service)
+		}
+	}
+	return list
 }
 
 func serviceEndpoints(service *corev1.Service, snapshot *livestate.Snapshot) []v1.Endpoint {

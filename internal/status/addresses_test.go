@@ -32,6 +32,13 @@ func named(name string) *corev1.Service {
 	return s
 }
 
+// marked is a Service with a label that says which one it is.
+func marked(name, label string) *corev1.Service {
+	s := named(name)
+	s.Labels = map[string]string{label: name}
+	return s
+}
+
 func headless(port int32, target intstr.IntOrString) *corev1.Service {
 	s := service(corev1.ServicePort{Port: port, Protocol: corev1.ProtocolTCP, TargetPort: target})
 	s.Spec.ClusterIP, s.Spec.Selector = corev1.ClusterIPNone, map[string]string{"app": "web"}
@@ -201,6 +208,23 @@ func TestEndpoints(t *testing.T) {
 			[]v1.Endpoint{
 				{Name: "https", Scope: v1.ScopeExternal, URL: "https://192.0.2.1:8443"}, cluster("https", "https://web.demo.svc:8443"), node("https", "https://NODE:30843"),
 			},
+		},
+		"a Service with a name of its own": {[]client.Object{marked("shop", v1.LabelMainService), named("other")}, []v1.Endpoint{cluster("", "http://shop.demo.svc")}},
+		"further Services": {
+			[]client.Object{marked("b", v1.LabelService), marked("a", v1.LabelService), service(http)},
+			[]v1.Endpoint{cluster("http", "http://web.demo.svc"), cluster("", "http://a.demo.svc"), cluster("", "http://b.demo.svc")},
+		},
+		"a further Service that has the name of the resource": {
+			[]client.Object{marked("web", v1.LabelService), marked("shop", v1.LabelMainService)},
+			[]v1.Endpoint{cluster("", "http://shop.demo.svc"), cluster("", "http://web.demo.svc")},
+		},
+		"a load balancer that is a further Service": {
+			[]client.Object{service(http), func() client.Object {
+				out := balanced(corev1.LoadBalancerIngress{IP: "192.0.2.1"}).(*corev1.Service)
+				out.Name, out.Labels = "public", map[string]string{v1.LabelService: "public"}
+				return out
+			}()},
+			[]v1.Endpoint{external("http://192.0.2.1:8080"), cluster("http", "http://web.demo.svc"), cluster("", "http://public.demo.svc:8080")},
 		},
 		"a load balancer without address": {[]client.Object{balanced()}, []v1.Endpoint{cluster("", "http://web.demo.svc:8080")}},
 		"a route": {

@@ -30,7 +30,7 @@ func TestALoadBalancerThatCannotBeHad(t *testing.T) {
 	namespace, manager := cluster.ManagedNamespace(t)
 	app := harness.Seed(namespace, "web")
 	app.Spec.Ports[0].NodePort = nil
-	app.Spec.Service = &v1.Service{Type: corev1.ServiceTypeLoadBalancer, LoadBalancerClass: ptr.To(harness.NobodysBalancers)}
+	app.Spec.Service = &v1.Service{Type: corev1.ServiceTypeLoadBalancer, ServiceSettings: v1.ServiceSettings{LoadBalancerClass: ptr.To(harness.NobodysBalancers)}}
 	cluster.Create(t, app)
 	condition := cluster.Condition(t, app, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonLoadBalancerPending)
 	if !strings.Contains(condition.Message, "Service web: no load balancer has given it an address") {

@@ -155,11 +155,15 @@ var refusalRows = map[string]refusal{
 		reason: v1.ReasonImmutableChange, message: []string{"spec.resources.requests.storage", `PersistentVolumeClaim "web"`, "2Gi", "1Gi", "set it back"},
 	},
 	"a Service that becomes headless": {
-		change: func(s *v1.AppServiceSpec, _ client.Object) { s.Service = &v1.Service{ClusterIP: corev1.ClusterIPNone} },
+		change: func(s *v1.AppServiceSpec, _ client.Object) {
+			s.Service = &v1.Service{ServiceSettings: v1.ServiceSettings{ClusterIP: corev1.ClusterIPNone}}
+		},
 		reason: v1.ReasonImmutableChange, message: []string{"spec.clusterIP", `Service "web"`, "None"},
 	},
 	"a headless Service that gets an address": {
-		base:   func(s *v1.AppServiceSpec) { s.Service = &v1.Service{ClusterIP: corev1.ClusterIPNone} },
+		base: func(s *v1.AppServiceSpec) {
+			s.Service = &v1.Service{ServiceSettings: v1.ServiceSettings{ClusterIP: corev1.ClusterIPNone}}
+		},
 		change: func(s *v1.AppServiceSpec, _ client.Object) { s.Service = nil },
 		clear: func(t *testing.T, app *v1.AppService, _ client.Object) {
 			deleteIt(t, app, &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: app.Namespace, Name: app.Name}})

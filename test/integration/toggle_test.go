@@ -163,6 +163,10 @@ func appIn(t *testing.T, namespace, name string, spec v1.AppServiceSpec) *v1.App
 		app.Spec.Ports[i].NodePort = nil // they are cluster-wide
 	}
 	if ingress := app.Spec.Ingress; ingress != nil {
+		if len(ingress.Hosts) == 0 { // hosts that nobody names are had once in a cluster
+			ingress.Hosts = []v1.IngressHost{{Host: "any.example.com"}}
+		}
+		ingress.AnyHost, ingress.DefaultBackend = nil, nil
 		for i := range ingress.Hosts {
 			ingress.Hosts[i].Host = namespace + "." + ingress.Hosts[i].Host
 		}

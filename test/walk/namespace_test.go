@@ -35,6 +35,9 @@ func inNamespace(namespace string, spec map[string]any) *unstructured.Unstructur
 // localized makes the hosts of a spec unique to the namespace and removes node ports: both are cluster-wide.
 func localized(namespace string, spec map[string]any) map[string]any {
 	maps(spec["ports"], func(port map[string]any) { delete(port, "nodePort") })
+	maps(spec["services"], func(service map[string]any) {
+		maps(service["ports"], func(port map[string]any) { delete(port, "nodePort") })
+	})
 	if ingress, ok := spec["ingress"].(map[string]any); ok {
 		maps(ingress["hosts"], func(host map[string]any) { host["host"] = hostIn(namespace, host["host"]) })
 		maps(ingress["tls"], func(tls map[string]any) { hostsIn(namespace, tls["hosts"]) })

@@ -278,6 +278,26 @@ node, or outside. The pods of OpenShift's listen on 5353.
 {{- end }}
 
 {{/*
+Rules of a NetworkPolicy for who may reach which ports, as JSON. The name of an entry in ports is that of the port of the pods which it
+leads to. Takes a list: the root, the rules.
+*/}}
+{{- define "appservice.ingressRules" -}}
+{{- $root := index . 0 }}
+{{- $names := dict }}
+{{- range $root.Values.ports }}{{- if .name }}{{- $_ := set $names .name (include "appservice.portName" (list $root .)) }}{{- end }}{{- end }}
+{{- $rules := list }}
+{{- range index . 1 }}
+{{- $rule := deepCopy . }}
+{{- range $rule.ports }}
+{{- if and (kindIs "string" .port) (hasKey $names .port) }}{{- $_ := set . "port" (get $names .port) }}{{- end }}
+{{- if not .protocol }}{{- $_ := set . "protocol" "TCP" }}{{- end }}
+{{- end }}
+{{- $rules = append $rules $rule }}
+{{- end }}
+{{- toJson $rules }}
+{{- end }}
+
+{{/*
 Peers of a NetworkPolicy, as JSON: the pods of an AppService, or of a namespace. Takes a list: the root, what spec.access names, and
 whether the release tasks of these AppServices are peers, too.
 */}}

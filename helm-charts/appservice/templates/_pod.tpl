@@ -18,6 +18,10 @@ app.example.com/reload-on-change: "true"
 {{- if eq .Values.security.profile "Restricted" }}
 app.example.com/pod-security: restricted
 {{- end }}
+{{- range $key, $value := .Values.workloadAnnotations }}
+{{- if hasPrefix "helm.sh/" $key }}{{ fail (printf "workloadAnnotations must not use the prefix helm.sh/: remove %s" (trunc 63 $key | quote)) }}{{ end }}
+{{ $key | quote }}: {{ toJson $value }}
+{{- end }}
 {{- end }}
 
 {{/*

@@ -96,20 +96,19 @@ Those of the main container.
 {{- end }}
 
 {{/*
-The ports of a Service. Takes a list: the root, whether it may have ports on nodes.
+The ports of a Service. Takes a list: the root, the entries that it offers.
 */}}
 {{- define "appservice.servicePorts" -}}
 {{- $root := index . 0 }}
-{{- $onNodes := index . 1 }}
-{{- range $root.Values.ports }}
+{{- range index . 1 }}
 - port: {{ int64 .port }}
   targetPort: {{ include "appservice.portName" (list $root .) | quote }}
   protocol: {{ default "TCP" .protocol | quote }}
   {{- with .name }}
   name: {{ . | quote }}
   {{- end }}
-  {{- if and $onNodes .nodePort }}
-  nodePort: {{ int64 .nodePort }}
+  {{- with .nodePort }}
+  nodePort: {{ int64 . }}
   {{- end }}
   {{- with .appProtocol }}
   appProtocol: {{ . | quote }}

@@ -1,9 +1,11 @@
 package importer
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -32,6 +34,8 @@ func (s *subject) role(object *unstructured.Unstructured) string {
 	switch {
 	case isWorkload(object):
 		return roleWorkload
+	case s.isFurther(object):
+		return roleFurther + object.GetName()
 	case s.headless != nil && object == s.headless.object, object.GetLabels()["app.example.com/headless"] != "":
 		return roleHeadless
 	case object.GetKind() == "Job":
@@ -53,7 +57,9 @@ func (s *subject) comparables(objects []*unstructured.Unstructured) map[string]*
 			side.template = podTemplate(s.adapted(object))
 		}
 		if object.GetKind() == "Service" && s.role(object) != roleHeadless {
-			side.service, _ = as[corev1.Service](object)
+			if service, err := as[corev1.Service](object); err == nil {
+				side.services = append(side.services, service)
+			}
 		}
 	}
 	out := map[string]*unstructured.Unstructured{}
@@ -68,7 +74,7 @@ type side struct {
 	s        *subject
 	name     string
 	template *corev1.PodTemplateSpec
-	service  *corev1.Service
+	services []*corev1.Service
 }
 
 func (side *side) comparable(object *unstructured.Unstructured) *unstructured.Unstructured {
@@ -260,17 +266,37 @@ func (side *side) ingress(i *networkingv1.Ingress) {
 			continue
 		}
 		for n := range rule.HTTP.Paths {
-			service := rule.HTTP.Paths[n].Backend.Service
-			if service == nil || side.service == nil || service.Name != side.service.Name {
-				continue
-			}
-			for _, port := range side.service.Spec.Ports {
-				if service.Port.Name != "" && port.Name == service.Port.Name {
-					service.Port = networkingv1.ServiceBackendPort{Number: port.Port}
-				}
+			side.backend(rule.HTTP.Paths[n].Backend.Service)
+		}
+	}
+	slices.SortStableFunc(i.Spec.Rules, func(a, b networkingv1.IngressRule) int { return cmp.Compare(a.Host, b.Host) })
+	if i.Spec.DefaultBackend != nil {
+		side.backend(i.Spec.DefaultBackend.Service)
+	}
+}
+
+// backend replaces a Service of the workload, and its port, by the port of the pods that it leads to: which of several
+// Services it is makes no difference.
+func (side *side) backend(backend *networkingv1.IngressServiceBackend) {
+	if backend == nil {
+		return
+	}
+	if port := side.podPort(backend.Name, cmp.Or(backend.Port.Name, strconv.Itoa(int(backend.Port.Number)))); port != "" {
+		*backend = networkingv1.IngressServiceBackend{Name: side.name, Port: networkingv1.ServiceBackendPort{Name: port}}
+	}
+}
+
+// podPort returns the port of the pods that a port of a Service leads to, by name or number; empty if it is none of
+// the workload.
+func (side *side) podPort(service, port string) string {
+	for _, s := range side.services {
+		for _, entry := range s.Spec.Ports {
+			if s.Name == service && (entry.Name == port || strconv.Itoa(int(entry.Port)) == port) {
+				return side.anyNumber(cmp.Or(entry.TargetPort, intstr.FromInt32(entry.Port)))
 			}
 		}
 	}
+	return ""
 }
 
 func (side *side) networkPolicy(p *networkingv1.NetworkPolicy) {
@@ -333,15 +359,20 @@ func (side *side) endpoint(endpoint map[string]any) {
 	target := endpoint["targetPort"]
 	delete(endpoint, "port")
 	delete(endpoint, "targetPort")
-	if side.service == nil {
-		return
-	}
-	for _, port := range side.service.Spec.Ports {
+	for _, port := range side.ports() {
 		if name != "" && port.Name == name || target != nil && port.TargetPort.String() == numberless(target) ||
 			target != nil && side.anyNumber(port.TargetPort) == numberless(target) {
-			endpoint["port"] = int64(port.Port)
+			endpoint["port"] = side.anyNumber(port.TargetPort)
 		}
 	}
+}
+
+// ports are those of all Services, each once for the first that has it.
+func (side *side) ports() (list []corev1.ServicePort) {
+	for _, service := range side.services {
+		list = append(list, service.Spec.Ports...)
+	}
+	return list
 }
 
 func numberless(target any) string {
@@ -356,6 +387,11 @@ func (side *side) rule(rule map[string]any) {
 		unless(backend, "group", "")
 		unless(backend, "kind", "Service")
 		unless(backend, "weight", int64(1))
+		name, _ := backend["name"].(string)
+		number, _ := backend["port"].(int64)
+		if port := side.podPort(name, strconv.FormatInt(number, 10)); port != "" {
+			backend["name"], backend["port"] = side.name, port
+		}
 	}
 	if len(list(rule["matches"])) == 0 {
 		rule["matches"] = []any{map[string]any{}}

@@ -101,7 +101,7 @@ func (s *subject) notMade(object *unstructured.Unstructured) {
 	}
 	switch {
 	case object.GetKind() == "Ingress":
-		s.note(describe(object), "spec.rules", "none of them has a host and leads to the Service: spec.ingress needs hosts",
+		s.note(describe(object), "spec.rules", "none of them leads to these pods",
 			"keep this Ingress beside the AppService")
 	case object.GetKind() == "Service" && s.role(object) == roleHeadless:
 		s.note(describe(object), "", "only replicas with a volume of their own have names",
@@ -133,6 +133,9 @@ func (s *subject) explain(role, object string, d release.Difference) {
 			s.explain(role, object, release.Difference{Field: d.Field + "." + key, Old: d.Old, New: d.New})
 		}
 		return
+	}
+	if strings.HasPrefix(role, roleFurther) {
+		role = "Service"
 	}
 	note := Note{Object: object, Field: d.Field}
 	for _, refusal := range s.refused {

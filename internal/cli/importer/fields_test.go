@@ -92,7 +92,7 @@ func TestEachFieldArrivesOrHasANote(t *testing.T) {
 		"spec.template.metadata.annotations.a":           {"b", false},
 		"spec.template.metadata.labels.a":                {"b", false},
 		"spec.template.metadata.labels.x\x00k8s\x00io/a": {"b", true},
-		"metadata.annotations.a":                         {"b", true},
+		"metadata.annotations.a":                         {"b", false},
 		"metadata.labels.a":                              {"b", true},
 		"spec.template.metadata.annotations.linkerd/x":   {"z", false},
 	} {

@@ -3,6 +3,7 @@ package importer
 import (
 	"cmp"
 	"slices"
+	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
@@ -18,17 +19,7 @@ func (s *subject) networkPieces() []piece {
 		list = append(list, piece{source{describe(s.ingress.object), "spec"}, s.toIngress})
 	}
 	if s.policy != nil {
-		policy := s.policy.read
-		list = append(list, piece{source{describe(s.policy.object), "spec"}, func(spec *v1.AppServiceSpec) {
-			spec.NetworkPolicy = &v1.NetworkPolicy{Enabled: true}
-			if len(policy.Spec.Ingress) > 0 {
-				spec.NetworkPolicy.From = policy.Spec.Ingress[0].From
-			}
-			if slices.Contains(policy.Spec.PolicyTypes, networkingv1.PolicyTypeEgress) {
-				egress := append([]networkingv1.NetworkPolicyEgressRule{}, policy.Spec.Egress...)
-				spec.NetworkPolicy.Egress = &egress
-			}
-		}})
+		list = append(list, piece{source{describe(s.policy.object), "spec"}, s.toNetworkPolicy})
 	}
 	if s.route != nil {
 		route, _ := s.toRoute(s.route)
@@ -48,9 +39,9 @@ func (s *subject) toIngress(spec *v1.AppServiceSpec) {
 	} else if out.ClusterIssuer = annotations[clusterIssuer]; out.ClusterIssuer != "" {
 		delete(annotations, clusterIssuer)
 	}
-	out.Annotations = asAnnotations(annotations)
+	out.Annotations, out.Hosts = asAnnotations(annotations), []v1.IngressHost{}
 	for _, rule := range given.Spec.Rules {
-		if rule.Host == "" || rule.HTTP == nil {
+		if rule.HTTP == nil {
 			continue
 		}
 		var paths []v1.IngressPath
@@ -67,6 +58,11 @@ func (s *subject) toIngress(spec *v1.AppServiceSpec) {
 		if len(paths) == 0 {
 			continue
 		}
+		if rule.Host == "" {
+			anyHost := made(&out.AnyHost)
+			anyHost.Paths = append(anyHost.Paths, paths...)
+			continue
+		}
 		if at := slices.IndexFunc(out.Hosts, func(h v1.IngressHost) bool { return h.Host == rule.Host }); at >= 0 {
 			out.Hosts[at].Paths = append(out.Hosts[at].Paths, paths...)
 		} else {
@@ -81,29 +77,31 @@ func (s *subject) toIngress(spec *v1.AppServiceSpec) {
 			out.TLS = append(out.TLS, v1.IngressTLS{SecretName: tls.SecretName, Hosts: hosts})
 		}
 	}
-	if len(out.Hosts) > 0 {
+	if b := given.Spec.DefaultBackend; b != nil {
+		if port, ours := s.backend(*b); ours {
+			out.DefaultBackend = &v1.IngressDefaultBackend{Port: &port}
+		}
+	}
+	if out.AnyHost != nil || out.DefaultBackend != nil {
+		s.addOnce(Note{Object: describe(s.ingress.object), Field: "spec",
+			Reason: "it gets requests to hosts that nobody names, which a platform that tenants share has to allow",
+			Remedy: "have wildcardHosts allowed for the namespace, or name the hosts in spec.ingress.hosts"})
+	}
+	if len(out.Hosts) > 0 || out.AnyHost != nil || out.DefaultBackend != nil {
 		spec.Ingress = out
 	}
 }
 
-// backend returns the port of the imported Service that a backend refers to.
+// backend returns the number in spec.ports of the port of an imported Service that a backend refers to.
 func (s *subject) backend(b networkingv1.IngressBackend) (int32, bool) {
-	if b.Service == nil || s.service == nil || b.Service.Name != s.service.read.Name {
+	if b.Service == nil {
 		return 0, false
 	}
-	if b.Service.Port.Number != 0 {
-		return b.Service.Port.Number, true
-	}
-	for _, port := range s.service.read.Spec.Ports {
-		if port.Name == b.Service.Port.Name {
-			return port.Port, true
-		}
-	}
-	return 0, false
+	port := s.entryOf(b.Service.Name, cmp.Or(b.Service.Port.Name, strconv.Itoa(int(b.Service.Port.Number))))
+	return port, port != 0
 }
 
-// takePolicy converts a NetworkPolicy that an AppService can express: the peers of one list may reach the ports of the
-// Service, and no others.
+// takePolicy converts the first NetworkPolicy that an AppService can express.
 func (s *subject) takePolicy(list []pair[networkingv1.NetworkPolicy]) {
 	for _, p := range list {
 		if s.policy == nil && s.sayable(p.read) {
@@ -111,19 +109,16 @@ func (s *subject) takePolicy(list []pair[networkingv1.NetworkPolicy]) {
 			s.take(p.object)
 			continue
 		}
-		s.aside(p.object, "spec.networkPolicy makes one rule for all ports of the Service, and this one has others",
+		s.aside(p.object, "spec.networkPolicy makes one NetworkPolicy for these pods alone, with rules of who may reach them",
 			"keep it beside the AppService: it finds the pods as long as their labels stay")
 	}
 }
 
-func (s *subject) sayable(p *networkingv1.NetworkPolicy) bool {
-	types := p.Spec.PolicyTypes
-	if len(types) > 0 && !slices.Contains(types, networkingv1.PolicyTypeIngress) || !s.ownPods(&p.Spec.PodSelector) {
-		return false
-	}
+// oneRule reports whether the peers of one list may reach the ports of the Services, and no others.
+func (s *subject) oneRule(p *networkingv1.NetworkPolicy) bool {
 	var offered []string
-	if s.service != nil {
-		for _, entry := range s.service.read.Spec.Ports {
+	for _, service := range s.services() {
+		for _, entry := range service.Spec.Ports {
 			if target := s.target(entry); target != nil {
 				offered = append(offered, string(cmp.Or(entry.Protocol, corev1.ProtocolTCP))+"/"+numberIn(s.template, *target))
 			}
@@ -190,10 +185,10 @@ func (s *subject) routeRule(rule fields) v1.RouteRule {
 	*rule.whole = *rule.whole && len(backends) == 1
 	for _, item := range backends {
 		backend := fields{item, rule.whole}
-		*rule.whole = *rule.whole && s.service != nil && backend.text("name") == s.service.read.Name
-		if port, found := item["port"].(int64); found {
-			out.Port = ptr.To(int32(port)) //nolint:gosec // a port, by the schema of its kind
-		}
+		number, _ := item["port"].(int64)
+		port := s.entryOf(backend.text("name"), strconv.FormatInt(number, 10))
+		*rule.whole = *rule.whole && port != 0
+		out.Port = &port
 		delete(item, "port")
 		backend.may("group", "")
 		backend.may("kind", "Service")

@@ -83,7 +83,7 @@ func (s *subject) scraped(monitor *unstructured.Unstructured) *corev1.ServicePor
 		return nil
 	}
 	endpoint := list(endpoints)[0]
-	ports := s.service.read.Spec.Ports
+	ports := s.entries()
 	for n := range ports {
 		if name, _ := endpoint["port"].(string); name != "" && ports[n].Name == name {
 			return &ports[n]

@@ -14,6 +14,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
+
+	v1 "github.com/example/appservice-operator/api/v1"
 )
 
 // mainContainer is the name of an AppService's main container.
@@ -32,6 +34,7 @@ type subject struct {
 	selector   *metav1.LabelSelector
 
 	service  *pair[corev1.Service]
+	further  []pair[corev1.Service]
 	headless *pair[corev1.Service]
 	ingress  *pair[networkingv1.Ingress]
 	scaler   *pair[autoscalingv2.HorizontalPodAutoscaler]
@@ -120,6 +123,8 @@ func (s *subject) takeServices(services []pair[corev1.Service]) {
 	best := -1
 	rate := func(p pair[corev1.Service]) int {
 		switch {
+		case p.read.Labels[v1.LabelMainService] != "":
+			return 5
 		case s.stateful != nil && p.read.Name == headlessName && p.read.Spec.ClusterIP == corev1.ClusterIPNone &&
 			len(services) > 1:
 			return 0
@@ -137,6 +142,7 @@ func (s *subject) takeServices(services []pair[corev1.Service]) {
 			best = n
 		}
 	}
+	var others []pair[corev1.Service]
 	for n, p := range services {
 		switch {
 		case n == best && (s.stateful == nil || p.read.Name != headlessName || p.read.Name != s.name+"-headless"):
@@ -146,7 +152,12 @@ func (s *subject) takeServices(services []pair[corev1.Service]) {
 			s.headless = &p
 			s.take(p.object)
 		default:
-			s.aside(p.object, "an AppService has one Service, which is made of another one",
+			others = append(others, p)
+		}
+	}
+	for _, p := range others {
+		if !s.takeFurther(p) {
+			s.aside(p.object, "spec.services has Services of these pods alone, whose ports lead to ports of them, 8 at most",
 				"keep this one beside it: it finds the pods as long as their labels stay")
 		}
 	}

@@ -169,7 +169,7 @@ func (s *subject) spread() []corev1.TopologySpreadConstraint {
 }
 
 func (s *subject) workloadPieces() []piece {
-	var list []piece
+	list := s.workloadAnnotations()
 	size := func(replicas *int32) {
 		if s.scaler == nil {
 			list = append(list, piece{s.from("spec.replicas"), func(spec *v1.AppServiceSpec) { spec.Size = replicas }})
@@ -215,13 +215,9 @@ func (s *subject) portPieces() []piece {
 	from := func(field string) source { return source{describe(s.service.object), field} }
 	var list []piece
 	service := s.service.read
-	for _, entry := range service.Spec.Ports {
-		port := v1.Port{Name: entry.Name, Protocol: entry.Protocol, Port: entry.Port, AppProtocol: entry.AppProtocol,
-			TargetPort: s.target(entry)}
-		if entry.NodePort != 0 {
-			port.NodePort = &entry.NodePort
-		}
-		list = append(list, piece{from("spec.ports[" + strconv.Itoa(int(entry.Port)) + "]"),
+	plan := s.planPorts()
+	for _, port := range plan.entries {
+		list = append(list, piece{from("spec.ports[" + strconv.Itoa(int(port.Port)) + "]"),
 			func(spec *v1.AppServiceSpec) { spec.Ports = append(spec.Ports, port) }})
 	}
 	part := func(spec *v1.AppServiceSpec) *v1.Service { return made(&spec.Service) }
@@ -230,13 +226,10 @@ func (s *subject) portPieces() []piece {
 			part(spec).Annotations = asAnnotations(annotations)
 		}})
 	}
-	if service.Spec.ClusterIP == corev1.ClusterIPNone {
-		list = append(list, piece{from("spec.clusterIP"), func(spec *v1.AppServiceSpec) {
-			part(spec).ClusterIP = corev1.ClusterIPNone
-		}})
-	}
-	return append(list, same(func(field string) source { return from("spec." + field) }, &service.Spec, part,
-		"Type", "SessionAffinity", "ExternalTrafficPolicy", "LoadBalancerClass", "LoadBalancerSourceRanges")...)
+	list = append(list, s.settingPieces(from)...)
+	list = append(list, same(func(field string) source { return from("spec." + field) }, &service.Spec, part,
+		"Type", "LoadBalancerSourceRanges")...)
+	return append(list, s.furtherPieces(plan)...)
 }
 
 // target returns the number of a port of the main container, or the name of a port of a sidecar.
