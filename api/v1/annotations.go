@@ -24,6 +24,10 @@ const AnnotationInitialReplicas = "app.example.com/initial-replicas"
 // out then.
 const AnnotationRequiredBy = "app.example.com/required-by"
 
+// AnnotationKeepsKind is the annotation of a rendered workload with the field that makes it one of its kind, as in
+// spec.statefulSet: it neither takes the place of a live workload of another kind and its name, nor makes way for one.
+const AnnotationKeepsKind = "app.example.com/keeps-kind"
+
 // AnnotationReload is the annotation, with value "true", of a rendered object whose pods roll when a ConfigMap or
 // Secret changes that the chart refers to and does not render.
 const AnnotationReload = "app.example.com/reload-on-change"

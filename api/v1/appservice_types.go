@@ -226,7 +226,7 @@ type AppServiceSpec struct {
 	DNSConfig *corev1.PodDNSConfig `json:"dnsConfig,omitempty"`
 
 	// Volumes of the pods. Paths of the node (hostPath) are refused. persistence makes a volume data, config.files one
-	// config-files.
+	// config-files, and each claim one of its name.
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=64
@@ -248,6 +248,20 @@ type AppServiceSpec struct {
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Persistence",order=10
 	Persistence *Persistence `json:"persistence,omitempty"`
+
+	// Claims are further volumes that last, beside persistence.
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=8
+	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Claims",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
+	Claims []Claim `json:"claims,omitempty"`
+
+	// StatefulSet makes the workload a StatefulSet, with or without claims; {} is enough. It cannot be added or removed
+	// afterwards.
+	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="StatefulSet",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
+	StatefulSet *StatefulSet `json:"statefulSet,omitempty"`
 
 	// NodeSelector names the labels that a node must have.
 	// +kubebuilder:validation:MaxProperties=64

@@ -33,6 +33,17 @@ type Persistence struct {
 	// +kubebuilder:validation:Pattern=`^/`
 	MountPath string `json:"mountPath"`
 
+	// Mounts are further places of the volume in the main container.
+	// +listType=map
+	// +listMapKey=path
+	// +kubebuilder:validation:MaxItems=16
+	// +optional
+	Mounts []ClaimMount `json:"mounts,omitempty"`
+
+	// Annotations of the claim.
+	// +optional
+	Annotations ClaimAnnotations `json:"annotations,omitempty"`
+
 	// Retain keeps the claim, and its data, when the AppService is deleted; a new AppService of the name takes it again.
 	// Defaults to true.
 	// +optional

@@ -90,6 +90,10 @@ func (r *Reconciler) act(ctx context.Context, s *scope, wanted rendering, found 
 		a.contended = r.spareContended(ctx, s, plan, there)
 		a.state = release.Decide(wanted.outline.Digest, there, plan)
 	}
+	if refused := release.KeepsKind(plan.Create, plan.Delete); refused != nil {
+		a.err = refused
+		return a
+	}
 	if r.refuseLost(ctx, s, &a); a.err != nil {
 		return a
 	}

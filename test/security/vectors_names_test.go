@@ -59,6 +59,22 @@ var _ = register(vectors{
 		claim("data-app-0", map[string]string{v1.LabelManaged: "true"}, map[string]string{v1.AnnotationRetainedFor: "app"}),
 		`persistence: {perReplica: true, size: 1Mi, mountPath: /data, retain: false}`,
 		`PersistentVolumeClaim "data-app-0" exists and is not its own`, is("app", anything[*appsv1.StatefulSet])),
+	"the data of another, by the name of a claim": takesOver(claim("app-cache", nil, nil),
+		`claims: [{name: cache, size: 1Mi, retain: false, mounts: [{path: /cache}]}]`,
+		`PersistentVolumeClaim "app-cache" exists and is not its own`, pods(mounts("app-cache"))),
+	"the data of a database that was uninstalled, by the name of its claims": takesOver(claim("pgdata-app-0", nil, nil),
+		`statefulSet: {}, claims: [{name: pgdata, perReplica: true, size: 1Mi, retain: false, mounts: [{path: /data}]}]`,
+		`PersistentVolumeClaim "pgdata-app-0" exists and is not its own`, is("app", anything[*appsv1.StatefulSet])),
+	"a claim that another AppService would take for that of its replica": ruledOut(`claims: [{name: web-5, size: 1Mi}]`, "must not end with a number unless perReplica",
+		pods(mounts("app-web-5"))),
+	"a storage class by an annotation of a claim": ruledOut(`claims: [{name: cache, size: 1Mi, annotations: {volume.beta.kubernetes.io/storage-class: ""}}]`, "which choose the storage",
+		is("app-cache", func(c *corev1.PersistentVolumeClaim) bool {
+			_, there := c.Annotations["volume.beta.kubernetes.io/storage-class"]
+			return there
+		})),
+	"a claim that says it is kept for another": ruledOut(`persistence: {size: 1Mi, mountPath: /data, annotations: {app.example.com/retained-for: web}}`, "and who owns it",
+		is("app", func(c *corev1.PersistentVolumeClaim) bool { return c.Annotations[v1.AnnotationRetainedFor] == "web" })),
+
 	"the certificate of another, by its name":                            takesCertificate(""),
 	"the certificate of another, by its name, which a variable has, too": takesCertificate("envs: [{name: A, value: app-tls}], "),
 
@@ -123,10 +139,20 @@ func claim(name string, labels, annotations map[string]string) *corev1.Persisten
 }
 
 // mountsData reports whether pods mount the claim of the name.
-func mountsData(p *corev1.PodSpec) bool {
-	return slices.ContainsFunc(p.Volumes, func(v corev1.Volume) bool {
-		return v.PersistentVolumeClaim != nil && v.PersistentVolumeClaim.ClaimName == "app"
-	})
+func mountsData(p *corev1.PodSpec) bool { return mounts("app")(p) }
+
+// mounts returns a function that reports whether pods mount a claim.
+func mounts(claim string) func(*corev1.PodSpec) bool {
+	return func(p *corev1.PodSpec) bool {
+		return slices.ContainsFunc(p.Volumes, func(v corev1.Volume) bool {
+			return v.PersistentVolumeClaim != nil && v.PersistentVolumeClaim.ClaimName == claim
+		})
+	}
+}
+
+// ruledOut is a vector that a rule of the CRD refuses, with a harm that is not about pods.
+func ruledOut(spec, word string, harm func(*scene) error) vector {
+	return vector{does: applies(spec), harm: harm, guard: "a rule of the CRD", rule: true, words: []string{word}}
 }
 
 // longest is a name of the greatest length.

@@ -96,6 +96,13 @@ var _ = register(vectors{
 	"a claim of 9000Ti for each replica": policed(`persistence: {perReplica: true, size: 9000Ti, mountPath: /data}`, "maxStorage", is("app", func(s *appsv1.StatefulSet) bool {
 		return len(s.Spec.VolumeClaimTemplates) == 1
 	})),
+	"a further claim of 9000Ti": policed(`claims: [{name: a, size: 9000Ti}]`, "maxStorage", is("app-a", func(c *corev1.PersistentVolumeClaim) bool {
+		return c.Spec.Resources.Requests.Storage().Cmp(resource.MustParse("9000Ti")) == 0
+	})),
+	"a further claim of 9000Ti for each replica": policed(`{statefulSet: {}, claims: [{name: a, perReplica: true, size: 9000Ti}]}`, "maxStorage", is("app", func(s *appsv1.StatefulSet) bool {
+		return len(s.Spec.VolumeClaimTemplates) == 1
+	})),
+	"a further volume of others by no class": policed(`claims: [{name: a, size: 1Mi, storageClassName: ""}]`, "staticVolumes", is("app-a", func(c *corev1.PersistentVolumeClaim) bool { return *c.Spec.StorageClassName == "" })),
 	"an autoscaler up to 3000": policed(`{resources: {requests: {cpu: 1m}}, autoscaling: {maxReplicas: 3000, targetCPUUtilizationPercentage: 50}}`, "maxReplicas", is("app", func(h *autoscalingv2.HorizontalPodAutoscaler) bool {
 		return h.Spec.MaxReplicas == 3000
 	})),

@@ -78,7 +78,10 @@ func short(value any) string {
 
 // perReplica are the fields that no step sets: an AppService never goes from a Deployment to a StatefulSet. Some walks have one from the first
 // spec on.
-var perReplica = []string{"persistence.perReplica", "persistence.podManagementPolicy", "persistence.whenScaled"}
+var perReplica = []string{
+	"persistence.perReplica", "persistence.podManagementPolicy", "persistence.whenScaled", "claims[].perReplica",
+	"statefulSet", "statefulSet.podManagementPolicy", "statefulSet.serviceName", "statefulSet.whenScaled",
+}
 
 func newGenerator() *generator {
 	const crd = "../../config/crd/bases/app.example.com_appservices.yaml"
@@ -109,7 +112,8 @@ func (g *generator) readCases() {
 	for _, file := range files {
 		content := try.Get(specs.ReadPlain(file))
 		spec := content["spec"].(map[string]any)
-		if persistence, _ := spec["persistence"].(map[string]any); persistence["perReplica"] == true {
+		persistence, _ := spec["persistence"].(map[string]any)
+		if _, stateful := spec["statefulSet"]; stateful || persistence["perReplica"] == true {
 			continue
 		}
 		delete(spec, "paused")

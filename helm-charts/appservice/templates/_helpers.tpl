@@ -233,24 +233,13 @@ Annotations that the spec gives. Helm's own would make the object a hook, or kee
 {{- end }}
 
 {{/*
-What a claim asks for. Takes .Values.persistence.
-*/}}
-{{- define "appservice.claim" -}}
-accessModes:
-  {{- toJson (default (list "ReadWriteOnce") .accessModes) | nindent 2 }}
-{{- if hasKey . "storageClassName" }}
-storageClassName: {{ .storageClassName | quote }}
-{{- end }}
-resources:
-  requests:
-    storage: {{ .size | quote }}
-{{- end }}
-
-{{/*
-The name of the Service that gives each replica with a volume of its own a name.
+The Service that gives each replica of a StatefulSet a name: one that the spec names, or the one that is created.
 */}}
 {{- define "appservice.headlessName" -}}
 {{- printf "%s-headless" (include "appservice.name" .) -}}
+{{- end }}
+{{- define "appservice.governingName" -}}
+{{- default (include "appservice.headlessName" .) (default dict .Values.statefulSet).serviceName -}}
 {{- end }}
 
 {{/*

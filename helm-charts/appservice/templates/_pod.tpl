@@ -2,7 +2,7 @@
 The kind of the workload that keeps the pods.
 */}}
 {{- define "appservice.workloadKind" -}}
-{{- ternary "StatefulSet" "Deployment" (default false .Values.persistence.perReplica) -}}
+{{- ternary "StatefulSet" "Deployment" (or (default false .Values.persistence.perReplica) (kindIs "map" .Values.statefulSet)) -}}
 {{- end }}
 
 {{/*
@@ -28,6 +28,8 @@ app.example.com/pod-security: restricted
 The pod template of any workload.
 */}}
 {{- define "appservice.podTemplate" -}}
+{{- $claims := include "appservice.claims" . | fromJsonArray }}
+{{- $shared := include "appservice.sharedClaims" . | fromJsonArray }}
 metadata:
   labels:
     {{- include "appservice.podLabels" . | nindent 4 }}
@@ -151,11 +153,12 @@ spec:
       lifecycle:
         {{- toJson . | nindent 8 }}
       {{- end }}
-      {{- if or .Values.volumeMounts .Values.persistence.size .Values.config.files }}
+      {{- $mounts := list }}
+      {{- range $claims }}{{ $mounts = concat $mounts (include "appservice.claimMounts" . | fromJsonArray) }}{{ end }}
+      {{- if or .Values.volumeMounts $mounts .Values.config.files }}
       volumeMounts:
-        {{- if .Values.persistence.size }}
-        - name: data
-          mountPath: {{ .Values.persistence.mountPath | quote }}
+        {{- range $mounts }}
+        - {{ toJson . }}
         {{- end }}
         {{- if .Values.config.files }}
         - name: config-files
@@ -166,13 +169,10 @@ spec:
         - {{ toJson . }}
         {{- end }}
       {{- end }}
-  {{- $claimed := and .Values.persistence.size (not .Values.persistence.perReplica) }}
-  {{- if or .Values.volumes $claimed .Values.config.files }}
+  {{- if or .Values.volumes $shared .Values.config.files }}
   volumes:
-    {{- if $claimed }}
-    - name: data
-      persistentVolumeClaim:
-        claimName: {{ include "appservice.name" . | quote }}
+    {{- range include "appservice.claimVolumes" $shared | fromJsonArray }}
+    - {{ toJson . }}
     {{- end }}
     {{- if .Values.config.files }}
     - name: config-files

@@ -4,18 +4,21 @@ configuration, so that pods of the version before see nothing of the new one.
 */}}
 
 {{/*
-Not empty if the volume of spec.persistence is mounted into the task, too.
+The claims that are mounted into the task, too, as JSON.
 */}}
-{{- define "appservice.taskMountsData" -}}
-{{- $shared := and .Values.persistence.size (has "ReadWriteMany" (default list .Values.persistence.accessModes)) (not .Values.persistence.perReplica) }}
-{{- if and (dig "persistence" false .Values.release) (not $shared) }}
-{{- fail "release.persistence needs a volume that several pods may mount: set persistence.accessModes to ReadWriteMany, without perReplica, or leave release.persistence out" }}
+{{- define "appservice.taskClaims" -}}
+{{- $shared := list }}
+{{- range include "appservice.sharedClaims" . | fromJsonArray }}
+{{- if has "ReadWriteMany" (default list .accessModes) }}{{ $shared = append $shared . }}{{ end }}
 {{- end }}
-{{- if and $shared (dig "persistence" true .Values.release) }}shared{{ end -}}
+{{- if and (dig "persistence" false .Values.release) (not $shared) }}
+{{- fail "release.persistence needs a volume that several pods may mount: set persistence.accessModes, or those of an entry of claims, to ReadWriteMany, without perReplica, or leave release.persistence out" }}
+{{- end }}
+{{- toJson (ternary $shared list (dig "persistence" true .Values.release)) }}
 {{- end }}
 
 {{- define "appservice.taskPodSpec" -}}
-{{- $data := include "appservice.taskMountsData" . }}
+{{- $claims := include "appservice.taskClaims" . | fromJsonArray }}
 restartPolicy: Never
 serviceAccountName: {{ include "appservice.serviceAccountName" . | quote }}
 automountServiceAccountToken: {{ include "appservice.automountToken" . }}
@@ -36,12 +39,10 @@ priorityClassName: {{ . | quote }}
 {{- end }}
 containers:
   - {{- include "appservice.taskContainer" . | nindent 4 }}
-{{- if or .Values.volumes .Values.config.files $data }}
+{{- if or .Values.volumes .Values.config.files $claims }}
 volumes:
-  {{- if $data }}
-  - name: data
-    persistentVolumeClaim:
-      claimName: {{ include "appservice.name" . | quote }}
+  {{- range include "appservice.claimVolumes" $claims | fromJsonArray }}
+  - {{ toJson . }}
   {{- end }}
   {{- if .Values.config.files }}
   - name: config-files
@@ -55,7 +56,7 @@ volumes:
 {{- end }}
 
 {{- define "appservice.taskContainer" -}}
-{{- $data := include "appservice.taskMountsData" . }}
+{{- $claims := include "appservice.taskClaims" . | fromJsonArray }}
 name: release
 image: {{ required "image is required: set spec.image" .Values.image | quote }}
 {{- with .Values.imagePullPolicy }}
@@ -78,10 +79,15 @@ resources: {{ toJson . }}
 {{- end }}
 {{- include "appservice.environment" (list . (include "appservice.taskName" .)) }}
 {{- $mounts := list }}
-{{- if $data }}{{ $mounts = append $mounts (dict "name" "data" "mountPath" .Values.persistence.mountPath) }}{{ end }}
+{{- $absent := dict }}
+{{- range include "appservice.claims" . | fromJsonArray }}{{ $_ := set $absent .name true }}{{ end }}
+{{- range $claims }}
+{{- $mounts = concat $mounts (include "appservice.claimMounts" . | fromJsonArray) }}
+{{- $_ := unset $absent .name }}
+{{- end }}
 {{- if .Values.config.files }}{{ $mounts = append $mounts (dict "name" "config-files" "mountPath" .Values.config.mountPath "readOnly" true) }}{{ end }}
 {{- range .Values.volumeMounts }}
-{{- if or $data (ne .name "data") (not $.Values.persistence.size) }}{{ $mounts = append $mounts . }}{{ end }}
+{{- if not (hasKey $absent .name) }}{{ $mounts = append $mounts . }}{{ end }}
 {{- end }}
 {{- with $mounts }}
 volumeMounts:

@@ -40,6 +40,7 @@ func SpecOf(kind schema.GroupVersionKind, declared *File) Place {
 
 const (
 	inEachSpec = "each spec has it"
+	fixedByUse = "it cannot be changed: each spec has to say it"
 	aboutOne   = "it is about one resource, and read from its spec alone"
 )
 
@@ -47,13 +48,15 @@ const (
 // that are read from the spec only, or that are immutable, which the API server checks in the spec only.
 var fixedOf = map[reflect.Type]map[string]string{
 	reflect.TypeFor[v1.AppServiceSpec](): {
-		"image":     inEachSpec,
-		"size":      "the API server writes 1 into each spec that has none, so that kubectl scale works",
-		"paused":    aboutOne,
-		"ttl":       aboutOne,
-		"onFailure": aboutOne,
+		"image":       inEachSpec,
+		"size":        "the API server writes 1 into each spec that has none, so that kubectl scale works",
+		"paused":      aboutOne,
+		"ttl":         aboutOne,
+		"onFailure":   aboutOne,
+		"statefulSet": fixedByUse,
 	},
-	reflect.TypeFor[v1.Persistence](): {"perReplica": "it cannot be changed: each spec has to say it"},
+	reflect.TypeFor[v1.Persistence](): {"perReplica": fixedByUse},
+	reflect.TypeFor[v1.Claim]():       {"perReplica": fixedByUse},
 }
 
 // Field returns the place of a field. Known is false if there is no such field.

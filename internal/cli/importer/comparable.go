@@ -118,6 +118,7 @@ func (side *side) content(object *unstructured.Unstructured) map[string]any {
 				template := &s.Spec.VolumeClaimTemplates[n]
 				template.ObjectMeta = metav1.ObjectMeta{Name: template.Name}
 			}
+			slices.SortFunc(s.Spec.VolumeClaimTemplates, byJSON)
 			side.workload(&s.Spec.Replicas, &s.Spec.Selector, &s.Spec.Template)
 		})
 	case "Service":

@@ -153,8 +153,9 @@ func (s *subject) claimTemplate() *corev1.PersistentVolumeClaim {
 		return nil
 	}
 	for n := range s.stateful.Spec.VolumeClaimTemplates {
-		if template := &s.stateful.Spec.VolumeClaimTemplates[n]; template.Name == dataVolume &&
-			len(s.mountsOf(dataVolume)) == 1 {
+		template, mounts := &s.stateful.Spec.VolumeClaimTemplates[n], s.mountsOf(dataVolume)
+		if template.Name == dataVolume && len(mounts) == 1 && s.mountsClaim(*mounts[0]) && mounts[0].SubPath == "" &&
+			!mounts[0].ReadOnly {
 			return template
 		}
 	}
@@ -168,7 +169,7 @@ func (s *subject) perReplica(spec *v1.AppServiceSpec) {
 		return
 	}
 	spec.Persistence = persistence(&template.Spec, s.mountsOf(dataVolume)[0].MountPath)
-	spec.Persistence.PerReplica = true
+	spec.Persistence.PerReplica, spec.Persistence.Annotations = true, claimAnnotations(template.Annotations)
 	spec.Persistence.PodManagementPolicy = s.stateful.Spec.PodManagementPolicy
 	if policy := s.stateful.Spec.PersistentVolumeClaimRetentionPolicy; policy != nil {
 		retain := policy.WhenDeleted != "Delete"

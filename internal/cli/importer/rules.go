@@ -61,11 +61,8 @@ var rules = []rule{
 	{"", at(`metadata\.annotations(\..*)?`), goes, "no field sets annotations of this object",
 		"set it by hand: the operator leaves what others add", false},
 
-	{roleWorkload, at(`kind`), anyChange, "only replicas with volumes of their own, named data, are a StatefulSet",
-		"make a new AppService beside it, and copy the data, if it keeps any", true},
 	{roleWorkload, at(`spec\.volumeClaimTemplates.*`), anyChange,
-		"spec.persistence makes one claim for each replica, data, and this one has others: their data would not be found",
-		"keep this workload as it is, or copy the data to a new AppService", false},
+		"spec.claims has no such field", "nothing to do if the AppService adopts it: claims that are there keep it", true},
 	{roleWorkload, at(`spec\.serviceName`), anyChange,
 		"the Service that names the replicas is NAME-headless: their host names change",
 		"write the new names where replicas find each other", true},

@@ -148,6 +148,9 @@ func (s *subject) takeServices(services []pair[corev1.Service]) {
 		case n == best && (s.stateful == nil || p.read.Name != headlessName || p.read.Name != s.name+"-headless"):
 			s.service = &p
 			s.take(p.object)
+		case s.stateful != nil && p.read.Name == headlessName && headlessName != s.name+"-headless":
+			s.aside(p.object, "the replicas have their names from it: spec.statefulSet.serviceName",
+				"keep this one beside it: it finds the pods as long as their labels stay")
 		case s.stateful != nil && p.read.Name == headlessName:
 			s.headless = &p
 			s.take(p.object)

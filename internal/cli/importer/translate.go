@@ -99,7 +99,7 @@ func (s *subject) containerPieces() []piece {
 	}
 	for _, mount := range c.VolumeMounts {
 		if s.claim != nil && mount.Name == dataVolume || s.files != nil && mount.Name == filesVolume ||
-			s.stateful != nil && s.claimTemplate() != nil && mount.Name == dataVolume {
+			s.mountsClaim(mount) {
 			continue
 		}
 		list = append(list, piece{s.fromMain("volumeMounts[" + mount.MountPath + "]"),
@@ -193,11 +193,9 @@ func (s *subject) workloadPieces() []piece {
 	t := s.stateful
 	size(t.Spec.Replicas)
 	list = append(list, same(s.fromSpec, &t.Spec, theSpec, "RevisionHistoryLimit")...)
-	return append(list,
-		piece{s.from("spec.minReadySeconds"),
-			func(spec *v1.AppServiceSpec) { spec.MinReadySeconds = notZero(t.Spec.MinReadySeconds) }},
-		piece{s.from("spec.volumeClaimTemplates"), s.perReplica},
-	)
+	list = append(list, piece{s.from("spec.minReadySeconds"),
+		func(spec *v1.AppServiceSpec) { spec.MinReadySeconds = notZero(t.Spec.MinReadySeconds) }})
+	return append(list, s.statefulPieces()...)
 }
 
 func notZero(value int32) *int32 {

@@ -48,6 +48,9 @@ func Consequences(old, rendered []*unstructured.Unstructured, changes []Change) 
 	add := func(effect Effect, text string, args ...any) {
 		list = append(list, Consequence{effect, fmt.Sprintf(text, args...)})
 	}
+	if refused := otherKind(changes); refused != nil {
+		add(Refused, "refused: %v: %s", refused, refused.Hint())
+	}
 	for _, change := range changes {
 		if change.Old == nil {
 			continue
@@ -74,6 +77,20 @@ func Consequences(old, rendered []*unstructured.Unstructured, changes []Change) 
 	}
 	sortWorst(list)
 	return list
+}
+
+// otherKind returns an error if the operator would not replace a workload by one of another kind; nil if it would.
+func otherKind(changes []Change) *release.OtherKindError {
+	var created, deleted []*unstructured.Unstructured
+	for _, change := range changes {
+		switch {
+		case change.Old == nil:
+			created = append(created, change.New)
+		case change.New == nil:
+			deleted = append(deleted, change.Old)
+		}
+	}
+	return release.KeepsKind(created, deleted)
 }
 
 // sortWorst sorts effects, the worst first.

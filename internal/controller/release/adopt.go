@@ -93,6 +93,10 @@ func (a *applier) judge(ctx context.Context, found *Prospect) error {
 	if headless := staysHeadless(found.change); headless != nil {
 		found.Against = append(found.Against, headless.Error())
 	}
+	if others := keepsClaims(found.change.Desired, found.change.Live); others != nil {
+		found.Against = append(found.Against, others.Error())
+		return nil
+	}
 	after, err := a.tried(ctx, found.change)
 	if err == nil {
 		found.after, found.Ends = after, ends(found.change, after)

@@ -119,15 +119,18 @@ func (a *applier) allLeft(ctx context.Context, plan *Plan, err error) error {
 // single object is its own dry run.
 func (a *applier) dryRun(ctx context.Context, plan *Plan) error {
 	if len(plan.Create)+len(plan.Apply) < 2 {
-		return stayHeadless(plan)
+		return keepsFixed(plan)
 	}
 	return a.wouldTake(ctx, plan)
 }
 
-// stayHeadless returns an error if a plan changes whether a Service has an address of its own.
-func stayHeadless(plan *Plan) error {
+// keepsFixed returns an error if a plan changes what the API server would ignore, or refuse without saying what it is.
+func keepsFixed(plan *Plan) error {
 	for _, change := range plan.Apply {
 		if refused := staysHeadless(change); refused != nil {
+			return refused
+		}
+		if refused := keepsClaims(change.Desired, change.Live); refused != nil {
 			return refused
 		}
 	}
@@ -136,7 +139,7 @@ func stayHeadless(plan *Plan) error {
 
 // wouldTake returns an error if the API server would refuse a plan. Nothing is written.
 func (a *applier) wouldTake(ctx context.Context, plan *Plan) error {
-	if err := stayHeadless(plan); err != nil {
+	if err := keepsFixed(plan); err != nil {
 		return err
 	}
 	for _, desired := range plan.Create {

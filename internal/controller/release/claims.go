@@ -62,18 +62,13 @@ func withOldTemplates(desired *unstructured.Unstructured, live client.Object) *u
 	if !full {
 		return desired
 	}
-	want, have := claimTemplates(desired), claimTemplates(&unstructured.Unstructured{Object: content})
-	names := func(of []*unstructured.Unstructured) (list []string) {
-		for _, template := range of {
-			list = append(list, template.GetName())
-		}
-		return list
-	}
-	if !slices.Equal(names(want), names(have)) {
+	rendered, have := claimTemplates(desired), claimTemplates(&unstructured.Unstructured{Object: content})
+	want := inOrderOf(have, rendered)
+	if want == nil {
 		return desired
 	}
 	var kept []any
-	same := true
+	same := slices.Equal(want, rendered)
 	for i := range want {
 		first := lacking("", want[i].Object, have[i].Object)
 		same = same && first == nil
@@ -89,6 +84,28 @@ func withOldTemplates(desired *unstructured.Unstructured, live client.Object) *u
 	desired = desired.DeepCopy()
 	_ = unstructured.SetNestedField(desired.Object, kept, path...) // the rendered ones were found there
 	return desired
+}
+
+// inOrderOf returns rendered templates in the order of the live ones, since a list of templates cannot change; nil if
+// they have other names.
+func inOrderOf(live, rendered []*unstructured.Unstructured) []*unstructured.Unstructured {
+	var list []*unstructured.Unstructured
+	rest := slices.Clone(rendered)
+	for _, template := range live {
+		at := slices.IndexFunc(rest, named(template.GetName()))
+		if at < 0 {
+			return nil
+		}
+		list, rest = append(list, rest[at]), slices.Delete(rest, at, at+1)
+	}
+	if len(rest) > 0 {
+		return nil
+	}
+	return list
+}
+
+func named(name string) func(*unstructured.Unstructured) bool {
+	return func(object *unstructured.Unstructured) bool { return object.GetName() == name }
 }
 
 // becomes reports whether claims that were created from one template can be changed to match another one. The claims of

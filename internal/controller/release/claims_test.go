@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -19,6 +20,20 @@ func setOf(t *testing.T, stamp, size, class string) *unstructured.Unstructured {
 	return object(t, fmt.Sprintf(`{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: web, namespace: demo, annotations: {%[1]s: %[2]q}}, spec: {replicas: 2, volumeClaimTemplates: [
 	{metadata: {name: data, labels: {a: b}, annotations: {%[1]s: %[2]q}}, spec: {storageClassName: %[4]s, resources: {requests: {storage: %[3]s}}}}]}}`,
 		hooks.AnnotationStamp, stamp, size, class))
+}
+
+// setOfTwo is a StatefulSet with claim templates of some names, of one size and stamp.
+func setOfTwo(t *testing.T, stamp, size string, names ...string) *unstructured.Unstructured {
+	t.Helper()
+	set := setOf(t, stamp, size, "fast")
+	templates := make([]any, 0, len(names))
+	for _, name := range names {
+		template := claimTemplates(set)[0].DeepCopy()
+		template.SetName(name)
+		templates = append(templates, template.Object)
+	}
+	require.NoError(t, unstructured.SetNestedSlice(set.Object, templates, "spec", "volumeClaimTemplates"))
+	return set
 }
 
 func claimOf(t *testing.T, name, stamp, size string) *unstructured.Unstructured {
@@ -47,11 +62,19 @@ func TestClaimsOfAStatefulSet(t *testing.T) {
 			setOf(t, "two", "2Gi", "fast"), []client.Object{grown(t), claimOf(t, "data-web-0", "two", "2Gi"), claimOf(t, "data-web-2", "one", "1Gi")},
 			"apply PersistentVolumeClaim data-web-2: spec.resources.requests.storage 1Gi → 2Gi",
 		},
-		"somebody made one larger":    {setOf(t, "one", "1Gi", "fast"), []client.Object{setOf(t, "one", "1Gi", "fast"), claimOf(t, "data-web-0", "one", "3Gi")}, ""},
-		"the size shrinks":            {setOf(t, "two", "1Gi", "fast"), []client.Object{setOf(t, "one", "2Gi", "fast")}, template + "resources.requests.storage 2Gi → 1Gi"},
-		"another class":               {setOf(t, "two", "1Gi", "slow"), []client.Object{setOf(t, "one", "1Gi", "fast")}, template + "storageClassName fast → slow"},
-		"templates without a stamp":   {setOf(t, "two", "2Gi", "fast"), []client.Object{setOf(t, "", "1Gi", "fast")}, template + "resources.requests.storage 1Gi → 2Gi"},
-		"one that is going":           {setOf(t, "two", "2Gi", "fast"), []client.Object{grown(t), going}, ""},
+		"somebody made one larger":   {setOf(t, "one", "1Gi", "fast"), []client.Object{setOf(t, "one", "1Gi", "fast"), claimOf(t, "data-web-0", "one", "3Gi")}, ""},
+		"the size shrinks":           {setOf(t, "two", "1Gi", "fast"), []client.Object{setOf(t, "one", "2Gi", "fast")}, template + "resources.requests.storage 2Gi → 1Gi"},
+		"another class":              {setOf(t, "two", "1Gi", "slow"), []client.Object{setOf(t, "one", "1Gi", "fast")}, template + "storageClassName fast → slow"},
+		"templates without a stamp":  {setOf(t, "two", "2Gi", "fast"), []client.Object{setOf(t, "", "1Gi", "fast")}, template + "resources.requests.storage 1Gi → 2Gi"},
+		"one that is going":          {setOf(t, "two", "2Gi", "fast"), []client.Object{grown(t), going}, ""},
+		"templates in another order": {setOfTwo(t, "two", "1Gi", "wal", "data"), []client.Object{setOfTwo(t, "one", "1Gi", "data", "wal")}, "apply StatefulSet web"},
+		"another order, adopted":     {setOfTwo(t, "one", "1Gi", "wal", "data"), []client.Object{setOfTwo(t, "one", "1Gi", "data", "wal")}, ""},
+		"two grow": {
+			setOfTwo(t, "two", "2Gi", "data", "wal"),
+			[]client.Object{setOfTwo(t, "one", "1Gi", "data", "wal"), claimOf(t, "data-web-0", "one", "1Gi"), claimOf(t, "wal-web-0", "one", "1Gi")},
+			"apply StatefulSet web; apply PersistentVolumeClaim data-web-0: spec.resources.requests.storage 1Gi → 2Gi; " +
+				"apply PersistentVolumeClaim wal-web-0: spec.resources.requests.storage 1Gi → 2Gi",
+		},
 		"a claim of another workload": {setOf(t, "two", "2Gi", "fast"), []client.Object{grown(t), claimOf(t, "data-web-0-0", "one", "1Gi"), claimOf(t, "web", "one", "1Gi")}, ""},
 		"there before its workload": {
 			setOf(t, "two", "2Gi", "fast"), []client.Object{claimOf(t, "data-web-0", "one", "1Gi")},

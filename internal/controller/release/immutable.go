@@ -18,6 +18,9 @@ import (
 func Immutable(old, rendered *unstructured.Unstructured) *RefusedError {
 	kind := rendered.GroupVersionKind().GroupKind()
 	traits := kube.TraitsOf(kind)
+	if refused := keepsClaims(rendered, old); refused != nil {
+		return refused
+	}
 	for _, d := range Differences(old, withOldTemplates(rendered, old)) {
 		if forbids(traits.Immutable, d.Field, old) || traits.Grows && shrinks(d) || headless(kind, d, old, rendered) {
 			d = d.Redacted()

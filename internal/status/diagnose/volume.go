@@ -70,7 +70,7 @@ func pending(f Findings, claim *corev1.PersistentVolumeClaim) Cause {
 	switch found := missingClass.FindStringSubmatch(event.Message); {
 	case found != nil:
 		cause.Effect, cause.Detail = Lasting, fmt.Sprintf("there is no StorageClass %q", found[1])
-		cause.Hint = "name a StorageClass of the cluster (kubectl get storageclass) in spec.persistence.storageClassName; the claim has to be deleted for that to take effect"
+		cause.Hint = "name a StorageClass of the cluster (kubectl get storageclass) in storageClassName of spec.persistence or spec.claims; the claim has to be deleted for that to take effect"
 	case strings.Contains(event.Message, "no storage class is set"):
 		cause.Effect, cause.Detail = Lasting, "it names no StorageClass and the cluster has no default one"
 	case event.Reason == "ExternalProvisioning":

@@ -50,7 +50,7 @@ var reasons = map[string]Reason{
 	v1.ReasonUnschedulable:         {Hint: "lower spec.resources.requests, loosen spec.nodeSelector, affinity or tolerations, or ask for more nodes", InPods: true},
 	v1.ReasonGeneratedSecretLost:   {Hint: "restore the Secret that the message names from a backup, or name it in the annotation " + v1.AnnotationGenerateAgain + " to have new values made"},
 	v1.ReasonDependencyMissing:     {Hint: "create it or change the reference", InPods: true},
-	v1.ReasonVolumeNotBound:        {Hint: "check spec.persistence.storageClassName and the cluster's provisioner (kubectl describe pvc)", InPods: true},
+	v1.ReasonVolumeNotBound:        {Hint: "check storageClassName of spec.persistence or spec.claims, and the cluster's provisioner (kubectl describe pvc)", InPods: true},
 	v1.ReasonVolumeNotMounted: {Hint: "see kubectl describe pod, and the log of the node's storage driver",
 		InPods: true},
 	v1.ReasonNodeTrouble:               {Hint: "ask the platform team: network or container runtime of the node are in trouble", InPods: true},

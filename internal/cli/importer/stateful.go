@@ -1,0 +1,86 @@
+package importer
+
+import (
+	"cmp"
+	"maps"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+)
+
+// statefulPieces returns the pieces that keep a StatefulSet one, with the claims of its replicas. That of
+// spec.persistence makes a StatefulSet by itself.
+func (s *subject) statefulPieces() []piece {
+	return []piece{
+		{s.from("kind"), s.toStatefulSet},
+		{s.from("spec.volumeClaimTemplates"), s.perReplica},
+		{s.from("spec.volumeClaimTemplates"), s.toClaims},
+	}
+}
+
+// toStatefulSet sets spec.statefulSet. What spec.persistence says is left to it.
+func (s *subject) toStatefulSet(spec *v1.AppServiceSpec) {
+	given := &s.stateful.Spec
+	out := &v1.StatefulSet{}
+	if given.ServiceName != s.name+"-headless" {
+		out.ServiceName = given.ServiceName
+	}
+	if s.claimTemplate() != nil {
+		if out.ServiceName != "" {
+			spec.StatefulSet = out
+		}
+		return
+	}
+	out.PodManagementPolicy = given.PodManagementPolicy
+	if policy := given.PersistentVolumeClaimRetentionPolicy; policy != nil {
+		out.WhenScaled = policy.WhenScaled
+	}
+	spec.StatefulSet = out
+}
+
+// toClaims sets spec.claims to the claim templates that spec.persistence does not express.
+func (s *subject) toClaims(spec *v1.AppServiceSpec) {
+	for n := range s.stateful.Spec.VolumeClaimTemplates {
+		template := &s.stateful.Spec.VolumeClaimTemplates[n]
+		if template == s.claimTemplate() {
+			continue
+		}
+		claim := v1.Claim{Name: template.Name, PerReplica: true, StorageClassName: template.Spec.StorageClassName,
+			Size: template.Spec.Resources.Requests[corev1.ResourceStorage], AccessModes: template.Spec.AccessModes,
+			Annotations: claimAnnotations(template.Annotations)}
+		if policy := s.stateful.Spec.PersistentVolumeClaimRetentionPolicy; policy != nil {
+			claim.Retain = ptr.To(policy.WhenDeleted != "Delete")
+		}
+		for _, mount := range s.container().VolumeMounts {
+			if s.mountsClaim(mount) && mount.Name == claim.Name {
+				claim.Mounts = append(claim.Mounts,
+					v1.ClaimMount{Path: mount.MountPath, SubPath: mount.SubPath, ReadOnly: mount.ReadOnly})
+			}
+		}
+		spec.Claims = append(spec.Claims, claim)
+	}
+}
+
+// mountsClaim reports whether a mount of the main container is one of a claim template, and a claim can say it.
+func (s *subject) mountsClaim(mount corev1.VolumeMount) bool {
+	if s.stateful == nil || mount.SubPathExpr != "" || mount.MountPropagation != nil ||
+		cmp.Or(ptr.Deref(mount.RecursiveReadOnly, ""), corev1.RecursiveReadOnlyDisabled) != corev1.RecursiveReadOnlyDisabled {
+		return false
+	}
+	for n := range s.stateful.Spec.VolumeClaimTemplates {
+		if s.stateful.Spec.VolumeClaimTemplates[n].Name == mount.Name {
+			return true
+		}
+	}
+	return false
+}
+
+// claimAnnotations returns the annotations that a claim may have.
+func claimAnnotations(all map[string]string) v1.ClaimAnnotations {
+	some := foreignAnnotations(all)
+	maps.DeleteFunc(some, func(key, _ string) bool { return strings.Contains(key, "kubernetes.io/") })
+	return asAnnotations(some)
+}
