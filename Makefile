@@ -95,7 +95,7 @@ generate: manifests ## Generate CRDs, DeepCopy methods, references.
 	  --output-path=docs/reference/appservice.md --log-level=ERROR
 	go run ./tools/cmd/reference
 	go test ./internal/metrics -run '^TestReference$$' -count=1 -update
-	go test ./internal/cli/lint -run '^TestPages$$' -count=1 -update
+	go test ./internal/cli/lint -run '^TestPage$$' -count=1 -update
 
 fmt:
 	go fmt ./...
