@@ -95,7 +95,7 @@ generate: manifests ## Generate CRDs, DeepCopy methods, references.
 	  --output-path=docs/reference/appservice.md --log-level=ERROR
 	go run ./tools/cmd/reference
 	go test ./internal/metrics -run '^TestReference$$' -count=1 -update
-	go test ./internal/cli/lint -run '^TestPages$$' -count=1 -update
+	go test ./internal/cli/lint -run '^TestPage$$' -count=1 -update
 
 fmt:
 	go fmt ./...
@@ -251,15 +251,19 @@ sbom: build
 build-installer: ## Write INSTALLER, dist/install.yaml, with the image IMG, for NAMESPACES, with RIGHTS; and admission.yaml, for OLM.
 	@$(DEPLOY) installer '$(INSTALLER)'
 
-build-chart: ## Package the Helm chart that installs the operator: dist/appservice-operator-VERSION.tgz.
-	@mkdir -p dist && $(call tool,helm) package config/chart --version '$(VERSION)' --app-version '$(VERSION)' --destination dist
+build-chart: ## Package the Helm chart that installs the operator, with the image IMG: dist/appservice-operator-VERSION.tgz.
+	@rm -rf dist/.chart && mkdir -p dist && cp -rL config/chart dist/.chart
+	@sed -i -e 's|^  repository: example.com/appservice-operator$$|  repository: $(shell echo '$(IMG)' | sed 's/@.*//; s/:[^:/]*$$//')|' \
+	  -e 's|^  tag: ""$$|  tag: "$(filter-out v$(VERSION),$(word 2,$(subst :, ,$(firstword $(subst @, ,$(notdir $(IMG)))))))"|' \
+	  -e 's|^  digest: ""$$|  digest: "$(word 2,$(subst @, ,$(IMG)))"|' dist/.chart/values.yaml
+	@$(call tool,helm) package dist/.chart --version '$(VERSION)' --app-version '$(VERSION)' --destination dist
 
 # To CHART_REPOSITORY, a registry of OCI artifacts.
 chart-push: build-chart
 	@: $(or $(CHART_REPOSITORY),$(error CHART_REPOSITORY is missing: make chart-push CHART_REPOSITORY=oci://ghcr.io/OWNER/charts))
 	$(call tool,helm) push 'dist/$(RELEASE).tgz' '$(CHART_REPOSITORY)' $(CHART_PUSH_FLAGS)
 
-.PHONY: release-notes release-files package-charts charts-build charts-push
+.PHONY: release-notes release-check release-files package-charts charts-build charts-push
 # The section of CHANGELOG.md about VERSION.
 release-notes:
 	@mkdir -p dist && awk -v version='$(VERSION)' '/^## /{found=($$2 == version)} found' CHANGELOG.md > dist/release-notes.md
@@ -268,6 +272,9 @@ release-notes:
 # The files that a release publishes, below dist. The command lines are those of CLI_PLATFORMS.
 RELEASE_FILES = install.yaml admission.yaml $(RELEASE).* $(IMAGE_ARCHS:%=$(RELEASE)-linux-%.tar) \
   $$(find cli -name '*.tar.gz' -o -name '*.zip' -o -name appservice.yaml | sort)
+release-check: ## Fail if figures of benchmarks in documents are older than the code that is released.
+	@go run ./tools/cmd/releasecheck
+
 release-files: sbom build-installer build-chart image-tars cli release-notes ## Write all files of a release to dist.
 	@cd dist && sha256sum $(RELEASE_FILES) > checksums.txt && sha256sum --quiet --check checksums.txt && cat checksums.txt
 

@@ -1,6 +1,6 @@
 package chart
 
-// Rules that charts are checked against while they are loaded and rendered. Errors name the rule; docs/lint has a page
+// Rules that charts are checked against while they are loaded and rendered. Errors name the rule; docs/lint.md has a section
 // for each, and internal/cli/lint has the others.
 const (
 	RuleUnusable   = "chart-unusable"

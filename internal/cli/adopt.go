@@ -68,9 +68,8 @@ kubectl appservice adopt web --release legacy`,
 	flags := cmd.Flags()
 	flags.StringSliceVarP(&a.files, "filename", "f", nil, "files or folders with the resources; - for stdin")
 	_ = cmd.MarkFlagFilename("filename", "yaml", "yml", "json") // the flag exists
-	flags.StringVar(&a.charts, "chart", "",
-		"a chart, or the folder that contains helm-charts (default: the built-in charts)")
-	flags.StringVar(&a.policy, "policy", "", "file with the platform's policy (default: none, everything is allowed)")
+	a.addCharts(cmd, "")
+	flags.StringVar(&a.policy, "policy", "", policyUsage)
 	flags.StringVar(&a.release, "release", "", "the Helm release that owns the objects; its records are deleted")
 	flags.BoolVar(&a.restart, "restart", false, "allow pods to restart or to be deleted")
 	flags.BoolVar(&a.yes, "yes", false, "request the adoption, if nothing prevents it")

@@ -22,7 +22,7 @@ func historyCommand(s *shell) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "history NAME",
 		Short: "List the recorded releases of an AppService and their changes",
-		Long: "History lists the recorded releases, the newest last: the time, the chart, the field manager that changed the spec, and the changes. Records\n" +
+		Long: "History lists the recorded releases, the newest last: the time (UTC), the chart, the field manager that changed the spec, and the changes. Records\n" +
 			"are Secrets in the namespace, so you need the right to list Secrets. The operator's flag --history-max sets how many are kept. With --revision,\n" +
 			"it also lists the Jobs that ran once for a release, as its release task, and how they ended.",
 		Example: `# all recorded releases

@@ -25,8 +25,8 @@ const (
 // importing are the flags of import.
 type importing struct {
 	*shell
-	file, chartDir, notes string
-	strict                bool
+	file, charts, notes string
+	strict              bool
 }
 
 func importCommand(s *shell) *cobra.Command {
@@ -52,7 +52,7 @@ kubectl appservice import -f manifest.yaml --strict`,
 	}
 	flags := command.Flags()
 	flags.StringVarP(&i.file, "filename", "f", "", "manifest to import instead of objects in the cluster; - for stdin")
-	flags.StringVar(&i.chartDir, "chart-dir", "", "folder with the operator's charts (default: the built-in charts)")
+	flags.StringVar(&i.charts, chartFlag, "", chartUsage)
 	flags.StringVar(&i.notes, "notes", notesStderr, "where notes go: stderr, or comments in the YAML")
 	flags.BoolVar(&i.strict, "strict", false, "exit with 1 if there are notes")
 	return command
@@ -84,7 +84,7 @@ func (i *importing) run(ctx context.Context, args []string) error {
 
 // importer returns an importer that renders like the operator, for a cluster that serves all kinds of the chart.
 func (i *importing) importer() (*importer.Importer, error) {
-	charts, err := chartsIn(i.chartDir)
+	charts, err := chartsIn(i.charts)
 	if err != nil {
 		return nil, err
 	}

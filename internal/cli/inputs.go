@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"helm.sh/helm/v3/pkg/chartutil"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -25,6 +26,22 @@ import (
 	"github.com/example/appservice-operator/internal/render/defaults"
 )
 
+// Flags that several commands have, and a value.
+const (
+	chartFlag   = "chart"
+	chartUsage  = "a chart, or the folder that contains helm-charts (default: the built-in charts)"
+	policyUsage = "file with the platform's policy, like the operator's --policy, or none for no policy (default: the operator's built-in policy shared)"
+	noPolicy    = "none"
+)
+
+// oldFlags returns the present name of a flag: --chart-dir is what some commands called --chart.
+func oldFlags(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+	if name == "chart-dir" {
+		name = chartFlag
+	}
+	return pflag.NormalizedName(name)
+}
+
 // inputs are the flags of commands that render: the resources, the charts and the properties of the cluster.
 type inputs struct {
 	files       []string
@@ -39,9 +56,13 @@ type inputs struct {
 func (i *inputs) add(command *cobra.Command) {
 	flags := command.Flags()
 	flags.StringSliceVarP(&i.files, "filename", "f", nil, "files or folders with the resources; - for stdin")
-	flags.StringVar(&i.charts, "chart", "",
-		"a chart, or the folder that contains helm-charts (default: the built-in charts)")
+	i.addCharts(command, "")
 	i.addCluster(command)
+}
+
+// addCharts adds the flag --chart, with a default value.
+func (i *inputs) addCharts(command *cobra.Command, without string) {
+	command.Flags().StringVar(&i.charts, chartFlag, without, chartUsage)
 }
 
 // addCluster adds the flags for properties of the cluster.
@@ -51,7 +72,7 @@ func (i *inputs) addCluster(command *cobra.Command) {
 	flags.StringSliceVar(&i.apiVersions, "api-versions", nil,
 		"custom kinds that the cluster serves, as in keda.sh/v1alpha1/ScaledObject (default: all that the charts name)")
 	flags.StringVar(&i.defaults, "defaults", "", "file with the ConfigMap "+defaults.Name+" of the namespace")
-	flags.StringVar(&i.policy, "policy", "", "file with the platform's policy (default: none, everything is allowed)")
+	flags.StringVar(&i.policy, "policy", "", policyUsage)
 	flags.BoolVar(&i.live, "live", false, "read the inputs of rendering from the cluster; always on for named resources")
 	for _, name := range []string{"filename", "defaults", "policy"} {
 		if flags.Lookup(name) != nil {
@@ -64,20 +85,14 @@ func (i *inputs) addCluster(command *cobra.Command) {
 // the flags stand for, which makes no request and reads no kubeconfig.
 func (s *shell) world(ctx context.Context, i *inputs, charts ...*preview.Charts) (*preview.Cluster, error) {
 	w := &preview.Cluster{Capabilities: preview.Serving(charts...)}
+	var err error
 	if i.live {
-		var err error
 		if w, err = s.open(ctx); err != nil {
 			return nil, err
 		}
 	}
-	if i.policy != "" {
-		text, err := os.ReadFile(i.policy)
-		if err != nil {
-			return nil, err
-		}
-		if w.Policy, err = policy.Read(i.policy, text); err != nil {
-			return nil, err
-		}
+	if w.Policy, err = policyOf(i.policy); err != nil {
+		return nil, err
 	}
 	if i.defaults != "" {
 		text, err := os.ReadFile(i.defaults)
@@ -103,6 +118,21 @@ func (s *shell) world(ctx context.Context, i *inputs, charts ...*preview.Charts)
 		w.Capabilities.KubeVersion = *version
 	}
 	return w, nil
+}
+
+// policyOf returns the policy that --policy names: that of a file, none, or by default the operator's built-in one.
+func policyOf(flag string) (*policy.Policy, error) {
+	switch flag {
+	case "":
+		return policy.Default(), nil
+	case noPolicy:
+		return nil, nil
+	}
+	text, err := os.ReadFile(flag)
+	if err != nil {
+		return nil, err
+	}
+	return policy.Read(flag, text)
 }
 
 // prepared returns the charts, the cluster and the resources that the flags and the names in the cluster stand for.

@@ -32,7 +32,7 @@ func lintCommand(s *shell) *cobra.Command {
 		Short: "Check charts for mistakes",
 		Long: "Lint finds mistakes in charts before they are served: those that the operator would refuse, and those that would show later. A CHART is a\n" +
 			"folder. Its kind is taken from the watches.yaml in a parent folder. Without CHART, all charts of the watches.yaml in the current folder are\n" +
-			"checked, or the built-in charts if there is none. Each rule has a page in docs/lint. It exits with 1 if there are findings.",
+			"checked, or the built-in charts if there is none. docs/lint.md explains each rule. It exits with 1 if there are findings.",
 		Example: `# a chart, with a sample
 kubectl appservice lint helm-charts/appservice -f config/samples/full.yaml
 

@@ -39,6 +39,7 @@ spec:
 func TestRender(t *testing.T) {
 	t.Parallel()
 	const secret = anApp + "  config: {databaseUrl: \"postgres://me:hunter2@db\"}\n"
+	const anyNode = "  tolerations: [{operator: Exists}]\n" // the operator's built-in policy refuses it
 	const route = anApp + "  route: {parentRefs: [{name: public}], hostnames: [web.example.com]}\n"
 	chart := map[string]string{
 		"app.yaml":                  anApp,
@@ -93,6 +94,8 @@ func TestRender(t *testing.T) {
 		"nothing":                        {nil, "render", 2, nil, "", "error: name the resources"},
 		"defaults of the namespace":      {map[string]string{"app.yaml": anApp, "d.yaml": "apiVersion: v1\nkind: ConfigMap\ndata: {appservice.yaml: 'minReadySeconds: 7'}\n"}, "render -f DIR/app.yaml --defaults DIR/d.yaml", 0, []string{"minReadySeconds: 7\n"}, "", ""},
 		"what the policy does not allow": {map[string]string{"app.yaml": anApp, "p.yaml": "default: {registries: [registry.example.com/*]}\n"}, "render -f DIR/app.yaml --policy DIR/p.yaml", 2, nil, "", "registr"},
+		"the operator's own policy":      {map[string]string{"app.yaml": anApp + anyNode}, "render -f DIR/app.yaml", 2, nil, "", "built-in policy shared"},
+		"no policy":                      {map[string]string{"app.yaml": anApp + anyNode}, "render -f DIR/app.yaml --policy none", 0, []string{"operator: Exists\n"}, "", ""},
 		"what is too large":              {map[string]string{"app.yaml": strings.Replace(anApp, "nginx", strings.Repeat("x", 48<<10), 1)}, "render -f DIR/app.yaml", 2, nil, "", "more than 48 KiB"},
 		"a cluster that is not there":    {map[string]string{"app.yaml": anApp}, "render -f DIR/app.yaml --live", 2, nil, "", "cannot find a cluster"},
 	} {

@@ -92,7 +92,8 @@ func New(streams genericiooptions.IOStreams) *cobra.Command {
 		Short: "Preview AppServices, and explain their state",
 		Long: "kubectl appservice shows the objects of AppServices before they are applied, and explains the state of AppServices in the cluster. It\n" +
 			"renders with the operator's own code.\n\n" +
-			"It exits with 0 on success, with 1 if there are differences or findings, and with 2 on errors.",
+			"Commands exit with 0 on success, and with 2 on errors. Those that compare or check (diff, validate, lint, why, adopt, import --strict) exit\n" +
+			"with 1 if there are differences or findings.",
 		Version:       version.OfModule(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -110,6 +111,7 @@ func New(streams genericiooptions.IOStreams) *cobra.Command {
 	root.PersistentFlags().StringVar(&s.color, "color", colorAuto,
 		"when to use colors: auto (on a terminal, unless NO_COLOR is set), always or never")
 	s.completeFlags(root)
+	root.SetGlobalNormalizationFunc(oldFlags)
 	for _, command := range commands {
 		root.AddCommand(command(s))
 	}

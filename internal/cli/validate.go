@@ -11,7 +11,6 @@ import (
 
 	"github.com/example/appservice-operator/internal/chart/crd"
 	"github.com/example/appservice-operator/internal/cli/preview"
-	"github.com/example/appservice-operator/internal/policy"
 )
 
 func validateCommand(s *shell) *cobra.Command {
@@ -38,12 +37,11 @@ kubectl appservice validate -f config/samples/full.yaml -o json`,
 	}
 	flags := cmd.Flags()
 	flags.StringArrayVarP(&v.files, "filename", "f", nil, "files or folders with resources; - for stdin")
-	flags.StringVar(&v.charts, "chart-dir", "",
-		"folder with helm-charts and config/crd, like the operator's (default: the built-in ones)")
+	v.addCharts(cmd, "")
+	flags.Lookup(chartFlag).Usage = "folder with helm-charts and config/crd, like the operator's --chart-dir (default: the built-in ones)"
 	flags.StringToStringVar(&v.labels, "namespace-labels", nil,
 		"labels of the namespace, for policies that select namespaces by label")
 	v.addCluster(cmd)
-	flags.Lookup("policy").Usage = "file with the platform's policy, like the operator's --policy (default: the operator's built-in policy shared)"
 	_ = cmd.MarkFlagRequired("filename") // the flag exists
 	s.outputFlag(cmd, &v.output, []string{asText, asJSON})
 	cmd.MarkFlagsMutuallyExclusive("live", "namespace-labels")
@@ -80,9 +78,6 @@ func (v *validation) run(cmd *cobra.Command) error {
 		return err
 	}
 	w.Labels = v.labels
-	if w.Policy == nil {
-		w.Policy = policy.Default()
-	}
 	documents, err := v.documents(v.files)
 	if err != nil {
 		return err

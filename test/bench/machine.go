@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"runtime"
 	"strings"
 )
@@ -22,6 +23,15 @@ func (m Machine) String() string {
 // like reports whether programs that are built already run here as they do there.
 func (m Machine) like(other Machine) bool {
 	return m.CPU == other.CPU && m.Cores == other.Cores && m.Kernel == other.Kernel
+}
+
+// commit returns the commit of the code that is measured.
+func commit() (string, error) {
+	out, err := exec.Command("git", "rev-parse", "HEAD").Output()
+	if err != nil {
+		return "", fmt.Errorf("cannot read the commit that is measured: %w", err)
+	}
+	return strings.TrimSpace(string(out)), nil
 }
 
 func machine() Machine {

@@ -79,7 +79,7 @@ func (b *bench) measure(ctx context.Context) *Results {
 	b.up(ctx)
 	defer b.down(ctx)
 	results := &Results{
-		Date: b.begun.UTC().Format("2006-01-02 15:04 MST"), Machine: here, Command: b.command(), N: b.n, Objects: objectsEach,
+		Date: b.begun.UTC().Format("2006-01-02 15:04 MST"), Commit: try.Get(commit()), Machine: here, Command: b.command(), N: b.n, Objects: objectsEach,
 	}
 	for _, c := range contenders {
 		if reused := earlier[c.letter]; reused != nil {

@@ -8,6 +8,7 @@ import (
 // Results are those of a whole run.
 type Results struct {
 	Date       string    `json:"date"`
+	Commit     string    `json:"commit"` // of the code that was measured
 	Machine    Machine   `json:"machine"`
 	Command    string    `json:"command"`
 	N          int       `json:"n"`

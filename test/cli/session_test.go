@@ -63,7 +63,7 @@ func (u *user) follows(t *testing.T, manager *harness.Manager, document string) 
 				manager.Rest(t)
 				line := "$ " + each.Text + "\n"
 				at += strings.Index(document[at:], line+each.Prints) + len(line)
-				if printed := u.prints(t, each.Text); unvarying(printed) != unvarying(each.Prints) {
+				if printed := u.prints(t, each.Text); !isExcerpt(unvarying(each.Prints), unvarying(printed)) {
 					document = document[:at] + printed + document[at+len(each.Prints):]
 				}
 			} else {
@@ -101,14 +101,15 @@ func (u *user) prints(t *testing.T, line string) string {
 // exitFound is the exit code of commands that have findings.
 const exitFound = 1
 
-// printsAsShown runs a command until it prints what the page shows.
+// printsAsShown runs a command until it prints what the page shows, where a line "…" stands for lines that are left out.
 func (u *user) printsAsShown(t *testing.T, shown page.Command) {
 	t.Helper()
 	compare := func() error {
-		if diff := cmp.Diff(unvarying(shown.Prints), unvarying(u.prints(t, shown.Text))); diff != "" {
-			return errors.New("it prints something else (-page +now); -update writes it:\n" + diff)
+		want, got := unvarying(shown.Prints), unvarying(u.prints(t, shown.Text))
+		if isExcerpt(want, got) {
+			return nil
 		}
-		return nil
+		return errors.New("it prints something else (-page +now); -update writes it:\n" + cmp.Diff(want, got))
 	}
 	if !onceOnly.MatchString(shown.Text) {
 		harness.Eventually(t, "$ "+shown.Text, compare)

@@ -101,7 +101,7 @@ func scorecard(ctx context.Context, s *suite) {
 	try.Do(s.command(ctx, "make", "scorecard", "SCORECARDFLAGS=-pods"))
 }
 
-// unsubscribe removes the operator as docs/platform-teams.md says, and last OLM itself.
+// unsubscribe removes the operator as docs/upgrade-and-removal.md says, and last OLM itself.
 func unsubscribe(ctx context.Context, s *suite) {
 	if s.olm == nil {
 		try.Fail("%w: OLM does not run", errSkipped)

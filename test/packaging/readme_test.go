@@ -132,3 +132,18 @@ func markdown(t *testing.T) []string {
 	}
 	return paths
 }
+
+// A page with figures of a benchmark names the commit that they are of. make release-check compares it with the code.
+func TestFiguresNameTheirCommit(t *testing.T) {
+	figures := regexp.MustCompile(`times as fast\b|\d per second`)
+	commit := regexp.MustCompile("[Ff]igures of commit `[0-9a-f]{8,40}`")
+	for _, path := range markdown(t) {
+		content := text(t, path)
+		if name := filepath.Base(path); name == "CHANGELOG.md" || filepath.Base(filepath.Dir(path)) == "adr" {
+			continue // these are of their time
+		}
+		if figures.MatchString(content) && !commit.MatchString(content) {
+			t.Errorf("%s has figures of a benchmark, and does not say of which commit: figures of commit `…`", path)
+		}
+	}
+}

@@ -12,46 +12,58 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var update = flag.Bool("update", false, "write the index of docs/lint, and what its pages show of broken charts")
+var update = flag.Bool("update", false, "write the table of docs/lint.md, and what it shows of broken charts")
 
-const pages = root + "/docs/lint"
+const rulesPage = root + "/docs/lint.md"
 
-var shown = regexp.MustCompile("(?s)```text\n.*?```\n")
+var (
+	shown    = regexp.MustCompile("(?s)```text\n.*?```\n")
+	tabular  = regexp.MustCompile(`(?s)\| rule \|.*?\n\n`)
+	sections = regexp.MustCompile(`(?m)^## (.+)\n`)
+)
 
-// Each rule has a page, which contains the findings of a chart that breaks the rule, and an entry in the index.
-func TestPages(t *testing.T) {
-	want := map[string]string{}
-	index := "<!-- By make generate. -->\n# Rules for charts\n\n`kubectl appservice lint` and `make check-chart` check charts against these rules. A chart lists its " +
-		"exceptions in `.lint.yaml`, each with\n`rule`, `about`, which is a part of the message, and `reason`. Add that file to `.helmignore`.\n\n" +
-		"| rule | breaks it | level |\n|---|---|---|\n"
+// The page of rules has a table of them, and a section for each, in the same order, which begins with why there is the
+// rule, shows the findings of a chart that breaks it, and ends with the remedy.
+func TestPage(t *testing.T) {
+	content, err := os.ReadFile(rulesPage)
+	require.NoError(t, err)
+	got := string(content)
+	var there, rules []string
+	for _, found := range sections.FindAllStringSubmatch(got, -1) {
+		there = append(there, found[1])
+	}
+	table := "| rule | breaks it | level |\n|---|---|---|\n"
 	for _, rule := range Rules {
-		name := rule.ID + ".md"
-		index += fmt.Sprintf("| [%s](%s) | %s | %s |\n", rule.ID, name, rule.Title, rule.Level)
-		text, err := os.ReadFile(filepath.Join(pages, name))
-		if err != nil {
-			t.Error(err)
-			continue
-		}
-		found := checked(t, "testdata/chart", filepath.Join("testdata/rules", rule.ID, "breaks"))
-		want[name] = shown.ReplaceAllLiteralString(string(text), "```text\n"+strings.TrimRight(list(found), "\n")+"\n```\n")
-		for _, part := range []string{"# " + rule.ID + "\n", "\n## Why\n", "\n## A chart that breaks it\n", "\n## Remedy\n"} {
-			if !strings.Contains(string(text), part) {
-				t.Errorf("%s has no %q", name, strings.TrimSpace(part))
-			}
-		}
+		rules = append(rules, rule.ID)
+		table += fmt.Sprintf("| [%s](#%s) | %s | %s |\n", rule.ID, rule.ID, rule.Title, rule.Level)
 	}
-	want["README.md"] = index
-	for name, text := range want {
-		file := filepath.Join(pages, name)
-		if *update {
-			require.NoError(t, os.WriteFile(file, []byte(text), 0o644))
-		}
-		if got, err := os.ReadFile(file); err != nil || string(got) != text {
-			t.Errorf("%s is out of date (%v): run make generate", name, err)
-		}
+	require.Equal(t, rules, there, "docs/lint.md has these sections")
+	parts := sections.Split(got, -1)
+	want := tabular.ReplaceAllLiteralString(parts[0], table+"\n")
+	for at, rule := range Rules {
+		want += "## " + rule.ID + "\n" + section(t, rule, parts[at+1])
 	}
-	there, err := os.ReadDir(pages)
-	if err != nil || len(there) != len(want) {
-		t.Errorf("there are %d pages, error %v, want %d", len(there), err, len(want))
+	if *update {
+		require.NoError(t, os.WriteFile(rulesPage, []byte(want), 0o644))
+		return
 	}
+	if got != want {
+		t.Error("docs/lint.md is out of date: run make generate")
+	}
+}
+
+// section returns the text of a section with the present findings.
+func section(t *testing.T, rule Rule, text string) string {
+	t.Helper()
+	found := checked(t, "testdata/chart", filepath.Join("testdata/rules", rule.ID, "breaks"))
+	around := shown.Split(text, -1)
+	if len(around) != 2 || strings.TrimSpace(around[0]) == "" || strings.TrimSpace(around[1]) == "" {
+		t.Errorf("the section of %s does not have a reason, one block of findings and a remedy", rule.ID)
+	}
+	return shown.ReplaceAllLiteralString(text, "```text\n"+strings.TrimRight(list(found), "\n")+"\n```\n")
+}
+
+// The link of a finding leads to the section of its rule.
+func TestHelpLeadsToTheSection(t *testing.T) {
+	require.Equal(t, "https://github.com/example/appservice-operator/blob/main/docs/lint.md#helm-hook", ruleOf("helm-hook").Help())
 }

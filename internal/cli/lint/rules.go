@@ -1,6 +1,6 @@
 // Package lint owns the rules that charts are checked against before they are served: mistakes that the operator
 // refuses when it loads or renders a chart, and mistakes that would show later. It renders cases like the operator, and
-// reads no cluster. docs/lint has a page for each rule.
+// reads no cluster. docs/lint.md has a section for each rule.
 //
 // It checks the fields, types and enums of built-in kinds. It cannot find what only the API server validates: rules
 // across fields, and the fields of custom resources.
@@ -89,11 +89,11 @@ var Rules = []Rule{
 	{ruleStaleException, Warning, "An exception of .lint.yaml is not needed"},
 }
 
-// page is the address of the folder with the pages of rules.
-const page = "https://github.com/example/appservice-operator/blob/main/docs/lint/"
+// page is the address of the page of rules.
+const page = "https://github.com/example/appservice-operator/blob/main/docs/lint.md"
 
-// Help returns the address of the rule's page.
-func (r Rule) Help() string { return page + r.ID + ".md" }
+// Help returns the address of the rule's section.
+func (r Rule) Help() string { return page + "#" + r.ID }
 
 func ruleOf(id string) Rule {
 	if at := slices.IndexFunc(Rules, func(r Rule) bool { return r.ID == id }); at >= 0 {
