@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/example/appservice-operator/test/harness"
 )
 
@@ -51,7 +53,7 @@ func TestFaults(t *testing.T) {
 	cluster.CollectsGarbage(t)
 	defer seen.judge(t)
 	p := &player{references: map[string]*reference{}, alive: make(chan struct{}, ownOperators)}
-	fleet, all := shared(t, together), slices.Concat(workloads, jobWorkloads, taskWorkloads)
+	fleet, all := shared(t, together), slices.Concat(workloads, returnWorkloads, generatedWorkloads, jobWorkloads, taskWorkloads)
 	t.Run("reference", func(t *testing.T) {
 		for _, w := range all {
 			if needed(w) {
@@ -98,8 +100,12 @@ func (p *player) learn(t *testing.T, w workload) {
 	var states [2][]state
 	for i, step := range w.steps() {
 		if i == len(w.before) {
-			stages[0].line.Start()
-			stages[1].line.Start()
+			for _, stage := range stages {
+				stage.line.Start()
+				if w.serves {
+					seen.serves(stage.namespace)
+				}
+			}
 		}
 		for _, stage := range stages {
 			stage.do(t, step)
@@ -110,6 +116,11 @@ func (p *player) learn(t *testing.T, w workload) {
 	}
 	if first, second := stages[0].line.Changes(), stages[1].line.Changes(); !maps.Equal(first, second) {
 		t.Errorf("two runs without faults create and delete differently: %v and %v", first, second)
+	}
+	for _, stage := range stages {
+		for _, wrong := range stage.wrong(t) {
+			t.Errorf("without faults: %s", wrong)
+		}
 	}
 	r := &reference{
 		states: states[0], changes: stages[0].line.Changes(),
@@ -148,6 +159,9 @@ func (p *player) play(t *testing.T, plan plan) {
 	for i, step := range plan.workload.steps() {
 		if i == len(plan.workload.before) {
 			act.arm()
+			if plan.workload.serves {
+				seen.serves(act.stage.namespace)
+			}
 		}
 		act.stage.do(t, step)
 		if !act.becomes(i) {
@@ -165,9 +179,26 @@ func (p *player) play(t *testing.T, plan plan) {
 	if wrong := seen.shelfOf(act.stage.namespace).wrong; len(wrong) > 0 && plan.workload.keepsRecords() {
 		tally.fail(t, plan.name(), false, "O7: of release records: %s (the fault was at %s)", strings.Join(wrong, "; "), plan.point)
 	}
+	for _, wrong := range act.stage.wrong(t) {
+		tally.fail(t, plan.name(), false, "%s (the fault was at %s)", wrong, plan.point)
+	}
 	act.stage.line.Start() // reports of earlier steps no longer matter
 	last := len(r.states) - 1
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.played = append(p.played, &played{plan.name(), act.stage, r.states[last], r.masks[last]})
+}
+
+// wrong lists what was wrong with the pods and the generated values of a namespace over time: oracles O8 and O9.
+func (s *stage) wrong(t *testing.T) (list []string) {
+	t.Helper()
+	objects, err := seen.objects(t.Context(), s.namespace)
+	require.NoError(t, err)
+	if wrong := seen.failedToServe(s.namespace); len(wrong) > 0 {
+		list = append(list, "O8: no pod was available "+strings.Join(wrong, "; "))
+	}
+	if wrong := seen.wronglyMade(s.namespace, objects); len(wrong) > 0 {
+		list = append(list, "O9: of generated values: "+strings.Join(wrong, "; "))
+	}
+	return list
 }

@@ -60,6 +60,9 @@ func untrue(app *v1.AppService, objects map[string]*unstructured.Unstructured) e
 	if _, err := notedJobs(status.Runs, objects); err != nil {
 		return err
 	}
+	if err := untrulyReturned(app, deployment, objects); err != nil {
+		return err
+	}
 	if meta.IsStatusConditionTrue(status.Conditions, v1.ConditionReady) {
 		return untrulyReady(app, deployment, objects)
 	}

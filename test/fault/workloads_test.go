@@ -21,6 +21,7 @@ type workload struct {
 	name        string
 	kind        string // AppService if empty
 	task        bool   // an AppService whose release task is counted
+	serves      bool   // a pod is available all the time: oracle O8
 	before, act []step
 }
 
@@ -29,7 +30,9 @@ type step struct {
 	spec   string            // becomes the spec; the AppService is created if need be
 	edit   map[string]string // a merge patch by another client, by kind
 	remove []string          // what a foreign hand deletes, by kind, and by name where that is another; "AppService" deletes all
+	passes bool              // the pod of the release task that runs ends well
 	ready  metav1.ConditionStatus
+	reason string // of Ready, empty for any
 }
 
 const (
