@@ -193,7 +193,7 @@ func (s *stage) over(step step, objects map[string]*unstructured.Unstructured) e
 		wanted = step.ready
 	}
 	ready := meta.FindStatusCondition(app.Status.Conditions, v1.ConditionReady)
-	if ready == nil || ready.Status != wanted || step.reason != "" && ready.Reason != step.reason {
+	if ready == nil || ready.Status != wanted || step.reason != "" && ready.Reason != step.reason || !strings.Contains(ready.Message, step.says) {
 		return fmt.Errorf("Ready is %+v", ready)
 	}
 	if err := s.noticed(step, objects); err != nil {

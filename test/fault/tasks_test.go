@@ -144,10 +144,10 @@ var taskWorkloads = []workload{
 	{name: "task-there-and-back", task: true, before: []step{{spec: tasked}}, act: []step{{spec: with(tasked, `image: nginx:1.27`)}, {spec: tasked}}},
 	{name: "task-on", task: true, before: []step{{spec: small}}, act: []step{{spec: tasked}}},
 	{name: "task-fails", task: true, serves: true, before: []step{{spec: tasked}}, act: []step{
-		{spec: failing, ready: metav1.ConditionFalse, reason: v1.ReasonJobFailed}, {spec: with(tasked, `image: nginx:1.28`)},
+		{spec: failing, ready: metav1.ConditionFalse, reason: v1.ReasonJobFailed, says: "exit code 3"}, {spec: with(tasked, `image: nginx:1.28`)},
 	}},
 	{name: "task-lasts", task: true, serves: true, before: []step{{spec: tasked}}, act: []step{
-		{spec: runsLong, ready: metav1.ConditionFalse}, {passes: true},
+		{spec: runsLong, ready: metav1.ConditionFalse, says: "Job web-release"}, {passes: true},
 	}},
 	{name: "task-off", task: true, before: []step{{spec: tasked}}, act: []step{{spec: small}}},
 }

@@ -33,6 +33,7 @@ type step struct {
 	passes bool              // the pod of the release task that runs ends well
 	ready  metav1.ConditionStatus
 	reason string // of Ready, empty for any
+	says   string // part of the message of Ready
 }
 
 const (
