@@ -12,6 +12,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -60,7 +61,8 @@ var (
 			{spec: with(made, `{image: "nginx:1.27", config: {generated: {TOKEN: {encoding: base64}}}}`)},
 		}},
 		{name: "generated-key-deleted", serves: true, before: []step{{spec: made}}, act: []step{
-			{edit: map[string]string{"Secret/" + ofSpec: `{"data":{"PASSWORD":null}}`, "Secret/" + ofChart: `{"data":{"token":null}}`}},
+			{edit: map[string]string{"Secret/" + ofSpec: `{"data":{"PASSWORD":null}}`}},
+			{edit: map[string]string{"Secret/" + ofChart: `{"data":{"token":null}}`}},
 		}},
 		{name: "generated-lost", serves: true, before: []step{{spec: made}}, act: []step{
 			{remove: []string{"Secret/" + ofSpec, "Secret/" + ofChart}, ready: metav1.ConditionFalse, reason: v1.ReasonGeneratedSecretLost},
@@ -193,4 +195,58 @@ func keysOf(secret *unstructured.Unstructured) (keys []string) {
 func lacking(secret *unstructured.Unstructured) []string {
 	data, _, _ := unstructured.NestedStringMap(secret.Object, "data")
 	return slices.DeleteFunc(keysOf(secret), func(key string) bool { return data[key] != "" })
+}
+
+// generatedScenarios are those in which the Secrets are lost while the operator is down, or does not see it.
+func generatedScenarios() []scenario {
+	return []scenario{
+		{"generated/lost-while-down", func(s *scene) { s.losesSecrets(false) }},
+		{"generated/lost-unseen", func(s *scene) { s.losesSecrets(true) }},
+	}
+}
+
+// losesSecrets deletes the Secrets and changes the image, and brings the Secrets back once the AppService says that they are gone.
+func (s *scene) losesSecrets(unseen bool) {
+	s.with(made)
+	s.serves()
+	changed := with(made, `image: nginx:1.28`)
+	if unseen {
+		s.view.StartAt(s.version(), "secrets")
+	} else {
+		s.stop()
+	}
+	kept := []*unstructured.Unstructured{s.taken(ofSpec), s.taken(ofChart)}
+	s.want(changed)
+	if unseen {
+		s.still()
+		s.view.Thaw()
+	} else {
+		s.start()
+	}
+	s.says(v1.ReasonGeneratedSecretLost)
+	s.still()
+	s.fault()
+	for _, secret := range kept {
+		seen.permits(s.namespace, secret.GetName())
+		if err := cluster.Client.Create(s.Context(), secret); err != nil {
+			s.Fatal(err)
+		}
+	}
+	s.endsAs(changed)
+	for _, wrong := range s.wrong(s.T) {
+		s.Error(wrong)
+	}
+}
+
+// taken deletes a Secret, and returns it as it was.
+func (s *scene) taken(name string) *unstructured.Unstructured {
+	s.Helper()
+	secret := s.object("Secret/" + name)
+	if err := cluster.Client.Get(s.Context(), client.ObjectKeyFromObject(secret), secret); err != nil {
+		s.Fatal(err)
+	}
+	s.drop("Secret/" + name)
+	secret.SetUID("")
+	secret.SetResourceVersion("")
+	return secret
 }
