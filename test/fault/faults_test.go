@@ -97,6 +97,13 @@ func TestFaults(t *testing.T) {
 // learn plays a workload twice without faults.
 func (p *player) learn(t *testing.T, w workload) {
 	stages := []*stage{w.stage(t, w.name, together), w.stage(t, w.name, together)}
+	defer func() {
+		for _, stage := range stages {
+			for _, wrong := range stage.wrong(t) {
+				t.Errorf("without faults: %s", wrong)
+			}
+		}
+	}()
 	var states [2][]state
 	for i, step := range w.steps() {
 		if i == len(w.before) {
@@ -116,11 +123,6 @@ func (p *player) learn(t *testing.T, w workload) {
 	}
 	if first, second := stages[0].line.Changes(), stages[1].line.Changes(); !maps.Equal(first, second) {
 		t.Errorf("two runs without faults create and delete differently: %v and %v", first, second)
-	}
-	for _, stage := range stages {
-		for _, wrong := range stage.wrong(t) {
-			t.Errorf("without faults: %s", wrong)
-		}
 	}
 	r := &reference{
 		states: states[0], changes: stages[0].line.Changes(),
@@ -156,6 +158,11 @@ func (p *player) play(t *testing.T, plan plan) {
 	if plan.dies() {
 		act.process = launch(t, cluster, act.stage.namespace, &harness.View{})
 	}
+	defer func() {
+		for _, wrong := range act.stage.wrong(t) {
+			tally.fail(t, plan.name(), false, "%s (the fault was at %s)", wrong, plan.point)
+		}
+	}()
 	for i, step := range plan.workload.steps() {
 		if i == len(plan.workload.before) {
 			act.arm()
@@ -178,9 +185,6 @@ func (p *player) play(t *testing.T, plan plan) {
 	}
 	if wrong := seen.shelfOf(act.stage.namespace).wrong; len(wrong) > 0 && plan.workload.keepsRecords() {
 		tally.fail(t, plan.name(), false, "O7: of release records: %s (the fault was at %s)", strings.Join(wrong, "; "), plan.point)
-	}
-	for _, wrong := range act.stage.wrong(t) {
-		tally.fail(t, plan.name(), false, "%s (the fault was at %s)", wrong, plan.point)
 	}
 	act.stage.line.Start() // reports of earlier steps no longer matter
 	last := len(r.states) - 1

@@ -233,9 +233,6 @@ func (s *scene) losesSecrets(unseen bool) {
 		}
 	}
 	s.endsAs(changed)
-	for _, wrong := range s.wrong(s.T) {
-		s.Error(wrong)
-	}
 }
 
 // taken deletes a Secret, and returns it as it was.

@@ -76,9 +76,6 @@ func (s *scene) killedDuringTask(endsMeanwhile bool) {
 	s.becomesReady()
 	s.want(newVersion)
 	s.endsAs(newVersion)
-	for _, wrong := range s.wrong(s.T) {
-		s.Error(wrong)
-	}
 }
 
 // serves expects a pod to be available from now on.
