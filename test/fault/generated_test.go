@@ -61,8 +61,8 @@ var (
 			{spec: with(made, `{image: "nginx:1.27", config: {generated: {TOKEN: {encoding: base64}}}}`)},
 		}},
 		{name: "generated-key-deleted", serves: true, before: []step{{spec: made}}, act: []step{
-			{edit: map[string]string{"Secret/" + ofSpec: `{"data":{"PASSWORD":null}}`}},
-			{edit: map[string]string{"Secret/" + ofChart: `{"data":{"token":null}}`}},
+			{edit: map[string]string{"Secret/" + ofSpec: `{"data":{"PASSWORD":null}}`}, undone: []string{"Secret/" + ofSpec}},
+			{edit: map[string]string{"Secret/" + ofChart: `{"data":{"token":null}}`}, undone: []string{"Secret/" + ofChart}},
 		}},
 		{name: "generated-lost", serves: true, before: []step{{spec: made}}, act: []step{
 			{remove: []string{"Secret/" + ofSpec, "Secret/" + ofChart}, ready: metav1.ConditionFalse, reason: v1.ReasonGeneratedSecretLost},

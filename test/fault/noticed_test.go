@@ -14,9 +14,9 @@ import (
 // noticed returns what shows that the operator has not processed a step yet. A status says which generation it speaks of, and nothing of a change that
 // makes no generation: that an operator has been quiet for a while means nothing on a machine on which it has not been scheduled for as long.
 func (s *stage) noticed(step step, objects map[string]*unstructured.Unstructured) error {
-	for what, patch := range step.edit {
+	for _, what := range step.undone {
 		object := s.object(what)
-		if live := objects[object.GetKind()+" "+object.GetName()]; object.GetKind() != s.kind && isThere(patch, live) {
+		if isThere(step.edit[what], objects[object.GetKind()+" "+object.GetName()]) {
 			return fmt.Errorf("the edit of %s is still there", what)
 		}
 	}

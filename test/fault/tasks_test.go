@@ -5,6 +5,7 @@ package fault
 import (
 	stderrors "errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -121,7 +122,8 @@ func (w *world) mayRollOut(namespace, image string) {
 // waitsFor records that the task of an AppService does not end well by itself.
 func (l *ledger) waitsFor(app *unstructured.Unstructured) {
 	image, _, _ := unstructured.NestedString(app.Object, "spec", "image")
-	if _, follows, _ := unstructured.NestedString(app.Object, "spec", "podAnnotations", jobScript); follows && app.GetKind() == v1.Kind {
+	script, follows, _ := unstructured.NestedString(app.Object, "spec", "podAnnotations", jobScript)
+	if follows && app.GetKind() == v1.Kind && !strings.Contains(script, "Succeeded") {
 		l.waits[image] = true
 	}
 }

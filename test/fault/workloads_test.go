@@ -29,6 +29,7 @@ type workload struct {
 type step struct {
 	spec   string            // becomes the spec; the AppService is created if need be
 	edit   map[string]string // a merge patch by another client, by kind
+	undone []string          // those edits that the operator undoes; a field that is not rendered stays
 	remove []string          // what a foreign hand deletes, by kind, and by name where that is another; "AppService" deletes all
 	passes bool              // the pod of the release task that runs ends well
 	ready  metav1.ConditionStatus
@@ -90,7 +91,7 @@ var workloads = []workload{
 		"Service":       `{"spec":{"sessionAffinity":"ClientIP"}}`,
 		"Deployment":    `{"spec":{"replicas":2}}`, // an image might be rolled out before it is repaired, or not
 		"NetworkPolicy": `{"spec":{"egress":null,"policyTypes":["Ingress"]}}`,
-	}}}},
+	}, undone: []string{"Deployment"}}}},
 	{name: "refused-then-fixed", before: []step{{spec: small}}, act: []step{
 		{spec: with(small, refused), ready: metav1.ConditionFalse},
 		{spec: with(small, `image: nginx:1.27`)},
