@@ -74,9 +74,8 @@ func (s *scene) killedDuringTask(endsMeanwhile bool) {
 	if endsMeanwhile {
 		s.start()
 	}
-	s.becomesReady()
-	s.want(newVersion)
-	s.endsAs(newVersion)
+	s.becomesReady() // with the image of the new version
+	s.recovered()
 }
 
 // serves expects a pod to be available from now on.
