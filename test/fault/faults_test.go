@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/example/appservice-operator/test/harness"
 )
 
@@ -51,7 +53,7 @@ func TestFaults(t *testing.T) {
 	cluster.CollectsGarbage(t)
 	defer seen.judge(t)
 	p := &player{references: map[string]*reference{}, alive: make(chan struct{}, ownOperators)}
-	fleet, all := shared(t, together), slices.Concat(workloads, jobWorkloads, taskWorkloads)
+	fleet, all := shared(t, together), slices.Concat(workloads, returnWorkloads, generatedWorkloads, jobWorkloads, taskWorkloads)
 	t.Run("reference", func(t *testing.T) {
 		for _, w := range all {
 			if needed(w) {
@@ -95,11 +97,22 @@ func TestFaults(t *testing.T) {
 // learn plays a workload twice without faults.
 func (p *player) learn(t *testing.T, w workload) {
 	stages := []*stage{w.stage(t, w.name, together), w.stage(t, w.name, together)}
+	defer func() {
+		for _, stage := range stages {
+			for _, wrong := range stage.wrong(t) {
+				t.Errorf("without faults: %s", wrong)
+			}
+		}
+	}()
 	var states [2][]state
 	for i, step := range w.steps() {
 		if i == len(w.before) {
-			stages[0].line.Start()
-			stages[1].line.Start()
+			for _, stage := range stages {
+				stage.line.Start()
+				if w.serves {
+					seen.serves(stage.namespace)
+				}
+			}
 		}
 		for _, stage := range stages {
 			stage.do(t, step)
@@ -145,9 +158,17 @@ func (p *player) play(t *testing.T, plan plan) {
 	if plan.dies() {
 		act.process = launch(t, cluster, act.stage.namespace, &harness.View{})
 	}
+	defer func() {
+		for _, wrong := range act.stage.wrong(t) {
+			tally.fail(t, plan.name(), false, "%s (the fault was at %s)", wrong, plan.point)
+		}
+	}()
 	for i, step := range plan.workload.steps() {
 		if i == len(plan.workload.before) {
 			act.arm()
+			if plan.workload.serves {
+				seen.serves(act.stage.namespace)
+			}
 		}
 		act.stage.do(t, step)
 		if !act.becomes(i) {
@@ -170,4 +191,18 @@ func (p *player) play(t *testing.T, plan plan) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.played = append(p.played, &played{plan.name(), act.stage, r.states[last], r.masks[last]})
+}
+
+// wrong lists what was wrong with the pods and the generated values of a namespace over time: oracles O8 and O9.
+func (s *stage) wrong(t *testing.T) (list []string) {
+	t.Helper()
+	objects, err := seen.objects(t.Context(), s.namespace)
+	require.NoError(t, err)
+	if wrong := seen.failedToServe(s.namespace); len(wrong) > 0 {
+		list = append(list, "O8: no pod was available "+strings.Join(wrong, "; "))
+	}
+	if wrong := seen.wronglyMade(s.namespace, objects); len(wrong) > 0 {
+		list = append(list, "O9: of generated values: "+strings.Join(wrong, "; "))
+	}
+	return list
 }

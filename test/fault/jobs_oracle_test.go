@@ -60,7 +60,9 @@ type ledger struct {
 	jobs     map[types.UID]bool   // those Jobs
 	pods     map[types.UID]jobPod // that have not ended
 	overlaps []string
-	says     string // the messages of its conditions; empty if there is no AppJob that waits
+	waits    map[string]bool // images whose release tasks do not end well by themselves
+	early    []string        // of these, what was rolled out
+	says     string          // the messages of its conditions; empty if there is no AppJob that waits
 	there    bool
 	freed    map[types.UID]bool
 }
@@ -77,7 +79,7 @@ func (s *stage) counts(plan, kind string) {
 	s.kind = kind
 	seen.mu.Lock()
 	defer seen.mu.Unlock()
-	seen.ledgers[s.namespace] = &ledger{kind: kind, plan: plan, jobs: map[types.UID]bool{}, pods: map[types.UID]jobPod{}, freed: map[types.UID]bool{}}
+	seen.ledgers[s.namespace] = &ledger{kind: kind, plan: plan, jobs: map[types.UID]bool{}, pods: map[types.UID]jobPod{}, waits: map[string]bool{}, freed: map[types.UID]bool{}}
 }
 
 // asked records what a written AppJob or AppService is to run.
@@ -92,6 +94,7 @@ func (w *world) asked(app *unstructured.Unstructured) {
 		l.wanted = false
 		return
 	}
+	l.waitsFor(app)
 	if what := askedBy(app); !l.wanted || what != l.asked[len(l.asked)-1] {
 		l.asked = append(l.asked, what)
 	}
@@ -145,6 +148,8 @@ func (w *world) noteRuns(object *unstructured.Unstructured, gone bool) {
 		l.noteJob(object)
 	case podKind.Kind:
 		l.notePod(object, gone)
+	case "Deployment":
+		l.noteRollout(object)
 	case l.kind:
 		l.there = !gone && object.GetDeletionTimestamp() == nil
 		l.says = fmt.Sprint(object.Object["status"])
@@ -231,6 +236,9 @@ func (w *world) judge(t *testing.T) {
 		}
 		if len(l.overlaps) > 0 {
 			tally.fail(t, l.plan, false, "overlapped: of two runs there were the pods %v at once", l.overlaps)
+		}
+		if len(l.early) > 0 {
+			tally.fail(t, l.plan, false, "early: before its task has succeeded, there was a Deployment of %v", l.early)
 		}
 		if lost != "" {
 			tally.fail(t, l.plan, false, "lost: it ran %q, and was asked for %q", l.ran, l.asked)

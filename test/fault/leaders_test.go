@@ -43,7 +43,7 @@ func frozenStill(p *harness.Process) { p.Signal(syscall.SIGSTOP) }
 // program starts the operator as a program that takes part in the election of the namespace.
 func (s *scene) program(kubeconfig string) *harness.Process {
 	s.Helper()
-	return harness.Run(s.T, kubeconfig, "--watch-namespaces="+s.namespace, "--leader-elect", "--leader-election-namespace="+s.namespace)
+	return harness.Run(s.T, kubeconfig, "--watch-namespaces="+s.namespace, "--chart-dir="+chartDir, "--leader-elect", "--leader-election-namespace="+s.namespace)
 }
 
 // leads waits until a manager other than the given one leads, and returns it.

@@ -15,6 +15,7 @@ import (
 	stderrors "errors"
 	"flag"
 	"fmt"
+	"os"
 	"testing"
 
 	"k8s.io/klog/v2"
@@ -44,6 +45,10 @@ func TestMain(m *testing.M) {
 	klog.SetLogger(logger)
 	harness.Main("appservice-faults", func(ctx context.Context, started *harness.Cluster) (code int, err error) {
 		cluster = started
+		if err := writeCharts(); err != nil {
+			return 1, err
+		}
+		defer func() { _ = os.RemoveAll(chartDir) }()
 		if seen, err = newWorld(ctx, cluster); err != nil {
 			return 1, err
 		}

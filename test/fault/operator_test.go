@@ -3,6 +3,7 @@
 package fault
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"path/filepath"
@@ -34,7 +35,8 @@ func launch(t *testing.T, as *harness.Cluster, namespace string, view *harness.V
 	t.Helper()
 	p := &process{start: func() (*harness.Manager, *harness.Incarnation) {
 		incarnation := wire.Incarnation()
-		connected := func(_ *operator.Options, requests *harness.Requests) {
+		connected := func(options *operator.Options, requests *harness.Requests) {
+			options.ChartDir = cmp.Or(options.ChartDir, chartDir)
 			requests.Below = func(next http.RoundTripper) http.RoundTripper { return incarnation.Wrap(view.Wrap(next)) }
 		}
 		return as.Launch(t, namespace, append(change, connected)...), incarnation
@@ -67,7 +69,7 @@ func shared(t *testing.T, server string, change ...func(*operator.Options)) *har
 	}
 	files.Write(t, file, text)
 	return cluster.Manager(t, "", func(options *operator.Options, requests *harness.Requests) {
-		options.WatchNamespaces, options.WatchesFile, options.ChartDir = nil, file, files.Root(t)
+		options.WatchNamespaces, options.WatchesFile, options.ChartDir = nil, file, chartDir
 		requests.Below = wire.Incarnation().Wrap
 		for _, apply := range change {
 			apply(options)

@@ -62,8 +62,12 @@ func (s *stage) do(t *testing.T, step step) {
 	if step.spec != "" {
 		harness.Eventually(t, "change the spec", func() error { return s.set(t, step.spec) })
 	}
+	if step.passes {
+		s.passes(t)
+	}
 	for what, patch := range step.edit {
 		object := s.object(what)
+		seen.permitsBy(object, patch)
 		kindOfPatch := types.MergePatchType
 		if what == "Deployment" {
 			kindOfPatch = types.StrategicMergePatchType
@@ -78,6 +82,9 @@ func (s *stage) do(t *testing.T, step step) {
 		object := s.object(what)
 		if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(object), object); err != nil {
 			t.Fatalf("cannot find %s: %v", what, err)
+		}
+		if what == s.kind {
+			seen.permits(s.namespace)
 		}
 		if err := cluster.Client.Delete(t.Context(), object, client.PropagationPolicy(metav1.DeletePropagationBackground)); err != nil {
 			t.Fatalf("cannot delete %s: %v", what, err)
@@ -186,8 +193,11 @@ func (s *stage) over(step step, objects map[string]*unstructured.Unstructured) e
 		wanted = step.ready
 	}
 	ready := meta.FindStatusCondition(app.Status.Conditions, v1.ConditionReady)
-	if ready == nil || ready.Status != wanted {
+	if ready == nil || ready.Status != wanted || step.reason != "" && ready.Reason != step.reason || !strings.Contains(ready.Message, step.says) {
 		return fmt.Errorf("Ready is %+v", ready)
+	}
+	if err := s.noticed(step, objects); err != nil {
+		return err
 	}
 	if autoscaler := objects["HorizontalPodAutoscaler "+appName]; autoscaler != nil {
 		if _, looked, _ := unstructured.NestedSlice(autoscaler.Object, "status", "conditions"); !looked {

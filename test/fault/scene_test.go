@@ -48,6 +48,9 @@ func (p *player) playScenario(t *testing.T, scenario scenario) {
 	completed := false
 	defer func() {
 		tally.played(scenario.name, true, s.recovery)
+		for _, wrong := range s.wrong(t) {
+			tally.fail(t, scenario.name, false, "%s", wrong)
+		}
 		if !completed || t.Failed() {
 			tally.fail(t, scenario.name, !completed, "it did not come to its end")
 			return

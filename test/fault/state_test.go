@@ -30,7 +30,8 @@ var neverTheSame = map[string]bool{
 	"uid": true, "resourceVersion": true, "managedFields": true,
 	"creationTimestamp": true, "startTime": true, "completionTime": true, "lastProbeTime": true, "lastTransitionTime": true, "lastUpdateTime": true, "lastScaleTime": true, "nextAttemptTime": true, "since": true,
 	"first_deployed": true, "last_deployed": true, "modifiedAt": true, "createdAt": true,
-	"clusterIP": true, "clusterIPs": true, "nodePort": true, "healthCheckNodePort": true,
+	v1.AnnotationRenewAfter: true,
+	"clusterIP":             true, "clusterIPs": true, "nodePort": true, "healthCheckNodePort": true,
 	"collisionCount": true, // of a Deployment that was created again before the earlier ReplicaSet was deleted
 }
 

@@ -57,7 +57,14 @@ func untrue(app *v1.AppService, objects map[string]*unstructured.Unstructured) e
 	if err := untrueResources(status, objects); err != nil {
 		return err
 	}
-	if _, err := notedJobs(status.Runs, objects); err != nil {
+	jobs, err := notedJobs(status.Runs, objects)
+	if err != nil {
+		return err
+	}
+	if err := miscounted(app, jobs); err != nil {
+		return err
+	}
+	if err := untrulyReturned(app, deployment, objects); err != nil {
 		return err
 	}
 	if meta.IsStatusConditionTrue(status.Conditions, v1.ConditionReady) {

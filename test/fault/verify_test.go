@@ -71,6 +71,9 @@ func (p *player) unchanged(t *testing.T) {
 		if differs := differences(one.end, end, one.mask); len(differs) > 0 {
 			tally.fail(t, one.plan, false, "O5: after a restart\n    %s", listed(differs))
 		}
+		for _, wrong := range one.stage.wrong(t) {
+			tally.fail(t, one.plan, false, "up to and after a restart: %s", wrong)
+		}
 	}
 }
 

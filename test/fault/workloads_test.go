@@ -21,6 +21,7 @@ type workload struct {
 	name        string
 	kind        string // AppService if empty
 	task        bool   // an AppService whose release task is counted
+	serves      bool   // a pod is available all the time: oracle O8
 	before, act []step
 }
 
@@ -28,8 +29,12 @@ type workload struct {
 type step struct {
 	spec   string            // becomes the spec; the AppService is created if need be
 	edit   map[string]string // a merge patch by another client, by kind
+	undone []string          // those edits that the operator undoes; a field that is not rendered stays
 	remove []string          // what a foreign hand deletes, by kind, and by name where that is another; "AppService" deletes all
+	passes bool              // the pod of the release task that runs ends well
 	ready  metav1.ConditionStatus
+	reason string // of Ready, empty for any
+	says   string // part of the message of Ready
 }
 
 const (
@@ -86,7 +91,7 @@ var workloads = []workload{
 		"Service":       `{"spec":{"sessionAffinity":"ClientIP"}}`,
 		"Deployment":    `{"spec":{"replicas":2}}`, // an image might be rolled out before it is repaired, or not
 		"NetworkPolicy": `{"spec":{"egress":null,"policyTypes":["Ingress"]}}`,
-	}}}},
+	}, undone: []string{"Deployment"}}}},
 	{name: "refused-then-fixed", before: []step{{spec: small}}, act: []step{
 		{spec: with(small, refused), ready: metav1.ConditionFalse},
 		{spec: with(small, `image: nginx:1.27`)},

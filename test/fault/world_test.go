@@ -47,6 +47,8 @@ type world struct {
 	changed  map[string]time.Time
 	shelves  map[string]*shelf
 	ledgers  map[string]*ledger
+	pulses   map[string]*pulse
+	vaults   map[string]*vault
 }
 
 func newWorld(ctx context.Context, cluster *harness.Cluster) (*world, error) {
@@ -54,7 +56,10 @@ func newWorld(ctx context.Context, cluster *harness.Cluster) (*world, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &world{cache: informers, versions: map[string]int{}, changed: map[string]time.Time{}, shelves: map[string]*shelf{}, ledgers: map[string]*ledger{}}
+	w := &world{
+		cache: informers, versions: map[string]int{}, changed: map[string]time.Time{}, shelves: map[string]*shelf{}, ledgers: map[string]*ledger{},
+		pulses: map[string]*pulse{}, vaults: map[string]*vault{},
+	}
 	for _, kind := range append(slices.Clone(kinds), podKind) {
 		object := &unstructured.Unstructured{}
 		object.SetGroupVersionKind(kind)
@@ -84,6 +89,7 @@ func (w *world) note(of any, gone bool) {
 	}
 	object := of.(*unstructured.Unstructured)
 	w.noteRuns(object, gone)
+	w.notePulse(object, gone)
 	if object.GetKind() == podKind.Kind {
 		return
 	}
@@ -95,6 +101,7 @@ func (w *world) note(of any, gone bool) {
 			w.shelves[object.GetNamespace()] = &shelf{}
 		}
 		w.shelves[object.GetNamespace()].note(object, gone)
+		w.vaultOf(object.GetNamespace()).note(object, gone)
 	}
 }
 

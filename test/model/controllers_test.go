@@ -66,11 +66,35 @@ func control(before, object *unstructured.Unstructured) {
 			"observedGeneration": object.GetGeneration(), "replicas": replicas, "updatedReplicas": replicas,
 			"readyReplicas": replicas, "availableReplicas": replicas,
 		}
+		if imageOf(object) == broken {
+			stall(object, replicas)
+		}
 	case claim.Kind:
 		requests, _, _ := unstructured.NestedMap(object.Object, "spec", "resources", "requests")
 		object.Object["status"] = map[string]any{"phase": "Bound", "capacity": requests}
 	case batchJob.Kind:
 		number(before, object)
+	}
+}
+
+// broken is the image of a workload whose pods do not become ready.
+const broken = "broken"
+
+// imageOf returns the image of a workload; empty if it has none.
+func imageOf(workload *unstructured.Unstructured) string {
+	containers, _, _ := unstructured.NestedSlice(workload.Object, "spec", "template", "spec", "containers")
+	if len(containers) == 0 {
+		return ""
+	}
+	container, _ := containers[0].(map[string]any)
+	return fmt.Sprint(container["image"])
+}
+
+// stall gives a workload the status of one whose pods have not become ready within its deadline.
+func stall(workload *unstructured.Unstructured, replicas int64) {
+	workload.Object["status"] = map[string]any{
+		"observedGeneration": workload.GetGeneration(), "replicas": replicas, "updatedReplicas": replicas, "unavailableReplicas": replicas,
+		"conditions": []any{map[string]any{"type": "Progressing", "status": "False", "reason": "ProgressDeadlineExceeded", "message": "it has timed out"}},
 	}
 }
 

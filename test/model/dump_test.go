@@ -48,7 +48,21 @@ func (w *world) signature() string {
 			d.value(reflect.ValueOf(memory).Elem(), true)
 		}
 	}
-	return w.server.ranked(out.String())
+	return rankedValues(w.server.ranked(out.String()))
+}
+
+// randomValues are those that the operator makes: 16 characters, in base 64.
+var randomValues = regexp.MustCompile(`[A-Za-z0-9+/]{22}==`)
+
+// rankedValues replaces values that were made at random by the order in which they occur.
+func rankedValues(text string) string {
+	ranks := map[string]string{}
+	return randomValues.ReplaceAllStringFunc(text, func(value string) string {
+		if ranks[value] == "" {
+			ranks[value] = fmt.Sprintf("<value %d>", len(ranks)+1)
+		}
+		return ranks[value]
+	})
 }
 
 var numbers = regexp.MustCompile(`70\d{5}|uid-\d{3}-|1[7-9]\d{8}`)

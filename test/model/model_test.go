@@ -50,6 +50,11 @@ var roots = map[string]root{
 	"a Job of the stage before that is to run":     {func(context.Context) *world { return newWorld(staged) }, 1},
 	"a Job of the stage before that is complete":   {calmed(staged), 1},
 	"a Job of the stage before that is to change":  {changed(staged, 1), 1},
+	"a Deployment that returns":                    {calmed(returning), 1},
+	"a Deployment that is to return":               {changed(returning, 2), 1},
+	"a new Secret that is filled":                  {func(context.Context) *world { return newWorld(generated) }, 1},
+	"a Secret that is filled":                      {calmed(generated), 1},
+	"a Secret that is to have another key":         {changed(generated, 1), 1},
 	"a StatefulSet that is as desired":             {calmed(stateful), 1},
 	"a StatefulSet whose volumes grow":             {changed(stateful, 1), 1},
 	"an autoscaled Deployment that is as desired":  {calmed(scaled), 1},
@@ -213,7 +218,7 @@ func (w *world) asDesired(ctx context.Context) error {
 	objects := map[kube.Key]client.Object{}
 	lost := false
 	for key, object := range w.server.objects {
-		if !w.shape.rendersKind(key.GroupKind) {
+		if !w.shape.rendersKind(key.GroupKind) || isRecord(key) {
 			continue
 		}
 		retained := kube.RetainedFor(object) == name
@@ -235,8 +240,13 @@ func (w *world) asDesired(ctx context.Context) error {
 	case w.foreign() && len(desired.Objects) > 1:
 		return w.expect(ready, v1.ReasonResourceExists)
 	}
-	if w.shape.halts != nil && w.shape.halts(w) {
-		return w.expect(ready, v1.ReasonRunUnknown)
+	if w.shape.halts != nil && w.shape.halts(w) != "" {
+		return w.expect(ready, w.shape.halts(w))
+	}
+	if w.shape.goesBack != nil {
+		if back, err := w.shape.goesBack(w); back || err != nil {
+			return err
+		}
 	}
 	if plan := release.Compare(desired.Objects, objects); !plan.Empty() {
 		return fmt.Errorf("it is not as desired: %s", plan)

@@ -59,7 +59,7 @@ func newProcess(w *world) *process {
 	direct := &connection{world: w, dead: &dead}
 	cached := &cachedReads{connection: direct, cached: &connection{world: w, informers: shown, dead: &dead}}
 	observer := livestate.New(nil, shown, direct)
-	for _, kind := range append([]schema.GroupVersionKind{kube.SecretKind}, w.shape.renders...) {
+	for _, kind := range w.shape.observed() {
 		observer.Include(kind, false, allShown)
 	}
 	p := &process{informers: shown, world: w, dead: &dead}

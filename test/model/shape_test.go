@@ -29,8 +29,12 @@ type shape struct {
 	allowed func(w *world, key kube.Key, before *unstructured.Unstructured) error
 	// waits reports whether the resource is not ready once the world has come to rest; nil for never.
 	waits func(w *world) bool
-	// halts reports whether the rest of a release is not written, because its stage before has not succeeded; nil for never.
-	halts func(w *world) bool
+	// halts returns the reason for which the rest of a release is not written, such as that its stage before has not succeeded; empty if it is. Nil
+	// for never.
+	halts func(w *world) string
+	// goesBack returns whether the resource has returned to an earlier release once the world has come to rest, and what is wrong with that; nil for
+	// never.
+	goesBack func(w *world) (bool, error)
 	// ended returns what is wrong once the world has come to rest; nil for nothing more than that all objects are as rendered.
 	ended func(w *world) error
 }
@@ -39,9 +43,20 @@ func (s *shape) key() kube.Key { return kube.Key{GroupKind: s.kind.GroupKind(), 
 
 // kinds that informers show.
 func (s *shape) kinds() []string {
-	list := []string{s.kind.Kind, kube.SecretKind.Kind}
-	for _, kind := range s.renders {
+	list := []string{s.kind.Kind}
+	for _, kind := range s.observed() {
 		list = append(list, kind.Kind)
+	}
+	return list
+}
+
+// observed are the kinds of objects that informers show.
+func (s *shape) observed() []schema.GroupVersionKind {
+	list := []schema.GroupVersionKind{kube.SecretKind}
+	for _, kind := range s.renders {
+		if kind != kube.SecretKind {
+			list = append(list, kind)
+		}
 	}
 	return list
 }

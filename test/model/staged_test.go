@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/kube"
 )
 
@@ -46,8 +47,16 @@ func stagedShape() *shape {
 		onJob("somebody deletes the Job", func(w *world, key kube.Key) { w.server.remove(key) }),
 		madeAgain(keyJob), recordDeleted(),
 	}
-	s.allowed, s.waits, s.halts = taskFirst, nil, hasNotRun
+	s.allowed, s.waits, s.halts = taskFirst, nil, taskUnknown
 	return &s
+}
+
+// taskUnknown returns the reason for which a release does not go on: nobody knows how its task ended.
+func taskUnknown(w *world) string {
+	if hasNotRun(w) {
+		return v1.ReasonRunUnknown
+	}
+	return ""
 }
 
 // taskFirst returns an error if what serves is written before the task of its image has run, or if the task starts once more than it may.

@@ -146,7 +146,9 @@ func (p *process) knows(s *server, key kube.Key, object *unstructured.Unstructur
 	return s.authors[object.GetResourceVersion()] == p.dead || seen != nil && seen.GetResourceVersion() == object.GetResourceVersion()
 }
 
-func isRecord(key kube.Key) bool { return key.Kind == kube.SecretKind.Kind }
+func isRecord(key kube.Key) bool {
+	return key.Kind == kube.SecretKind.Kind && strings.HasPrefix(key.Name, "sh.helm.release.v1.")
+}
 
 // disowned reports whether an object was ours and another client removed its owner reference.
 func disowned(object *unstructured.Unstructured) bool {

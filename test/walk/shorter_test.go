@@ -28,6 +28,8 @@ type statistics struct {
 	// byRole are the walks of each role, and runs are the Jobs that were started.
 	byRole map[role]int
 	runs   int
+	// returned are the releases that failed and were answered.
+	returned int
 
 	mu sync.Mutex
 }
@@ -46,6 +48,6 @@ func (s *statistics) add(count func(*statistics)) {
 }
 
 func (s *statistics) summary() string {
-	return fmt.Sprintf("WALKS ended=%d changes=%d refused_by_schema=%d refused=%d foreign_writes=%d stateful_sets=%d autoscaled=%d jobs=%d runs=%d",
-		s.walks, s.changes, s.refusedBySchema, s.refused, s.writes, s.byRole[ofReplicas], s.byRole[ofAutoscaler], s.byRole[ofJob], s.runs)
+	return fmt.Sprintf("WALKS ended=%d changes=%d refused_by_schema=%d refused=%d foreign_writes=%d stateful_sets=%d autoscaled=%d jobs=%d runs=%d returned=%d",
+		s.walks, s.changes, s.refusedBySchema, s.refused, s.writes, s.byRole[ofReplicas], s.byRole[ofAutoscaler], s.byRole[ofJob], s.runs, s.returned)
 }

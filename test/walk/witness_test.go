@@ -32,13 +32,15 @@ type witness struct {
 	// started are the Jobs that were seen unsuspended, and running the Jobs of the pods that have not ended, by the pod.
 	started map[types.UID]string
 	running map[types.UID]types.UID
+	// values are those of each Secret that the operator fills.
+	values map[types.UID]map[string][]byte
 }
 
 // watch watches a namespace until the test ends.
 func watch(t *testing.T, namespace string, r role) *witness {
 	t.Helper()
-	w := &witness{replicas: map[types.UID]int32{}, started: map[types.UID]string{}, running: map[types.UID]types.UID{}}
-	lists := map[client.ObjectList]func(apiwatch.Event){}
+	w := &witness{replicas: map[types.UID]int32{}, started: map[types.UID]string{}, running: map[types.UID]types.UID{}, values: map[types.UID]map[string][]byte{}}
+	lists := map[client.ObjectList]func(apiwatch.Event){&corev1.SecretList{}: w.secret}
 	switch r {
 	case ofAutoscaler:
 		lists[&appsv1.DeploymentList{}] = w.scaled

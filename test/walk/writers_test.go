@@ -51,6 +51,9 @@ var writers = []writer{
 	{name: "kubectl delete --cascade=orphan, and it is made again", do: orphan, alone: true},
 	{name: "somebody overwrites the status", do: overwriteStatus},
 	{name: "somebody deletes the release record", do: deleteRecord},
+	{name: "somebody deletes a generated value", do: deleteKey, alone: true},
+	{name: "somebody deletes the Secret with generated values", do: loseSecret, alone: true},
+	{name: "a release fails", do: failRelease, alone: true},
 	{name: "the operator restarts", do: func(_ context.Context, w *walker, _ uint64) (string, error) {
 		w.restartManager()
 		return "a new manager", nil
@@ -290,10 +293,10 @@ func (w *walker) pick(ctx context.Context, choice uint64) (*unstructured.Unstruc
 	return objects[choice%uint64(len(objects))], nil
 }
 
-// deleteObject deletes any object but a claim: that stays for as long as a pod uses it.
+// deleteObject deletes any object but a claim, which stays for as long as a pod uses it, and a Secret with generated values: see loseSecret.
 func deleteObject(ctx context.Context, w *walker, choice uint64) (string, error) {
 	object, err := w.pick(ctx, choice)
-	if object == nil || err != nil || object.GetKind() == "PersistentVolumeClaim" {
+	if object == nil || err != nil || object.GetKind() == "PersistentVolumeClaim" || object.GetAnnotations()[v1.AnnotationGenerate] != "" {
 		return "", err
 	}
 	propagation := client.PropagationPolicy("Background")
