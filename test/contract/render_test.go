@@ -36,8 +36,8 @@ var foreignCRDs = map[string]string{
 	"gateway.networking.k8s.io/v1/GRPCRoute":   "gateway.networking.k8s.io_grpcroutes.yaml",
 	"gateway.networking.k8s.io/v1/HTTPRoute":   "gateway.networking.k8s.io_httproutes.yaml",
 	"gateway.networking.k8s.io/v1/ListenerSet": "gateway.networking.k8s.io_listenersets.yaml",
-	"keda.sh/v1alpha1/ScaledObject":           "keda.sh_scaledobjects.yaml",
-	"monitoring.coreos.com/v1/ServiceMonitor": "monitoring.coreos.com_servicemonitors.yaml",
+	"keda.sh/v1alpha1/ScaledObject":            "keda.sh_scaledobjects.yaml",
+	"monitoring.coreos.com/v1/ServiceMonitor":  "monitoring.coreos.com_servicemonitors.yaml",
 }
 
 // errRefused says that the API server would not accept a spec.
