@@ -139,6 +139,8 @@ const (
 	ReasonRecordDamaged = "RecordDamaged"
 	// ReasonAPIUnavailable: the cluster does not serve, or does not let anybody watch, a kind that the chart renders.
 	ReasonAPIUnavailable = "APIUnavailable"
+	// ReasonAPITooOld: the cluster's version of an API does not have a field that the chart renders.
+	ReasonAPITooOld = "APITooOld"
 	// ReasonMissingRights: the operator may not see or write a kind that the chart renders.
 	ReasonMissingRights = "MissingRights"
 	// ReasonReturnedToRelease: what the spec asks for failed, and the last release that was Ready was applied again.

@@ -41,7 +41,8 @@ type Port struct {
 	// +optional
 	NodePort *int32 `json:"nodePort,omitempty"`
 
-	// AppProtocol is the application protocol, for example http or kubernetes.io/h2c.
+	// AppProtocol is the application protocol, for example http, grpc or kubernetes.io/h2c. spec.route sends grpc by a
+	// GRPCRoute.
 	// +kubebuilder:validation:MaxLength=253
 	// +optional
 	AppProtocol *string `json:"appProtocol,omitempty"`
@@ -211,7 +212,7 @@ type IngressTLS struct {
 	Hosts []string `json:"hosts"`
 }
 
-// Route describes an HTTPRoute of the Gateway API.
+// Route describes an HTTPRoute of the Gateway API, or a GRPCRoute if all of its ports have appProtocol grpc.
 //
 // +kubebuilder:validation:XValidation:rule="size(self.parentRefs) * (has(self.hostnames) && size(self.hostnames) > 0 ? size(self.hostnames) : 1) * (has(self.rules) && size(self.rules) > 0 ? self.rules.map(r, has(r.matches) && size(r.matches) > 0 ? size(r.matches) : 1).sum() : 1) <= 128",message="spec.route must not have more than 128 combinations of parentRefs, hostnames and matches: spread them over several AppServices"
 type Route struct {
@@ -233,6 +234,21 @@ type Route struct {
 	// +kubebuilder:validation:MaxItems=16
 	// +optional
 	Rules []RouteRule `json:"rules,omitempty"`
+
+	// RedirectHTTP redirects plain HTTP to HTTPS. The route itself then serves the Gateway's listeners on port 443, or
+	// the one that sectionName names.
+	// +optional
+	RedirectHTTP bool `json:"redirectHTTP,omitempty"`
+
+	// HTTPListener is the Gateway's listener that redirectHTTP redirects. Defaults to those on port 80.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +optional
+	HTTPListener string `json:"httpListener,omitempty"`
+
+	// TLS gives the hostnames a certificate of their own. The Gateway has to allow listeners of this namespace.
+	// +optional
+	TLS *RouteTLS `json:"tls,omitempty"`
 }
 
 // RouteParent is a Gateway, or one of its listeners.
@@ -271,6 +287,46 @@ type RouteRule struct {
 	// +kubebuilder:validation:Pattern=`^([0-9]{1,5}(h|m|s|ms)){1,4}$`
 	// +optional
 	RequestTimeout string `json:"requestTimeout,omitempty"`
+
+	// BackendRequestTimeout is how long one attempt at a pod may take, for example 5s.
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:Pattern=`^([0-9]{1,5}(h|m|s|ms)){1,4}$`
+	// +optional
+	BackendRequestTimeout string `json:"backendRequestTimeout,omitempty"`
+
+	// Retry repeats requests that failed.
+	// +optional
+	Retry *RouteRetry `json:"retry,omitempty"`
+
+	// Redirect answers with a redirect, and sends requests nowhere.
+	// +optional
+	Redirect *RouteRedirect `json:"redirect,omitempty"`
+
+	// Rewrite changes host or path before requests are sent.
+	// +optional
+	Rewrite *RouteRewrite `json:"rewrite,omitempty"`
+
+	// RequestHeaders changes headers of requests.
+	// +optional
+	RequestHeaders *RouteHeaders `json:"requestHeaders,omitempty"`
+
+	// ResponseHeaders changes headers of responses.
+	// +optional
+	ResponseHeaders *RouteHeaders `json:"responseHeaders,omitempty"`
+
+	// CORS answers browsers of other sites.
+	// +optional
+	CORS *RouteCORS `json:"cors,omitempty"`
+
+	// Mirror sends a copy of requests elsewhere; its responses are dropped.
+	// +optional
+	Mirror *RouteMirror `json:"mirror,omitempty"`
+
+	// Backends share the requests by weight, instead of port.
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=16
+	// +optional
+	Backends []RouteBackend `json:"backends,omitempty"`
 }
 
 // RouteMatch is what a request has to be like; all that is given has to hold.

@@ -47,6 +47,7 @@ var commands = []func(*shell) *cobra.Command{
 	resumeCommand,
 	restartCommand,
 	importCommand,
+	convertIngressCommand,
 	adoptCommand,
 	lintCommand,
 	validateCommand,

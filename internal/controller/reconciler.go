@@ -41,12 +41,14 @@ type Reconciler struct {
 	Kind         schema.GroupVersionKind
 	Charts       *render.Current
 	Capabilities watch.CapabilitiesSource
-	Observer     *livestate.Observer
-	Actor        *release.Actor
-	Status       *status.Writer
-	Tracker      KindTracker
-	References   ReferenceSource
-	Hosts        *hosts.Hosts
+	// Fields knows which fields the kinds of the cluster have; nil if nothing is known.
+	Fields     render.Fields
+	Observer   *livestate.Observer
+	Actor      *release.Actor
+	Status     *status.Writer
+	Tracker    KindTracker
+	References ReferenceSource
+	Hosts      *hosts.Hosts
 	// Defaults of namespaces, which lie beneath specs; nil if namespaces may not have any.
 	Defaults DefaultsSource
 	Rollouts *rollout.Rollouts

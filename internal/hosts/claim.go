@@ -75,6 +75,8 @@ func claimsOf(object client.Object, most int) []Claim {
 		}
 	case httpKind, grpcKind:
 		list = routeClaims(kube.As[gatewayRoute](object), most)
+	case gateway.ListenerSetKind:
+		list = listenerClaims(gateway.ListenerSetOf(object))
 	}
 	if list = distinct(list); len(list) > most {
 		return slices.Clone(list[:most]) // the rest must not stay in memory
@@ -181,6 +183,21 @@ func routeClaims(route *gatewayRoute, most int) []Claim {
 				list = append(list, Claim{Host: strings.ToLower(host), Entry: entry, Path: path})
 			}
 		}
+	}
+	return list
+}
+
+// listenerClaims returns the hosts of added listeners, without paths: routes answer these. A rendered set waits for its
+// hosts like a route, since a certificate would be issued for it; live sets of others answer nothing and claim nothing.
+func listenerClaims(set *gateway.ListenerSet) []Claim {
+	if set == nil {
+		return nil
+	}
+	parent := set.Parent()
+	var list []Claim
+	for _, listener := range set.Spec.Listeners {
+		list = append(list, Claim{Host: strings.ToLower(listener.Hostname),
+			Entry: Entry{Kind: parent.Kind, Name: parent.NamespacedName.String()}})
 	}
 	return list
 }

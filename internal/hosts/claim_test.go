@@ -35,6 +35,11 @@ func grpcRoute(t testing.TB, spec string) *unstructured.Unstructured {
 	return object(t, `{apiVersion: gateway.networking.k8s.io/v1, kind: GRPCRoute, metadata: {name: web, namespace: demo}, spec: `+spec+`}`)
 }
 
+func listenerSet(t testing.TB, spec string) *unstructured.Unstructured {
+	t.Helper()
+	return object(t, `{apiVersion: gateway.networking.k8s.io/v1, kind: ListenerSet, metadata: {name: web, namespace: demo}, spec: `+spec+`}`)
+}
+
 func words(claims []Claim) []string {
 	var list []string
 	for _, claim := range claims {
@@ -64,6 +69,7 @@ func TestClaimsOf(t *testing.T) {
 		"a regular expression":           {httpRoute, `{parentRefs: [{name: g}], hostnames: [a.example.com], rules: [{matches: [{path: {type: RegularExpression, value: "/(x|y)"}}]}]}`, []string{"Pattern a.example.com/(x|y)"}},
 		"methods of gRPC":                {grpcRoute, `{parentRefs: [{name: g}], hostnames: [a.example.com], rules: [{matches: [{method: {service: s, method: m}}, {method: {service: t}}, {method: {method: x}}]}]}`, []string{"Pattern a.example.com/.*/x", "Exact a.example.com/s/m", "Prefix a.example.com/t"}},
 		"two parents and the same host":  {httpRoute, `{parentRefs: [{name: g}, {name: g}], hostnames: [a.example.com, A.example.com]}`, []string{"Prefix a.example.com/"}},
+		"added listeners, without paths": {listenerSet, `{parentRef: {name: g, namespace: infra}, listeners: [{name: a, hostname: A.example.com}, {name: b, hostname: "*.b.example.com"}]}`, []string{" *.b.example.com/", " a.example.com/"}},
 		"what the API server refuses":    {ingress, `7`, nil},
 	}
 	for name, test := range cases {

@@ -99,6 +99,7 @@ var kinds = map[schema.GroupKind]Traits{
 	{Group: corev1.GroupName, Kind: "ServiceAccount"}:                 {Adoptable: true},
 	{Group: networkingv1.GroupName, Kind: "Ingress"}:                  {Adoptable: true, ReadOfOthers: true},
 	{Group: "gateway.networking.k8s.io", Kind: "HTTPRoute"}:           {ReadOfOthers: true},
+	{Group: "gateway.networking.k8s.io", Kind: "GRPCRoute"}:           {ReadOfOthers: true},
 	{Group: autoscalingv2.GroupName, Kind: "HorizontalPodAutoscaler"}: {Adoptable: true},
 	{Group: policyv1.GroupName, Kind: "PodDisruptionBudget"}:          {Adoptable: true},
 	{Group: rbacv1.GroupName, Kind: "RoleBinding"}:                    {Immutable: byRole},

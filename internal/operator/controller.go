@@ -103,6 +103,7 @@ func addController(mgr manager.Manager, shared shared, entry chart.Watch) error 
 		Kind:         kind,
 		Charts:       chartOf.current,
 		Capabilities: shared.Capabilities,
+		Fields:       shared.Capabilities,
 		Hosts:        shared.Hosts,
 		Observer:     shared.Observer,
 		Actor: release.NewActor(

@@ -109,6 +109,7 @@ func New(config *rest.Config, options Options) (manager.Manager, error) {
 		labels, _ := dependencies.Labels(context.Background(), namespace) // they are in memory
 		return labels
 	}}
+	mayWatch := rights(mgr)
 	shared := shared{
 		Policy:             rules.current,
 		Charts:             charts,
@@ -118,14 +119,15 @@ func New(config *rest.Config, options Options) (manager.Manager, error) {
 		Defaults:           defaults,
 		DefaultInformers:   defaultInformers,
 		Dependencies:       dependencies,
-		MayWatch:           rights(mgr),
+		MayWatch:           mayWatch,
 		Hosts:              hosts.New(mgr.GetCache(), routes, mgr.GetRESTMapper(), hosting),
 		Observer:           livestate.New(mgr.GetCache(), informers, kube.Named(mgr.GetAPIReader())),
-		Capabilities:       &watch.Discovered{Discovery: discoverer, Clock: clock.RealClock{}},
-		Recorder:           recorder,
-		Metrics:            counters,
-		Clock:              clock.RealClock{},
-		ReconcileTimeout:   options.ReconcileTimeout,
+		Capabilities: &watch.Discovered{Discovery: discoverer, Clock: clock.RealClock{},
+			Version: apiVersions(mgr, mayWatch)},
+		Recorder:         recorder,
+		Metrics:          counters,
+		Clock:            clock.RealClock{},
+		ReconcileTimeout: options.ReconcileTimeout,
 		Rollouts: rolloutLimits{options.MaxConcurrentRollouts, options.MaxFailedRollouts,
 			options.RolloutDeadline},
 		HistoryMax:              options.HistoryMax,

@@ -24,17 +24,18 @@ func object(t *testing.T, text string) *unstructured.Unstructured {
 
 // The objects that cases are made of: what follows is at its place.
 const (
-	deployment = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: demo}\nspec: "
-	service    = "apiVersion: v1\nkind: Service\nmetadata: {name: web, namespace: demo}\nspec: "
-	ingress    = "apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {name: web, namespace: demo}\nspec: "
-	route      = "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: web, namespace: demo}\nspec: "
-	budget     = "apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {name: web, namespace: demo}\nspec: "
-	scaler     = "apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: {name: web, namespace: demo}\nspec: "
-	scaled     = "apiVersion: keda.sh/v1alpha1\nkind: ScaledObject\nmetadata: {name: web, namespace: demo}\nspec: "
-	claim      = "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: web, namespace: demo}\nspec: "
-	job        = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: web, namespace: demo}\nspec: "
-	cronJob    = "apiVersion: batch/v1\nkind: CronJob\nmetadata: {name: web, namespace: demo}\nspec: "
-	stateful   = "apiVersion: apps/v1\nkind: StatefulSet\nmetadata: {name: web, namespace: demo}\nspec: "
+	deployment  = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: demo}\nspec: "
+	service     = "apiVersion: v1\nkind: Service\nmetadata: {name: web, namespace: demo}\nspec: "
+	ingress     = "apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {name: web, namespace: demo}\nspec: "
+	route       = "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: web, namespace: demo}\nspec: "
+	listenerSet = "apiVersion: gateway.networking.k8s.io/v1\nkind: ListenerSet\nmetadata: {name: web, namespace: demo}\nspec: "
+	budget      = "apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {name: web, namespace: demo}\nspec: "
+	scaler      = "apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: {name: web, namespace: demo}\nspec: "
+	scaled      = "apiVersion: keda.sh/v1alpha1\nkind: ScaledObject\nmetadata: {name: web, namespace: demo}\nspec: "
+	claim       = "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: web, namespace: demo}\nspec: "
+	job         = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: web, namespace: demo}\nspec: "
+	cronJob     = "apiVersion: batch/v1\nkind: CronJob\nmetadata: {name: web, namespace: demo}\nspec: "
+	stateful    = "apiVersion: apps/v1\nkind: StatefulSet\nmetadata: {name: web, namespace: demo}\nspec: "
 )
 
 // pods is the Deployment of pods.
@@ -161,6 +162,8 @@ func TestWhatIsAllowedByDefaultCanBeRefused(t *testing.T) {
 		"an Ingress without a class":    {object: ingress + "{}", file: "default: {ingressClasses: [internal]}"},
 		"a class by its annotation":     {object: annotated("Ingress", "kubernetes.io/ingress.class", "public"), file: "default: {ingressClasses: [internal, \"\"]}"},
 		"a Gateway":                     {object: route + "{parentRefs: [{name: public, namespace: gateways}]}", file: "default: {gateways: [gateways/internal]}"},
+		"a Gateway of added listeners":  {object: listenerSet + "{parentRef: {name: public, namespace: gateways}}", file: "default: {gateways: [gateways/internal]}"},
+		"added listeners of others":     {object: route + "{parentRefs: [{kind: ListenerSet, name: public, namespace: gateways}]}", file: "default: {gateways: [gateways/internal]}"},
 		"a Gateway of the namespace":    {object: route + "{parentRefs: [{name: own}]}", file: "default: {gateways: [gateways/*]}"},
 		"an issuer":                     {object: annotated("Ingress", "cert-manager.io/issuer", "team"), file: "default: {issuers: [ClusterIssuer/*]}"},
 		"an issuer of the cluster":      {object: annotated("Ingress", "cert-manager.io/cluster-issuer", "internal-ca"), file: "default: {issuers: [ClusterIssuer/letsencrypt]}"},

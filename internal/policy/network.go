@@ -35,6 +35,9 @@ func (c *check) network() {
 		c.certificate()
 	case gateway.IsRoute(kind):
 		c.route()
+	case kind == gateway.ListenerSetKind:
+		parent, _, _ := unstructured.NestedFieldNoCopy(c.object.Object, "spec", "parentRef")
+		c.gateway("spec.parentRef", parent)
 	}
 }
 
@@ -107,10 +110,20 @@ func (c *check) certificate() {
 
 func (c *check) route() {
 	for i, item := range c.list("spec", "parentRefs") {
-		parent, _ := item.(map[string]any)
-		name, _ := parent["name"].(string)
-		namespace, _ := parent["namespace"].(string)
-		value := cmp.Or(namespace, c.object.GetNamespace()) + "/" + name
-		c.allowed(fmt.Sprintf("spec.parentRefs[%d]", i), value, "gateways", c.Gateways, c.Gateways.Allow(value))
+		c.gateway(fmt.Sprintf("spec.parentRefs[%d]", i), item)
 	}
+}
+
+// gateway refuses a parent that the rule does not allow. A ListenerSet of the same namespace is no Gateway: it is
+// rendered with the route, and its own parent is checked, or its users made it themselves.
+func (c *check) gateway(path string, item any) {
+	parent, _ := item.(map[string]any)
+	name, _ := parent["name"].(string)
+	namespace, _ := parent["namespace"].(string)
+	namespace = cmp.Or(namespace, c.object.GetNamespace())
+	if parent["kind"] == gateway.ListenerSetKind.Kind && namespace == c.object.GetNamespace() {
+		return
+	}
+	value := namespace + "/" + name
+	c.allowed(path, value, "gateways", c.Gateways, c.Gateways.Allow(value))
 }

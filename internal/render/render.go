@@ -92,6 +92,8 @@ type Outline struct {
 	Unserved []kube.Key
 	// Lacking are such objects that are required: nothing of the result may be written.
 	Lacking []Lack
+	// TooOld says which field of an object the cluster does not have; nil for none: nothing of the result may be written.
+	TooOld *TooOldError
 	// Unknown are the paths of spec fields that are not among the values, because this operator does not know them.
 	Unknown []string
 	// ClusterScoped reports whether any of the objects is cluster-scoped.

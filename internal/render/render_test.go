@@ -94,7 +94,8 @@ func golden(t testing.TB, name string) *unstructured.Unstructured {
 }
 
 // everyKind are the capabilities of a cluster that serves what the shipped chart and the tests' own render.
-var everyKind = serving("gateway.networking.k8s.io/v1/HTTPRoute", "monitoring.coreos.com/v1/ServiceMonitor", "keda.sh/v1alpha1/ScaledObject",
+var everyKind = serving("gateway.networking.k8s.io/v1/HTTPRoute", "gateway.networking.k8s.io/v1/GRPCRoute", "gateway.networking.k8s.io/v1/ListenerSet",
+	"monitoring.coreos.com/v1/ServiceMonitor", "keda.sh/v1alpha1/ScaledObject",
 	"example.com/v1/Part", "example.com/v2/Part", "example.com/v1/Service")
 
 func serving(kinds ...string) *chartutil.Capabilities {

@@ -32,12 +32,16 @@ func (e *UnservedError) Hint() string {
 	return "ask the platform team to install that API; the operator continues once it is there"
 }
 
-// Served returns an UnservedError if the cluster does not serve the kind of a required object.
+// Served returns an UnservedError if the cluster does not serve the kind of a required object, and a TooOldError if it
+// does not have a field of an object.
 func (o *Outline) Served() error {
-	if len(o.Lacking) == 0 {
-		return nil
+	switch {
+	case len(o.Lacking) > 0:
+		return &UnservedError{o.Lacking[0]}
+	case o.TooOld != nil:
+		return o.TooOld
 	}
-	return &UnservedError{o.Lacking[0]}
+	return nil
 }
 
 // leaveOut records an object whose kind the cluster does not serve.

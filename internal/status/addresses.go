@@ -32,8 +32,10 @@ func endpoints(out *v1.AppServiceStatus, in Input) {
 	if ingress := kube.As[networkingv1.Ingress](snapshot.Object(networkingv1.GroupName, "Ingress", name)); ingress != nil {
 		out.Endpoints = append(out.Endpoints, ingressEndpoints(ingress)...)
 	}
-	if route := gateway.RouteOf(snapshot.Object(gateway.Group, "HTTPRoute", name)); route != nil {
-		out.Endpoints = append(out.Endpoints, routeEndpoints(route, in.Gateways)...)
+	for _, kind := range []string{"HTTPRoute", "GRPCRoute"} {
+		if route := gateway.RouteOf(snapshot.Object(gateway.Group, kind, name)); route != nil {
+			out.Endpoints = append(out.Endpoints, routeEndpoints(route, in.Gateways)...)
+		}
 	}
 	for _, service := range servicesOf(name, snapshot) {
 		out.Endpoints = append(out.Endpoints, serviceEndpoints(service, snapshot)...)

@@ -33,9 +33,11 @@ var selector = map[string]any{"app.kubernetes.io/name": "appservice", "app.kuber
 
 // foreignCRDs are the kinds of other projects that the chart renders.
 var foreignCRDs = map[string]string{
-	"gateway.networking.k8s.io/v1/HTTPRoute":  "gateway.networking.k8s.io_httproutes.yaml",
-	"keda.sh/v1alpha1/ScaledObject":           "keda.sh_scaledobjects.yaml",
-	"monitoring.coreos.com/v1/ServiceMonitor": "monitoring.coreos.com_servicemonitors.yaml",
+	"gateway.networking.k8s.io/v1/GRPCRoute":   "gateway.networking.k8s.io_grpcroutes.yaml",
+	"gateway.networking.k8s.io/v1/HTTPRoute":   "gateway.networking.k8s.io_httproutes.yaml",
+	"gateway.networking.k8s.io/v1/ListenerSet": "gateway.networking.k8s.io_listenersets.yaml",
+	"keda.sh/v1alpha1/ScaledObject":            "keda.sh_scaledobjects.yaml",
+	"monitoring.coreos.com/v1/ServiceMonitor":  "monitoring.coreos.com_servicemonitors.yaml",
 }
 
 // errRefused says that the API server would not accept a spec.

@@ -13,12 +13,41 @@ const NobodysGateway = "nobody"
 // gatewayAPI is the group of routes and Gateways, with its version.
 const gatewayAPI = "gateway.networking.k8s.io/v1"
 
-// serveRoutes accepts HTTPRoutes until the context ends, as a controller of the Gateway API does. Their kind has to be served.
-func (c *Cluster) serveRoutes(ctx context.Context) error {
-	return follow(ctx, c, ofKind(gatewayAPI, "HTTPRoute"), func(ctx context.Context, route *unstructured.Unstructured) {
-		c.attach(ctx, route)
-		c.accept(ctx, route)
+// gatewayKinds are the kinds that serveGateways accepts.
+var gatewayKinds = []string{"HTTPRoute", "GRPCRoute", "ListenerSet"}
+
+// serveGateways accepts routes of a kind, or ListenerSets, until the context ends, as a controller of the Gateway API does. The kind has to be
+// served.
+func (c *Cluster) serveGateways(ctx context.Context, kind string) error {
+	return follow(ctx, c, ofKind(gatewayAPI, kind), func(ctx context.Context, object *unstructured.Unstructured) {
+		if kind == "ListenerSet" {
+			c.add(ctx, object)
+			return
+		}
+		c.attach(ctx, object)
+		c.accept(ctx, object)
 	})
+}
+
+// add writes the status of a ListenerSet: its Gateway takes all of its listeners.
+func (c *Cluster) add(ctx context.Context, set *unstructured.Unstructured) {
+	gateway, _, _ := unstructured.NestedString(set.Object, "spec", "parentRef", "name")
+	said, _, _ := unstructured.NestedSlice(set.Object, "status", "conditions")
+	if gateway == NobodysGateway || len(said) > 0 && said[0].(map[string]any)["observedGeneration"] == set.GetGeneration() {
+		return
+	}
+	conditions := []any{condition(set, "Accepted", "Accepted"), condition(set, "Programmed", "Programmed")}
+	after := set.DeepCopy()
+	_ = unstructured.SetNestedSlice(after.Object, conditions, "status", "conditions")
+	_ = c.Client.Status().Patch(ctx, after, client.MergeFrom(set)) // a deleted one needs none
+}
+
+// condition is one that is true of the present generation of an object.
+func condition(of *unstructured.Unstructured, kind, reason string) map[string]any {
+	return map[string]any{
+		"type": kind, "status": "True", "reason": reason, "message": "", "observedGeneration": of.GetGeneration(),
+		"lastTransitionTime": of.GetCreationTimestamp().UTC().Format("2006-01-02T15:04:05Z"),
+	}
 }
 
 // attach creates the Gateways of its own namespace that a route names, if their kind is served.
@@ -26,7 +55,7 @@ func (c *Cluster) attach(ctx context.Context, route *unstructured.Unstructured) 
 	refs, _, _ := unstructured.NestedSlice(route.Object, "spec", "parentRefs")
 	for _, ref := range refs {
 		ref, ok := ref.(map[string]any)
-		if !ok || ref["namespace"] != nil || ref["name"] == NobodysGateway {
+		if !ok || ref["namespace"] != nil || ref["name"] == NobodysGateway || ref["kind"] == "ListenerSet" {
 			continue
 		}
 		gateway := &unstructured.Unstructured{Object: map[string]any{
@@ -71,15 +100,9 @@ func (c *Cluster) accept(ctx context.Context, route *unstructured.Unstructured) 
 		if !ok || ref["name"] == NobodysGateway {
 			continue
 		}
-		condition := func(kind, reason string) map[string]any {
-			return map[string]any{
-				"type": kind, "status": "True", "reason": reason, "message": "", "observedGeneration": route.GetGeneration(),
-				"lastTransitionTime": route.GetCreationTimestamp().UTC().Format("2006-01-02T15:04:05Z"),
-			}
-		}
 		parents = append(parents, map[string]any{
 			"parentRef": ref, "controllerName": "example.com/gateways",
-			"conditions": []any{condition("Accepted", "Accepted"), condition("ResolvedRefs", "ResolvedRefs")},
+			"conditions": []any{condition(route, "Accepted", "Accepted"), condition(route, "ResolvedRefs", "ResolvedRefs")},
 		})
 	}
 	if len(parents) == 0 {

@@ -47,8 +47,8 @@ type Cluster struct {
 	seen     cache.Cache // what is needed of the cluster to make objects ready
 	passing  bool        // it is deleted when the tests are over, with all its content
 	collects sync.Once
-	// routes has HTTPRoutes accepted, once their kind is served.
-	routes func() error
+	// routes has routes of a kind, and ListenerSets, accepted, once their kind is served.
+	routes func(kind string) error
 	// scalers has ScaledObjects scale, once their kind is served.
 	scalers func() error
 }
@@ -118,7 +118,7 @@ func Start(ctx context.Context, name string, change ...func(*controlplane.Option
 		return nil, stop, fmt.Errorf("cannot ask the cluster for its version: %w", err)
 	}
 	fmt.Fprintf(os.Stderr, "cluster %s runs Kubernetes %s\n", up.Name, version.GitVersion)
-	cluster = &Cluster{Cluster: up, Config: config, Client: direct, passing: !current, routes: func() error { return nil }, scalers: func() error { return nil }}
+	cluster = &Cluster{Cluster: up, Config: config, Client: direct, passing: !current, routes: func(string) error { return nil }, scalers: func() error { return nil }}
 	if !current {
 		end, err := cluster.serveMetrics(ctx)
 		if err != nil {
@@ -126,7 +126,11 @@ func Start(ctx context.Context, name string, change ...func(*controlplane.Option
 		}
 		down := stop
 		stop = func() { down(); end() }
-		cluster.routes = sync.OnceValue(func() error { return cluster.serveRoutes(ctx) })
+		served := map[string]func() error{}
+		for _, kind := range gatewayKinds {
+			served[kind] = sync.OnceValue(func() error { return cluster.serveGateways(ctx, kind) })
+		}
+		cluster.routes = func(kind string) error { return served[kind]() }
 		cluster.scalers = sync.OnceValue(func() error { return cluster.serveScalers(ctx) })
 		for _, serve := range []func(context.Context) error{cluster.enroll, cluster.serve} {
 			if err := serve(ctx); err != nil {
@@ -189,8 +193,8 @@ func (c *Cluster) InstallCRD(ctx context.Context, crd *apiextensionsv1.CustomRes
 	switch {
 	case err != nil:
 		return err
-	case crd.Spec.Names.Kind == "HTTPRoute":
-		return c.routes()
+	case slices.Contains(gatewayKinds, crd.Spec.Names.Kind):
+		return c.routes(crd.Spec.Names.Kind)
 	case crd.Spec.Names.Kind == "ScaledObject":
 		return c.scalers()
 	case crd.Spec.Names.Kind == "Gateway" && c.passing:

@@ -30,7 +30,7 @@ type kind struct {
 }
 
 // foreignKinds are the kinds of other projects that the charts render: the cluster serves them.
-var foreignKinds = []string{"gateway.networking.k8s.io/v1/HTTPRoute", "monitoring.coreos.com/v1/ServiceMonitor", "keda.sh/v1alpha1/ScaledObject"}
+var foreignKinds = []string{"gateway.networking.k8s.io/v1/HTTPRoute", "gateway.networking.k8s.io/v1/GRPCRoute", "gateway.networking.k8s.io/v1/ListenerSet", "monitoring.coreos.com/v1/ServiceMonitor", "keda.sh/v1alpha1/ScaledObject"}
 
 func kinds(t *testing.T) []*kind {
 	t.Helper()

@@ -181,8 +181,8 @@ func allSamples(t *testing.T) []string {
 // withForeignKinds installs the kinds of other projects that the chart renders, and returns what the cluster then serves.
 func withForeignKinds(t *testing.T) *watch.Discovered {
 	t.Helper()
-	kinds := []string{"gateway.networking.k8s.io/v1/HTTPRoute", "keda.sh/v1alpha1/ScaledObject", "monitoring.coreos.com/v1/ServiceMonitor"}
-	for _, file := range []string{"gateway.networking.k8s.io_httproutes.yaml", "keda.sh_scaledobjects.yaml", "monitoring.coreos.com_servicemonitors.yaml"} {
+	kinds := []string{"gateway.networking.k8s.io/v1/HTTPRoute", "gateway.networking.k8s.io/v1/GRPCRoute", "gateway.networking.k8s.io/v1/ListenerSet", "keda.sh/v1alpha1/ScaledObject", "monitoring.coreos.com/v1/ServiceMonitor"}
+	for _, file := range []string{"gateway.networking.k8s.io_httproutes.yaml", "gateway.networking.k8s.io_grpcroutes.yaml", "gateway.networking.k8s.io_listenersets.yaml", "keda.sh_scaledobjects.yaml", "monitoring.coreos.com_servicemonitors.yaml"} {
 		cluster.Install(t, files.CRD(t, filepath.Join(fixtures, "crds", file)))
 	}
 	cluster.Install(t, gatewayCRD()) // a sample refers to a Gateway

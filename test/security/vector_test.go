@@ -13,6 +13,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/example/appservice-operator/test/files"
 	"github.com/example/appservice-operator/test/harness"
 )
 
@@ -74,6 +75,9 @@ func (all vectors) names() []string { return slices.Sorted(maps.Keys(all)) }
 func TestVectors(t *testing.T) {
 	replaceCRD(t, shippedCRD(t), false) // a killed run may have left it without rules
 	installAdmission(t)
+	for _, kind := range []string{"httproutes", "listenersets"} {
+		cluster.Install(t, files.CRD(t, "test/testdata/fixtures/crds/gateway.networking.k8s.io_"+kind+".yaml"))
+	}
 	startOperator(t)
 	cluster.CollectsGarbage(t)
 	t.Run("as shipped", func(t *testing.T) {

@@ -44,6 +44,7 @@ type Cluster struct {
 	// Labels are those of all namespaces of an assumed cluster.
 	Labels map[string]string
 
+	fields       render.Fields // nil for an assumed cluster
 	reader       client.Client // nil for an assumed cluster
 	dependencies *reference.Dependencies
 	missed       func(string)
@@ -56,15 +57,30 @@ func Open(ctx context.Context, reader client.Client, config *rest.Config, missed
 	if err != nil {
 		return nil, err
 	}
-	served := &watch.Discovered{Discovery: discoverer, Clock: clock.RealClock{}}
+	served := &watch.Discovered{Discovery: discoverer, Clock: clock.RealClock{}, Version: apiVersions(reader)}
 	capabilities, _, err := served.Get(ctx)
 	if err != nil {
 		return nil, err
 	}
 	return &Cluster{
-		Capabilities: capabilities, reader: reader, dependencies: reference.NewDependencies(reader, reader), missed: missed,
+		Capabilities: capabilities, fields: served, reader: reader, dependencies: reference.NewDependencies(reader, reader), missed: missed,
 		said: map[string]bool{},
 	}, nil
+}
+
+// apiVersions returns which version of its API the CRD of a kind is from; empty if it does not say, or may not be read.
+func apiVersions(reader client.Client) func(context.Context, schema.GroupVersionKind) string {
+	return func(ctx context.Context, kind schema.GroupVersionKind) string {
+		mapping, err := reader.RESTMapper().RESTMapping(kind.GroupKind(), kind.Version)
+		if err != nil {
+			return ""
+		}
+		crd := kube.Metadata(watch.CRDKind)
+		if reader.Get(ctx, client.ObjectKey{Name: mapping.Resource.Resource + "." + kind.Group}, crd) != nil {
+			return ""
+		}
+		return watch.BundleVersion(crd)
+	}
 }
 
 // Assumed reports whether the cluster is not read.
@@ -80,9 +96,13 @@ func (c *Cluster) Render(
 		return nil, err
 	}
 	c.scope(renderer)
-	return renderer.Predict(ctx, in, func(ctx context.Context, draft *render.Draft) (hooks.Facts, error) {
+	result, err := renderer.Predict(ctx, in, func(ctx context.Context, draft *render.Draft) (hooks.Facts, error) {
 		return c.facts(ctx, resource, draft, last)
 	})
+	if err == nil {
+		result.Compare(ctx, c.fields)
+	}
+	return result, err
 }
 
 // Input returns what a resource is rendered from.

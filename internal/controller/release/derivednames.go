@@ -21,12 +21,14 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/kube/gateway"
 	"github.com/example/appservice-operator/internal/kube/livestate"
 )
 
 // Most names of objects follow from that of their resource. A rendered object that exists under such a name and is not
 // the owner's is found when it is created. Two kinds of objects are used by their name, and rendered by nobody: the
-// claims that a workload makes of its templates, and the Secrets that cert-manager fills for an Ingress. What the
+// claims that a workload makes of its templates, and the Secrets that cert-manager fills for an Ingress or a
+// ListenerSet. What the
 // recorded release rendered is the owner's, and so is what its live objects already use.
 
 // derived are such names: of claims, what precedes the ordinal in the names of those that workloads make, and Secrets.
@@ -100,7 +102,11 @@ func (a *Actor) unproven(task Task) derived {
 		}
 		names.secrets = append(names.secrets, changed.secrets...)
 	}
-	return names.without(live).without(derived{secrets: tlsSecrets(task.Owner.Object, "spec", "ingress", "tls")})
+	asked := tlsSecrets(task.Owner.Object, "spec", "ingress", "tls")
+	if name, _, _ := unstructured.NestedString(task.Owner.Object, "spec", "route", "tls", "secretName"); name != "" {
+		asked = append(asked, name)
+	}
+	return names.without(live).without(derived{secrets: asked})
 }
 
 // claimsOfOthers returns an error about the first claim of some names that is not the owner's.
@@ -139,8 +145,8 @@ func ownedBy(owner, claim client.Object) client.Patch {
 		claim.GetUID(), claim.GetResourceVersion(), v1.LabelOwner, owner.GetUID()))
 }
 
-// certificateName is the annotation of a Secret that cert-manager fills: the Certificate, which for an Ingress has the
-// name of the Secret.
+// certificateName is the annotation of a Secret that cert-manager fills: the Certificate, which for an Ingress or a
+// ListenerSet has the name of the Secret.
 const certificateName = "cert-manager.io/certificate-name"
 
 // secretsOfOthers returns an error about the first Secret of some names that cert-manager did not make for this name:
@@ -155,7 +161,7 @@ func (a *Actor) secretsOfOthers(ctx context.Context, owner *unstructured.Unstruc
 			return fmt.Errorf("cannot look for Secret %s: %w", name, err)
 		case secret.GetAnnotations()[certificateName] != name:
 			return &NotOursError{Key: kube.KeyOf(secret), Owner: "no certificate of cert-manager for this name, " +
-				"which would write over it (spec.ingress.tls[].secretName names another one)"}
+				"which would write over it (spec.ingress.tls[].secretName or spec.route.tls.secretName names another one)"}
 		}
 	}
 	return nil
@@ -171,6 +177,8 @@ func derivedBy[T client.Object](objects []T) (names derived) {
 			names.claims = append(names.claims, object.GetName())
 		case kind.Group == networkingv1.GroupName && kind.Kind == "Ingress" && issued(object):
 			names.secrets = append(names.secrets, tlsSecrets(content, "spec", "tls")...)
+		case kind == gateway.ListenerSetKind && content != nil && issued(object):
+			names.secrets = append(names.secrets, gateway.ListenerSetOf(object).Secrets()...)
 		case kube.TraitsOf(kind).Claims != nil && content != nil:
 			for _, template := range claimTemplates(&unstructured.Unstructured{Object: content}) {
 				names.prefixes = append(names.prefixes, template.GetName()+"-"+object.GetName()+"-")
@@ -180,9 +188,9 @@ func derivedBy[T client.Object](objects []T) (names derived) {
 	return names
 }
 
-// issued reports whether cert-manager makes the certificates of an Ingress.
-func issued(ingress client.Object) bool {
-	annotations := ingress.GetAnnotations()
+// issued reports whether cert-manager makes the certificates of an Ingress or a ListenerSet.
+func issued(object client.Object) bool {
+	annotations := object.GetAnnotations()
 	return annotations["cert-manager.io/issuer"] != "" || annotations["cert-manager.io/cluster-issuer"] != ""
 }
 

@@ -19,9 +19,11 @@ func TestNamesThatOthersUseFollowFromObjects(t *testing.T) {
 	issued := object(`{apiVersion: networking.k8s.io/v1, kind: Ingress, metadata: {name: web, annotations: {cert-manager.io/issuer: a}},
 	spec: {tls: [{secretName: web-tls}, {hosts: [b]}]}}`)
 	bought := object(`{apiVersion: networking.k8s.io/v1, kind: Ingress, metadata: {name: web}, spec: {tls: [{secretName: bought}]}}`)
+	listeners := object(`{apiVersion: gateway.networking.k8s.io/v1, kind: ListenerSet, metadata: {name: web, annotations: {cert-manager.io/cluster-issuer: a}},
+	spec: {listeners: [{name: a, tls: {certificateRefs: [{name: web-route-tls}]}}, {name: b, tls: {certificateRefs: [{name: web-route-tls}]}}]}}`)
 	claim := object(`{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: web}}`)
-	names := derivedBy([]*unstructured.Unstructured{set, issued, bought, claim})
-	assert.Equal(t, derived{claims: []string{"web"}, prefixes: []string{"data-web-"}, secrets: []string{"web-tls"}}, names)
+	names := derivedBy([]*unstructured.Unstructured{set, issued, bought, listeners, claim})
+	assert.Equal(t, derived{claims: []string{"web"}, prefixes: []string{"data-web-"}, secrets: []string{"web-tls", "web-route-tls"}}, names)
 	for name, want := range map[string]bool{"web": true, "data-web-0": true, "data-web-12": true, "data-web-": false, "data-web-a": false,
 		"data-web--1": false, "data-web-0-0": false, "other": false} {
 		assert.Equal(t, want, names.claimed(name), name)

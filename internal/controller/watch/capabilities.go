@@ -14,12 +14,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/openapi"
 	"k8s.io/utils/clock"
 )
 
 // CapabilitiesSource returns what the cluster serves, for .Capabilities in templates.
 type CapabilitiesSource interface {
-	// Get returns the capabilities and a number that changes whenever they do.
+	// Get returns the capabilities and a number that changes whenever they do, or the fields of a kind.
 	Get(ctx context.Context) (*chartutil.Capabilities, int64, error)
 }
 
@@ -37,6 +38,8 @@ var settling = discoveryDelays[len(discoveryDelays)-1]
 type Discovered struct {
 	Discovery discovery.DiscoveryInterface
 	Clock     clock.PassiveClock
+	// Version returns the version of the API that a kind is part of, empty if it is not known; nil if none is.
+	Version func(context.Context, schema.GroupVersionKind) string
 
 	mu      sync.Mutex
 	turn    chan struct{} // holds one entry during a read
@@ -44,6 +47,10 @@ type Discovered struct {
 	version int64
 	changed time.Time // when the served kinds were last seen to change
 	read    time.Time // time of the last read; a read during which something changed does not count
+
+	describing   sync.Mutex                                 // held while a description is read
+	descriptions map[string]openapi.GroupVersionWithContext // where groups are described
+	described    map[string]described
 }
 
 // Get implements CapabilitiesSource. One caller reads for all; the others wait for it, or until their context ends.
@@ -66,7 +73,7 @@ func (d *Discovered) Get(ctx context.Context) (*chartutil.Capabilities, int64, e
 	if err != nil && known.capabilities == nil {
 		return nil, 0, err
 	}
-	capabilities, version := d.note(began, read)
+	capabilities, version := d.note(began, read, describe(ctx, d.Discovery))
 	return capabilities, version, nil
 }
 
@@ -104,14 +111,21 @@ func (d *Discovered) lasts() time.Duration {
 	return capabilitiesAge
 }
 
-// note stores the result of a read that began at a time, nil for none.
-func (d *Discovered) note(began time.Time, read *chartutil.Capabilities) (*chartutil.Capabilities, int64) {
+// note stores the result of a read that began at a time, nil for none, and where groups are described.
+func (d *Discovered) note(began time.Time, read *chartutil.Capabilities,
+	descriptions map[string]openapi.GroupVersionWithContext) (*chartutil.Capabilities, int64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if !d.changed.After(began) {
 		d.read = d.Clock.Now()
 	}
-	if read != nil && !same(d.current, read) {
+	if descriptions != nil {
+		d.descriptions = descriptions
+	}
+	if read == nil {
+		read = d.current
+	}
+	if outdated := d.dropOutdated(); outdated || !same(d.current, read) {
 		d.current = read
 		d.version++
 	}

@@ -3,6 +3,7 @@ package watch
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/version"
 	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/openapi"
 	clocktesting "k8s.io/utils/clock/testing"
 )
 
@@ -28,6 +30,9 @@ type served struct {
 	kinds     map[string][]string // by group and version
 	noVersion error
 	noGroups  error
+
+	descriptions map[string]string
+	read         int // descriptions
 }
 
 func (s *served) ServerVersion() (*version.Info, error) {
@@ -55,6 +60,31 @@ func (s *served) ServerGroupsAndResources() ([]*metav1.APIGroup, []*metav1.APIRe
 		lists = append(lists, list)
 	}
 	return groups, lists, s.noGroups
+}
+
+// OpenAPIV3 implements discovery.DiscoveryInterface.
+func (s *served) OpenAPIV3() openapi.Client { return s }
+
+// Paths implements openapi.Client.
+func (s *served) Paths() (map[string]openapi.GroupVersion, error) {
+	out := map[string]openapi.GroupVersion{}
+	for group, text := range s.descriptions {
+		out[group] = description{s, text}
+	}
+	return out, nil
+}
+
+// description describes the kinds of a group and version; its address changes with it.
+type description struct {
+	of   *served
+	text string
+}
+
+func (d description) ServerRelativeURL() string { return fmt.Sprint(len(d.text)) }
+
+func (d description) Schema(string) ([]byte, error) {
+	d.of.read++
+	return []byte(d.text), nil
 }
 
 func TestCapabilities(t *testing.T) {

@@ -2,6 +2,8 @@ package watch
 
 import (
 	"context"
+	"maps"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -28,7 +30,7 @@ func Requests(ctx context.Context, from cache.Cache, controller ctrl.Controller,
 	})
 }
 
-// StripCRD reduces the metadata of a CRD to its name, its version and that request.
+// StripCRD reduces the metadata of a CRD to its name, its versions and that request.
 func StripCRD(in any) (any, error) {
 	crd, ok := in.(*metav1.PartialObjectMetadata)
 	if !ok {
@@ -36,8 +38,9 @@ func StripCRD(in any) (any, error) {
 	}
 	out := &metav1.PartialObjectMetadata{TypeMeta: crd.TypeMeta}
 	out.Name, out.UID, out.ResourceVersion, out.Generation = crd.Name, crd.UID, crd.ResourceVersion, crd.Generation
-	if digest, asked := crd.Annotations[v1.AnnotationContinue]; asked {
-		out.Annotations = map[string]string{v1.AnnotationContinue: digest}
-	}
+	out.Annotations = maps.Clone(crd.Annotations)
+	maps.DeleteFunc(out.Annotations, func(key, _ string) bool {
+		return key != v1.AnnotationContinue && !strings.HasSuffix(key, bundleVersion)
+	})
 	return out, nil
 }

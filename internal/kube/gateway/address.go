@@ -22,8 +22,9 @@ func (a Address) String() string {
 	return fmt.Sprintf("%s://%s:%d", a.Scheme, a.Host, a.Port)
 }
 
-// Addresses lists where an HTTPRoute answers, those with TLS first. A parent that refuses it has no addresses, and
-// neither does a Gateway that does not exist; if the listeners of one are not known, plain HTTP is assumed.
+// Addresses lists where an HTTPRoute or a GRPCRoute answers, those with TLS first. A parent that refuses it has no addresses, and
+// neither does a Gateway that does not exist; if the listeners of one are not known, plain HTTP is assumed, and HTTPS of
+// a ListenerSet, which brings certificates.
 func (r *Route) Addresses(gateways Gateways) []Address {
 	var list []Address
 	for _, parent := range r.Parents() {
@@ -52,7 +53,10 @@ func listenersOf(ref Ref, gateways Gateways) []Listener {
 		return known.Listeners
 	}
 	assumed := Listener{Name: ref.SectionName, Protocol: "HTTP", Port: cmp.Or(ref.Port, 80)}
-	if ref.Port == 443 {
+	if ref.IsListenerSet() {
+		assumed.Port = cmp.Or(ref.Port, 443)
+	}
+	if assumed.Port == 443 {
 		assumed.Protocol = "HTTPS"
 	}
 	assumed.Allowed.Namespaces.From = "All"

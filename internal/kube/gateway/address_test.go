@@ -47,6 +47,7 @@ func TestAddresses(t *testing.T) {
 		want          []string
 	}{
 		"HTTP":                                 {spec: one, listeners: http, want: []string{"http://a.example.com"}},
+		"listeners of its own":                 {spec: "parentRefs: [{kind: ListenerSet, name: web}], hostnames: [a.example.com]", want: []string{"https://a.example.com"}},
 		"HTTPS":                                {spec: one, listeners: https, want: []string{"https://a.example.com"}},
 		"both, TLS first":                      {spec: one, listeners: http + "," + https, want: []string{"https://a.example.com", "http://a.example.com"}},
 		"another port":                         {spec: one, listeners: "{name: x, protocol: HTTPS, port: 8443, " + all + "}", want: []string{"https://a.example.com:8443"}},

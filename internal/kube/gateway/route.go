@@ -96,11 +96,17 @@ func (r Ref) In(namespace string) string {
 	return text
 }
 
-func (r *Route) ref(written parentRef) Ref {
+// IsListenerSet reports whether the parent is a set of listeners that is added to a Gateway.
+func (r Ref) IsListenerSet() bool { return r.Group == Group && r.Kind == ListenerSetKind.Kind }
+
+func (r *Route) ref(written parentRef) Ref { return refFrom(written, r.Metadata.Namespace) }
+
+// refFrom returns a parent that an object of a namespace names.
+func refFrom(written parentRef, namespace string) Ref {
 	return Ref{
 		Group: ptr.Deref(written.Group, Group), Kind: ptr.Deref(written.Kind, Kind.Kind), SectionName: written.SectionName,
 		Port:           written.Port,
-		NamespacedName: types.NamespacedName{Namespace: cmp.Or(written.Namespace, r.Metadata.Namespace), Name: written.Name},
+		NamespacedName: types.NamespacedName{Namespace: cmp.Or(written.Namespace, namespace), Name: written.Name},
 	}
 }
 

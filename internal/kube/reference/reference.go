@@ -149,6 +149,9 @@ func of(object *unstructured.Unstructured) []Reference {
 	if route := gateway.RouteOf(object); route != nil {
 		return ofRoute(route)
 	}
+	if set := gateway.ListenerSetOf(object); set != nil {
+		return ofListenerSet(set)
+	}
 	switch object.GetKind() {
 	case "Ingress":
 		var ingress networkingv1.Ingress
@@ -189,6 +192,16 @@ func ofIngress(ingress *networkingv1.Ingress) []Reference {
 		list = append(list, Reference{Object: Object{Kind: Secret, Name: tls.SecretName}, Need: Advisory, By: ByTLS})
 	}
 	return list
+}
+
+// ofListenerSet returns a reference to the Gateway that listeners are added to: the set reports itself what is missing.
+func ofListenerSet(set *gateway.ListenerSet) []Reference {
+	parent := set.Parent()
+	if !parent.IsGateway() {
+		return nil
+	}
+	return []Reference{{Object: Object{Kind: Gateway, Namespace: parent.Namespace, Name: parent.Name}, Need: Reported,
+		By: "a ListenerSet"}}
 }
 
 // ofRoute returns references to the Gateways of a route: a route reports itself that its Gateway is missing.

@@ -54,6 +54,7 @@ func TestOf(t *testing.T) {
 		"an Ingress":                     {[]string{ingress}, []string{"IngressClass nginx/ advisory", "Secret certificate/ advisory"}},
 		"a certificate that pods mount":  {[]string{"volumes: [{name: v, secret: {secretName: certificate}}]", ingress}, []string{"IngressClass nginx/ advisory", "Secret certificate/ advisory content", "Secret certificate/ advisory"}},
 		"a route":                        {[]string{route("HTTPRoute", "{name: edge}, {name: edge, sectionName: https}, {name: edge, namespace: infra}")}, []string{"Gateway edge/ reported", "Gateway infra/edge/ reported"}},
+		"added listeners":                {[]string{"{apiVersion: gateway.networking.k8s.io/v1, kind: ListenerSet, metadata: {name: web}, spec: {parentRef: {name: edge, namespace: infra}}}"}, []string{"Gateway infra/edge/ reported"}},
 		"a route of another kind":        {[]string{route("GRPCRoute", "{name: edge}")}, []string{"Gateway edge/ reported"}},
 		"a route in a mesh":              {[]string{route("HTTPRoute", "{group: '', kind: Service, name: web}")}, nil},
 		"a Gateway that is rendered":     {[]string{route("HTTPRoute", "{name: edge}"), "{apiVersion: gateway.networking.k8s.io/v1, kind: Gateway, metadata: {name: edge}}"}, nil},

@@ -100,6 +100,9 @@ func Of(object client.Object, facts Facts) State {
 	if route := gateway.RouteOf(object); route != nil {
 		return routeState(route, facts)
 	}
+	if set := gateway.ListenerSetOf(object); set != nil {
+		return listenerSetState(object, set, facts)
+	}
 	if object.GetObjectKind().GroupVersionKind().GroupKind() == ScaledObject {
 		return scaledObject(object, facts)
 	}

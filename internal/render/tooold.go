@@ -1,0 +1,52 @@
+package render
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/kube"
+)
+
+// Fields knows which fields the kinds of a cluster have.
+type Fields interface {
+	// Unknown returns the path of a field of an object that its kind does not have, and the version of that API, empty
+	// where it is not known; no path if there is none, or if nothing is known of the kind.
+	Unknown(ctx context.Context, object *unstructured.Unstructured) (path, version string)
+}
+
+// TooOldError reports that the cluster has a kind without a field that is rendered: it would be refused when other
+// objects are written already, or dropped.
+type TooOldError struct {
+	kube.Key
+	// Field is its path, such as spec.rules[0].retry, and Version that of the API in the cluster, if it is known.
+	Field, Version string
+}
+
+func (e *TooOldError) Error() string {
+	version := ""
+	if e.Version != "" {
+		version = " " + e.Version
+	}
+	return fmt.Sprintf("the cluster is too old for %s of %s %s: its API %s%s has no such field", e.Field, e.Kind, e.Name,
+		e.Group, version)
+}
+
+// Reason returns the reason of Ready.
+func (e *TooOldError) Reason() string { return v1.ReasonAPITooOld }
+
+// Compare notes the first field of an object that the cluster does not have. Without knowledge of the cluster, it has
+// all.
+func (r *Result) Compare(ctx context.Context, cluster Fields) {
+	if cluster == nil {
+		return
+	}
+	for _, object := range r.Objects {
+		if path, version := cluster.Unknown(ctx, object); path != "" {
+			r.TooOld = &TooOldError{kube.KeyOf(object), path, version}
+			return
+		}
+	}
+}
