@@ -80,7 +80,7 @@ func runDocumented(t *testing.T, commands []page.Command) {
 	cluster.Manager(t, u.namespace)
 	u.web(t)
 	// What the walk-through of docs/policy-and-tenants.md creates.
-	t.Cleanup(func() { u.run(t, "kubectl delete namespace team-a-web --ignore-not-found --wait=false", nil) })
+	defer u.run(t, "kubectl delete namespace team-a-web --ignore-not-found --wait=false", nil)
 	for _, each := range commands {
 		line := each.Text
 		if clusterWide.MatchString(line) {
