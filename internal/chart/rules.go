@@ -1,7 +1,7 @@
 package chart
 
-// Rules that charts are checked against while they are loaded and rendered. Errors name the rule; docs/lint.md has a section
-// for each, and internal/cli/lint has the others.
+// Rules that charts are checked against while they are loaded and rendered. Errors name the rule; docs/lint.md explains
+// each, and internal/cli/lint has the others.
 const (
 	RuleUnusable   = "chart-unusable"
 	RuleSyntax     = "template-syntax"
