@@ -25,7 +25,7 @@ const addressedPort = 30005
 func visitEndpoints(ctx context.Context, s *suite) {
 	plain, headless := web(apps, "addressed", addressedPort), web(apps, "headless", 0)
 	headless.Spec.Ports = []v1.Port{{Port: 80, TargetPort: ptr.To(intstr.FromInt32(8080))}}
-	headless.Spec.Service = &v1.Service{ClusterIP: corev1.ClusterIPNone}
+	headless.Spec.Service = &v1.Service{ServiceSettings: v1.ServiceSettings{ClusterIP: corev1.ClusterIPNone}}
 	for app, scopes := range map[*v1.AppService][]v1.EndpointScope{plain: {v1.ScopeCluster, v1.ScopeNode}, headless: {v1.ScopeCluster}} {
 		s.createReady(ctx, app)
 		try.Do(hasEndpoints(app, scopes))
