@@ -43,6 +43,9 @@ root, the Service, whether it is the first one, which alone may have the node po
 {{- end }}
 {{- if $service.ports }}
 {{- $wanted = list }}
+{{- range $root.Values.ports }}
+{{- if and $first .nodePort (not (has .name $service.ports)) }}{{ fail (printf "ports[].nodePort of %s has no effect, since service.ports leaves it out: name it there, or set nodePort in services[].ports" (quote .name)) }}{{ end }}
+{{- end }}
 {{- range $service.ports }}
 {{- $own := ternary (dict "name" .) . $first }}
 {{- if not (hasKey $entries $own.name) }}{{ fail (printf "%s must be the name of an entry in ports, and %s is none" $field (trunc 63 $own.name | quote)) }}{{ end }}

@@ -133,7 +133,7 @@ func (s *subject) podPortName(entry corev1.ServicePort) string {
 	return ""
 }
 
-// offer returns a port of a further Service by the entry that leads to the same port of the pods, which it adds if there
+// offer returns a port of a further Service by the entry that leads to the same port of the pods. It adds one if there
 // is none that the Service does not offer already, under the name of the port or, if it has none, the given one.
 func (plan *portPlan) offer(port v1.Port, name string, offered []v1.ServicePort) v1.ServicePort {
 	for _, list := range [][]v1.Port{plan.entries, plan.added} {
@@ -171,7 +171,8 @@ func leadsTo(port v1.Port) string {
 // free returns a name that no entry has: the wanted one, what an only entry without a name is called, or one with a
 // number.
 func (plan *portPlan) free(wanted string, protocol corev1.Protocol) string {
-	base := cmp.Or(wanted, strings.ReplaceAll(strings.ToLower(string(cmp.Or(protocol, corev1.ProtocolTCP))), "tcp", "http"))
+	usual := strings.ToLower(string(cmp.Or(protocol, corev1.ProtocolTCP)))
+	base := cmp.Or(wanted, strings.ReplaceAll(usual, "tcp", "http"))
 	name := base
 	for n := 2; slices.ContainsFunc(plan.all(), func(p v1.Port) bool { return p.Name == name }); n++ {
 		name = strings.TrimRight(base[:min(len(base), 12)], "-") + "-" + strconv.Itoa(n)
@@ -182,7 +183,8 @@ func (plan *portPlan) free(wanted string, protocol corev1.Protocol) string {
 // freeNumber returns the number of a port, unless an entry has it: then that of the pods, or the next one.
 func (plan *portPlan) freeNumber(port v1.Port) int32 {
 	taken := func(number int32) bool {
-		return slices.ContainsFunc(plan.all(), func(p v1.Port) bool { return p.Port == number && p.Protocol == port.Protocol })
+		return slices.ContainsFunc(plan.all(),
+			func(p v1.Port) bool { return p.Port == number && p.Protocol == port.Protocol })
 	}
 	number := port.Port
 	if taken(number) && port.TargetPort != nil && port.TargetPort.IntVal > 0 {
