@@ -66,8 +66,10 @@ type Claim struct {
 	Retain *bool `json:"retain,omitempty"`
 
 	// Annotations of the claim.
+	// +kubebuilder:validation:MaxProperties=32
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('app.example.com/') && !k.startsWith('helm.sh/') && !k.startsWith('meta.helm.sh/') && !k.contains('kubernetes.io/'))",message="spec.claims[].annotations must not have keys of app.example.com/, helm.sh/, meta.helm.sh/ or kubernetes.io/, which choose the storage, and who owns it: take storageClassName and accessModes"
 	// +optional
-	Annotations ClaimAnnotations `json:"annotations,omitempty"`
+	Annotations map[string]Annotation `json:"annotations,omitempty"`
 
 	// PerReplica gives each replica a claim of its own. It needs statefulSet or persistence.perReplica, and cannot be
 	// changed afterwards.
@@ -92,10 +94,3 @@ type ClaimMount struct {
 	// +optional
 	ReadOnly bool `json:"readOnly,omitempty"`
 }
-
-// ClaimAnnotations are annotations of a claim. Those of Kubernetes choose the storage, and those of the operator who
-// owns it.
-//
-// +kubebuilder:validation:MaxProperties=32
-// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('app.example.com/') && !k.startsWith('helm.sh/') && !k.startsWith('meta.helm.sh/') && !k.contains('kubernetes.io/'))",message="spec.claims[].annotations and spec.persistence.annotations must not have keys of app.example.com/, helm.sh/, meta.helm.sh/ or kubernetes.io/, which choose the storage, and who owns it: take storageClassName and accessModes"
-type ClaimAnnotations map[string]Annotation

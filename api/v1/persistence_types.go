@@ -41,8 +41,10 @@ type Persistence struct {
 	Mounts []ClaimMount `json:"mounts,omitempty"`
 
 	// Annotations of the claim.
+	// +kubebuilder:validation:MaxProperties=32
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('app.example.com/') && !k.startsWith('helm.sh/') && !k.startsWith('meta.helm.sh/') && !k.contains('kubernetes.io/'))",message="spec.persistence.annotations must not have keys of app.example.com/, helm.sh/, meta.helm.sh/ or kubernetes.io/, which choose the storage, and who owns it: take storageClassName and accessModes"
 	// +optional
-	Annotations ClaimAnnotations `json:"annotations,omitempty"`
+	Annotations map[string]Annotation `json:"annotations,omitempty"`
 
 	// Retain keeps the claim, and its data, when the AppService is deleted; a new AppService of the name takes it again.
 	// Defaults to true.

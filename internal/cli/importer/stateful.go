@@ -79,7 +79,7 @@ func (s *subject) mountsClaim(mount corev1.VolumeMount) bool {
 }
 
 // claimAnnotations returns the annotations that a claim may have.
-func claimAnnotations(all map[string]string) v1.ClaimAnnotations {
+func claimAnnotations(all map[string]string) map[string]v1.Annotation {
 	some := foreignAnnotations(all)
 	maps.DeleteFunc(some, func(key, _ string) bool { return strings.Contains(key, "kubernetes.io/") })
 	return asAnnotations(some)
