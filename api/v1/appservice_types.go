@@ -258,7 +258,7 @@ type AppServiceSpec struct {
 	Claims []Claim `json:"claims,omitempty"`
 
 	// StatefulSet makes the workload a StatefulSet, with or without claims; {} is enough. It cannot be added or removed
-	// afterwards.
+	// afterwards. The field strategy has no effect then.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="StatefulSet",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	StatefulSet *StatefulSet `json:"statefulSet,omitempty"`

@@ -39,8 +39,8 @@ type ReleaseTask struct {
 	// +optional
 	Retries *int32 `json:"retries,omitempty"`
 
-	// Persistence mounts the volume of spec.persistence. Defaults to true if its accessModes have ReadWriteMany; any other
-	// volume cannot be mounted while the previous version has it.
+	// Persistence mounts the volumes of spec.persistence and spec.claims whose accessModes have ReadWriteMany, unless they
+	// are per replica; no other can be mounted while the previous version has it. Defaults to true if there is one.
 	// +optional
 	Persistence *bool `json:"persistence,omitempty"`
 }

@@ -72,8 +72,6 @@ var _ = register(vectors{
 			_, there := c.Annotations["volume.beta.kubernetes.io/storage-class"]
 			return there
 		})),
-	"a claim that says it is kept for another": ruledOut(`persistence: {size: 1Mi, mountPath: /data, annotations: {app.example.com/retained-for: web}}`, "and who owns it",
-		is("app", func(c *corev1.PersistentVolumeClaim) bool { return c.Annotations[v1.AnnotationRetainedFor] == "web" })),
 
 	"the certificate of another, by its name":                            takesCertificate(""),
 	"the certificate of another, by its name, which a variable has, too": takesCertificate("envs: [{name: A, value: app-tls}], "),

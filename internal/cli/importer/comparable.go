@@ -116,7 +116,7 @@ func (side *side) content(object *unstructured.Unstructured) map[string]any {
 			defaultStatefulSet(s)
 			for n := range s.Spec.VolumeClaimTemplates {
 				template := &s.Spec.VolumeClaimTemplates[n]
-				template.ObjectMeta = metav1.ObjectMeta{Name: template.Name}
+				template.ObjectMeta = metav1.ObjectMeta{Name: template.Name, Annotations: foreignAnnotations(template.Annotations)}
 			}
 			slices.SortFunc(s.Spec.VolumeClaimTemplates, byJSON)
 			side.workload(&s.Spec.Replicas, &s.Spec.Selector, &s.Spec.Template)
