@@ -245,12 +245,13 @@ func strip(patch string) func(context.Context, *walker, uint64) (string, error) 
 	}
 }
 
-// orphan deletes the AppService, leaves its objects, and makes it again: it takes them back.
+// orphan deletes the AppService, leaves its objects, and makes it again: it takes them back, since it says so.
 func orphan(ctx context.Context, w *walker, _ uint64) (string, error) {
 	if w.spec["paused"] == true || w.refused {
 		return "", nil
 	}
 	app := inNamespace(w.app.Namespace, w.spec)
+	app.SetAnnotations(map[string]string{v1.AnnotationAdopt: "true"})
 	return "it is made again", deletedAndMade(ctx, app)
 }
 
