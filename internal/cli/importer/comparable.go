@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -394,6 +395,7 @@ func (side *side) rule(rule map[string]any) {
 			backend["name"], backend["port"] = side.name, port
 		}
 	}
+	side.filters(rule)
 	if len(list(rule["matches"])) == 0 {
 		rule["matches"] = []any{map[string]any{}}
 	}
@@ -403,6 +405,44 @@ func (side *side) rule(rule map[string]any) {
 			unless(header, "type", "Exact")
 		}
 	}
+}
+
+// filters sets the defaults of the filters of a rule, and puts them in order: theirs has no meaning that gateways share.
+func (side *side) filters(rule map[string]any) {
+	filters := list(rule["filters"])
+	if len(filters) == 0 {
+		return
+	}
+	for _, filter := range filters {
+		if redirect, is := filter["requestRedirect"].(map[string]any); is {
+			unless(redirect, "statusCode", int64(302))
+		}
+		if cors, is := filter["cors"].(map[string]any); is {
+			unless(cors, "maxAge", int64(5))
+		}
+		if mirror, is := filter["requestMirror"].(map[string]any); is {
+			backend, _ := mirror["backendRef"].(map[string]any)
+			unless(backend, "group", "")
+			unless(backend, "kind", "Service")
+		}
+		for _, modifier := range []string{"requestHeaderModifier", "responseHeaderModifier"} {
+			headers, _ := filter[modifier].(map[string]any)
+			for _, verb := range []string{"set", "add"} {
+				sortBy("name", headers, verb)
+			}
+		}
+	}
+	sortBy("type", rule, "filters")
+}
+
+// sortBy sorts a list of maps by one of their texts.
+func sortBy(by string, content map[string]any, field string) {
+	items, _ := content[field].([]any)
+	slices.SortStableFunc(items, func(a, b any) int {
+		one, _ := a.(map[string]any)
+		other, _ := b.(map[string]any)
+		return cmp.Compare(fmt.Sprint(one[by]), fmt.Sprint(other[by]))
+	})
 }
 
 // unless sets a field if it is missing.

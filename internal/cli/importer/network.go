@@ -146,12 +146,17 @@ func (s *subject) oneRule(p *networkingv1.NetworkPolicy) bool {
 // takeRoute converts a route that an AppService can express.
 func (s *subject) takeRoute(list []*unstructured.Unstructured) {
 	for _, object := range list {
-		if _, sayable := s.toRoute(object); sayable && s.route == nil {
+		_, sayable := s.toRoute(object)
+		switch {
+		case sayable && s.route == nil:
 			s.route = object
 			s.take(object)
 			continue
+		case sayable:
+			s.aside(object, "an AppService has one route", "keep it beside the AppService")
+			continue
 		}
-		s.aside(object, "spec.route says parents, hosts, and matches of path, method and headers, each with one port; this one says more", "keep it beside the AppService")
+		s.aside(object, "spec.route says parents, hosts, matches of path, method and headers, and filters of the standard channel; this one says more", "keep it beside the AppService")
 	}
 }
 
@@ -181,23 +186,12 @@ func (s *subject) toRoute(object *unstructured.Unstructured) (*v1.Route, bool) {
 
 func (s *subject) routeRule(rule fields) v1.RouteRule {
 	out := v1.RouteRule{}
-	backends := rule.list("backendRefs")
-	*rule.whole = *rule.whole && len(backends) == 1
-	for _, item := range backends {
-		backend := fields{item, rule.whole}
-		number, _ := item["port"].(int64)
-		port := s.entryOf(backend.text("name"), strconv.FormatInt(number, 10))
-		*rule.whole = *rule.whole && port != 0
-		out.Port = &port
-		delete(item, "port")
-		backend.may("group", "")
-		backend.may("kind", "Service")
-		backend.may("weight", int64(1))
-		backend.done()
-	}
+	s.routeBackends(rule, &out)
+	s.routeFilters(rule, &out)
 	timeouts := fields{rule.sub("timeouts"), rule.whole}
-	out.RequestTimeout = timeouts.text("request")
+	out.RequestTimeout, out.BackendRequestTimeout = timeouts.text("request"), timeouts.text("backendRequest")
 	timeouts.done()
+	out.Retry = routeRetry(fields{rule.sub("retry"), rule.whole})
 	for _, item := range rule.list("matches") {
 		match := fields{item, rule.whole}
 		path := fields{match.sub("path"), rule.whole}
