@@ -41,8 +41,7 @@ type Port struct {
 	// +optional
 	NodePort *int32 `json:"nodePort,omitempty"`
 
-	// AppProtocol is the application protocol, for example http, grpc or kubernetes.io/h2c. spec.route sends grpc by a
-	// GRPCRoute.
+	// AppProtocol is the application protocol, for example http or kubernetes.io/h2c.
 	// +kubebuilder:validation:MaxLength=253
 	// +optional
 	AppProtocol *string `json:"appProtocol,omitempty"`
@@ -212,7 +211,7 @@ type IngressTLS struct {
 	Hosts []string `json:"hosts"`
 }
 
-// Route describes an HTTPRoute of the Gateway API, or a GRPCRoute if all of its ports have appProtocol grpc.
+// Route describes an HTTPRoute or a GRPCRoute of the Gateway API.
 //
 // +kubebuilder:validation:XValidation:rule="size(self.parentRefs) * (has(self.hostnames) && size(self.hostnames) > 0 ? size(self.hostnames) : 1) * (has(self.rules) && size(self.rules) > 0 ? self.rules.map(r, has(r.matches) && size(r.matches) > 0 ? size(r.matches) : 1).sum() : 1) <= 128",message="spec.route must not have more than 128 combinations of parentRefs, hostnames and matches: spread them over several AppServices"
 type Route struct {
@@ -234,6 +233,12 @@ type Route struct {
 	// +kubebuilder:validation:MaxItems=16
 	// +optional
 	Rules []RouteRule `json:"rules,omitempty"`
+
+	// Kind of the route. In a GRPCRoute, a path /SERVICE or /SERVICE/METHOD is a method, and rules have no redirect,
+	// rewrite, CORS, retry and timeouts. Defaults to HTTPRoute.
+	// +kubebuilder:validation:Enum=HTTPRoute;GRPCRoute
+	// +optional
+	Kind string `json:"kind,omitempty"`
 
 	// RedirectHTTP redirects plain HTTP to HTTPS. The route itself then serves the Gateway's listeners on port 443, or
 	// the one that sectionName names.

@@ -77,7 +77,7 @@ func TestRoutesDoWhatAnnotationsDid(t *testing.T) {
 	safe := routed(namespace, "safe", func(spec *v1.AppServiceSpec) {
 		spec.Route.RedirectHTTP, spec.Route.TLS = true, &v1.RouteTLS{ClusterIssuer: "letsencrypt"}
 	})
-	calls := routed(namespace, "calls", func(spec *v1.AppServiceSpec) { spec.Ports[0].AppProtocol = ptr.To("grpc") })
+	calls := routed(namespace, "calls", func(spec *v1.AppServiceSpec) { spec.Route.Kind = "GRPCRoute" })
 	for _, app := range []*v1.AppService{whole, safe, calls} {
 		cluster.CreateReady(t, app)
 	}

@@ -122,7 +122,7 @@ var _ = register(vectors{
 	"a ServiceMonitor without the right": makes(`{ports: [{port: 80}], monitoring: {enabled: true}}`, "spec.monitoring.enabled asks for kind ServiceMonitor, and you may not create servicemonitors.monitoring.coreos.com"),
 	"an HTTPRoute without the right":     makes(`{ports: [{port: 80}], route: {parentRefs: [{name: a}]}}`, "spec.route asks for kind HTTPRoute, and you may not create httproutes.gateway.networking.k8s.io"),
 	"a ListenerSet without the right":    with(makes(`{ports: [{port: 80}], route: {parentRefs: [{name: a}], hostnames: [a.example.com], tls: {issuer: a}}}`, "spec.route.tls asks for kind ListenerSet, and you may not create listenersets.gateway.networking.k8s.io"), makesRoutes),
-	"a GRPCRoute without the right":      with(makes(`{ports: [{port: 80, appProtocol: grpc}], route: {parentRefs: [{name: a}]}}`, "spec.route asks for kind GRPCRoute, and you may not create grpcroutes.gateway.networking.k8s.io"), makesRoutes),
+	"a GRPCRoute without the right":      with(makes(`{ports: [{port: 80}], route: {kind: GRPCRoute, parentRefs: [{name: a}]}}`, "spec.route asks for kind GRPCRoute, and you may not create grpcroutes.gateway.networking.k8s.io"), makesRoutes),
 	"a ScaledObject without the right":   makes(`autoscaling: {maxReplicas: 2, triggers: [{type: cron, metadata: {start: 0 6 * * *, end: 0 20 * * *, timezone: UTC, desiredReplicas: "2"}}]}`, "spec.autoscaling.triggers asks for kind ScaledObject, and you may not create scaledobjects.keda.sh"),
 })
 

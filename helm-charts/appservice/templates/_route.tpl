@@ -1,42 +1,4 @@
 {{/*
-Not empty if the port of a number has the application protocol grpc. Takes a list: the ports, the number.
-*/}}
-{{- define "appservice.isGRPC" -}}
-{{- $number := int64 (index . 1) }}
-{{- range index . 0 }}
-{{- if and (eq (int64 .port) $number) (eq (lower (default "" .appProtocol)) "grpc") }}grpc{{ end }}
-{{- end }}
-{{- end }}
-
-{{/*
-The kind of the route: GRPCRoute if all requests go to ports with the application protocol grpc, and no rule says what only an HTTPRoute has.
-A path /SERVICE or /SERVICE/METHOD is the method of a GRPCRoute. Both kinds for the same hosts would refuse each other.
-*/}}
-{{- define "appservice.routeKind" -}}
-{{- $ports := .Values.ports }}
-{{- $first := int64 (include "appservice.firstPort" .) }}
-{{- $http := not (.Capabilities.APIVersions.Has "gateway.networking.k8s.io/v1/GRPCRoute") }}
-{{- range default (list dict) .Values.route.rules }}
-{{- if or .redirect .rewrite .cors .retry .requestTimeout .backendRequestTimeout }}{{ $http = true }}{{ end }}
-{{- $reached := 0 }}
-{{- range .backends }}
-{{- if not .service }}
-{{- $reached = add1 $reached }}
-{{- if not (include "appservice.isGRPC" (list $ports .port)) }}{{ $http = true }}{{ end }}
-{{- end }}
-{{- end }}
-{{- if and .backends (not $reached) }}{{ $http = true }}{{ end }}
-{{- if not (or .backends (include "appservice.isGRPC" (list $ports (default $first .port)))) }}{{ $http = true }}{{ end }}
-{{- range .matches }}
-{{- if or .method (eq (default "" .pathType) "RegularExpression") }}{{ $http = true }}{{ end }}
-{{- if not (regexMatch `^/$|^(?i)/[a-z_][a-z_0-9]*([.][a-z_][a-z_0-9]*)*(/([a-z_][a-z_0-9]*)?)?$` (default "/" .path)) }}{{ $http = true }}{{ end }}
-{{- if and (eq (default "" .pathType) "Exact") (ne (len (splitList "/" (default "/" .path | trimSuffix "/"))) 3) }}{{ $http = true }}{{ end }}
-{{- end }}
-{{- end }}
-{{- ternary "HTTPRoute" "GRPCRoute" $http -}}
-{{- end }}
-
-{{/*
 The parents of the route: its own listeners if it brings a certificate; those for HTTPS if plain HTTP is redirected; else all that are named.
 */}}
 {{- define "appservice.routeParents" -}}
@@ -82,8 +44,18 @@ What the schema cannot refuse: what contradicts itself, or has no effect.
 {{- if not $route.hostnames }}{{ fail "route.tls needs route.hostnames: a certificate is for names" }}{{ end }}
 {{- if or (ne (len $route.parentRefs) 1) (first $route.parentRefs).sectionName }}{{ fail "route.tls needs one entry in route.parentRefs, without sectionName: the route brings listeners of its own to that Gateway" }}{{ end }}
 {{- end }}
+{{- $calls := eq (default "" $route.kind) "GRPCRoute" }}
 {{- range $i, $rule := $route.rules }}
 {{- $at := printf "route.rules[%d]" $i }}
+{{- if $calls }}
+{{- range list "redirect" "rewrite" "cors" "retry" "requestTimeout" "backendRequestTimeout" }}
+{{- if index $rule . }}{{ fail (printf "%s.%s is of an HTTPRoute only: remove it, or set route.kind to HTTPRoute" $at .) }}{{ end }}
+{{- end }}
+{{- range $k, $match := .matches }}
+{{- $parts := splitList "/" (default "/" .path | trimSuffix "/") }}
+{{- if or .method (gt (len $parts) 3) (eq (default "" .pathType) "RegularExpression") (and (eq (default "" .pathType) "Exact") (ne (len $parts) 3)) (not (regexMatch `^/$|^(?i)/[a-z_][a-z_0-9]*([.][a-z_][a-z_0-9]*)*(/([a-z_][a-z_0-9]*)?)?$` (default "/" .path))) }}{{ fail (printf "%s.matches[%d] of a GRPCRoute is a path /SERVICE or /SERVICE/METHOD and headers: correct it, or set route.kind to HTTPRoute" $at $k) }}{{ end }}
+{{- end }}
+{{- end }}
 {{- if and .port .backends }}{{ fail (printf "%s takes port or backends, not both" $at) }}{{ end }}
 {{- if .redirect }}
 {{- range $other := list "port" "backends" "rewrite" "mirror" }}

@@ -201,7 +201,7 @@ func backendProtocol(c *conversion, name, value string) {
 		for _, rule := range c.route.Rules {
 			for i := range c.spec.Ports {
 				if port := &c.spec.Ports[i]; port.Port == ptr.Deref(rule.Port, c.spec.Ports[0].Port) && rule.Redirect == nil {
-					port.AppProtocol = ptr.To("grpc")
+					port.AppProtocol = ptr.To("kubernetes.io/h2c")
 				}
 			}
 		}

@@ -75,7 +75,7 @@ func TestConvert(t *testing.T) {
 
 func TestPortsThatSpeakGRPCSayIt(t *testing.T) {
 	_, rest, notes := converted(t, "{hosts: [{host: a.example.com}]}", "{backend-protocol: GRPC}")
-	assert.Equal(t, "grpc", *rest.Ports[0].AppProtocol)
+	assert.Equal(t, "kubernetes.io/h2c", *rest.Ports[0].AppProtocol)
 	assert.Empty(t, notes)
 	_, _, notes = converted(t, "{hosts: [{host: a.example.com}]}", "{backend-protocol: HTTPS}")
 	assert.Contains(t, notes, "BackendTLSPolicy")

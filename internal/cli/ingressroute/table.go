@@ -31,7 +31,7 @@ var Table = []Row{
 	{Annotation: "affinity-mode", Why: sticky},
 	{Annotation: "allowlist-source-range", Why: addresses},
 	{Annotation: "app-root", Field: "rules[].redirect", Why: "a rule for the path / alone", convert: appRoot},
-	{Annotation: "backend-protocol", Field: "ports[].appProtocol", Why: "GRPC becomes grpc, which makes a GRPCRoute. " + upstream, convert: backendProtocol},
+	{Annotation: "backend-protocol", Field: "ports[].appProtocol", Why: "GRPC becomes kubernetes.io/h2c. " + upstream, convert: backendProtocol},
 	{Annotation: "client-body-buffer-size", Why: buffering},
 	{Annotation: "connection-proxy-header", Why: "gateways set the header Connection themselves", convert: dropped},
 	{Annotation: "cors-*", Field: "rules[].cors", Why: "from Gateway API 1.5 on", convert: withEnableCORS},
