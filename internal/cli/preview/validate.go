@@ -1,6 +1,7 @@
 package preview
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,8 +44,8 @@ func (c *Cluster) Check(
 	}
 	places := placesOf(text)
 	if d != nil {
-		admitted := d.Admit(ctx, resource)
-		if problems := ofServer(d, admitted, places); len(problems) > 0 {
+		admitted := d.Admit(ctx, resource.DeepCopy())
+		if problems := ofServer(d, resource, admitted, places); len(problems) > 0 {
 			return problems
 		}
 		resource = admitted.Resource
@@ -71,12 +72,13 @@ func read(text []byte, namespace string) (*unstructured.Unstructured, error) {
 	return resource, nil
 }
 
-// ofServer lists the API server's errors, in its words, under strict field validation.
-func ofServer(d *crd.Definition, admitted crd.Admitted, at *places) []Problem {
+// ofServer lists the API server's errors about a resource, in its words, under strict field validation.
+func ofServer(d *crd.Definition, of *unstructured.Unstructured, admitted crd.Admitted, at *places) []Problem {
 	var problems []Problem
 	slices.Sort(admitted.Unknown)
 	for _, field := range admitted.Unknown {
-		problems = append(problems, at.problem(field, fmt.Sprintf("unknown field %q%s", field, d.DidYouMean(field))))
+		problems = append(problems, at.problem(field, fmt.Sprintf("unknown field %q%s", field,
+			cmp.Or(inWordsOf(of.Object, field), d.DidYouMean(field)))))
 	}
 	for _, err := range admitted.Errors {
 		problems = append(problems, at.problem(strings.TrimPrefix(err.Field, "<nil>"),

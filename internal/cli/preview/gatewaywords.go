@@ -1,0 +1,75 @@
+package preview
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// gatewayWords says how spec.route says what people write as in the Gateway API, by the fields that there are not. The
+// words may have the value of the object that the field is in: type and value of a path.
+var gatewayWords = []struct {
+	field *regexp.Regexp
+	words func(within map[string]any) string
+}{
+	{in(`matches\[\d+\]\.path\.(type|value)`), func(path map[string]any) string {
+		return fmt.Sprintf("write path: %v, and beside it pathType: %v", given(path, "value", "/"), given(path, "type", "PathPrefix"))
+	}},
+	{in(`matches\[\d+\]\.headers\[\d+\]\.(name|value|type)`), func(header map[string]any) string {
+		return fmt.Sprintf("headers are a map: write headers: {%v: %q}", given(header, "name", "x-a"),
+			fmt.Sprint(given(header, "value", "1")))
+	}},
+	{in(`backendRefs`), always("write port: 80, or for several backends: [{port: 80, weight: 9}, {service: next, port: 80}]")},
+	{in(`filters`), always("write a field for each filter: redirect, rewrite, requestHeaders, responseHeaders, cors, mirror")},
+	{in(`timeouts`), always("write requestTimeout and backendRequestTimeout")},
+	{in(`(redirect|rewrite)\.path\.(type|replaceFullPath|replacePrefixMatch)`),
+		always("write path for the whole path, or prefix for what the rule matches")},
+}
+
+// in matches a field of a rule of the route.
+func in(field string) *regexp.Regexp {
+	return regexp.MustCompile(`^spec\.route\.rules\[\d+\]\.` + field + `$`)
+}
+
+func always(words string) func(map[string]any) string {
+	return func(map[string]any) string { return words }
+}
+
+// given returns a value, or a common one.
+func given(object map[string]any, name string, common any) any {
+	if value, there := object[name]; there {
+		return value
+	}
+	return common
+}
+
+// inWordsOf returns how to say a field that there is not, which begins with a separator; empty if that is not known.
+func inWordsOf(content map[string]any, field string) string {
+	for _, known := range gatewayWords {
+		if known.field.MatchString(field) {
+			within, _ := at(content, field[:max(0, strings.LastIndex(field, "."))]).(map[string]any)
+			return ": in an AppService, " + known.words(within)
+		}
+	}
+	return ""
+}
+
+// at returns the value of a field such as spec.rules[0].path; nil if there is none.
+func at(content any, field string) any {
+	for step := range strings.FieldsFuncSeq(field, func(letter rune) bool { return strings.ContainsRune(".[]", letter) }) {
+		switch value := content.(type) {
+		case map[string]any:
+			content = value[step]
+		case []any:
+			index, err := strconv.Atoi(step)
+			if err != nil || index >= len(value) {
+				return nil
+			}
+			content = value[index]
+		default:
+			return nil
+		}
+	}
+	return content
+}
