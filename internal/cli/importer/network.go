@@ -15,11 +15,11 @@ import (
 func (s *subject) networkPieces() []piece {
 	var list []piece
 	if s.ingress != nil {
-		list = append(list, piece{source{describe(s.ingress.object), "spec"}, s.toIngress})
+		list = append(list, piece{from: source{describe(s.ingress.object), "spec"}, set: s.toIngress})
 	}
 	if s.policy != nil {
 		policy := s.policy.read
-		list = append(list, piece{source{describe(s.policy.object), "spec"}, func(spec *v1.AppServiceSpec) {
+		list = append(list, piece{from: source{describe(s.policy.object), "spec"}, set: func(spec *v1.AppServiceSpec) {
 			spec.NetworkPolicy = &v1.NetworkPolicy{Enabled: true}
 			if len(policy.Spec.Ingress) > 0 {
 				spec.NetworkPolicy.From = policy.Spec.Ingress[0].From
@@ -32,7 +32,7 @@ func (s *subject) networkPieces() []piece {
 	}
 	if s.route != nil {
 		route, _ := s.toRoute(s.route)
-		list = append(list, piece{source{describe(s.route), "spec"}, func(spec *v1.AppServiceSpec) { spec.Route = route }})
+		list = append(list, piece{from: source{describe(s.route), "spec"}, set: func(spec *v1.AppServiceSpec) { spec.Route = route }})
 	}
 	return list
 }
@@ -111,8 +111,7 @@ func (s *subject) takePolicy(list []pair[networkingv1.NetworkPolicy]) {
 			s.take(p.object)
 			continue
 		}
-		s.aside(p.object, "spec.networkPolicy makes one rule for all ports of the Service, and this one has others",
-			"keep it beside the AppService: it finds the pods as long as their labels stay")
+		s.stays(p.object, "spec.networkPolicy makes one rule for all ports of the Service, and this one has others")
 	}
 }
 

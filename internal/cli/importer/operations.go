@@ -2,6 +2,7 @@ package importer
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -17,20 +18,20 @@ import (
 func (s *subject) operationPieces() []piece {
 	var list []piece
 	if s.scaler != nil {
-		list = append(list, piece{source{describe(s.scaler.object), "spec"}, s.toAutoscaling})
+		list = append(list, piece{from: source{describe(s.scaler.object), "spec"}, set: s.toAutoscaling})
 	}
 	if s.budget != nil {
 		budget := s.budget.read
-		list = append(list, piece{source{describe(s.budget.object), "spec"}, func(spec *v1.AppServiceSpec) {
+		list = append(list, piece{from: source{describe(s.budget.object), "spec"}, set: func(spec *v1.AppServiceSpec) {
 			spec.PodDisruptionBudget = &v1.PodDisruptionBudget{Enabled: ptr.To(true), MinAvailable: budget.Spec.MinAvailable,
 				MaxUnavailable: budget.Spec.MaxUnavailable}
 		}})
 	}
 	if s.monitor != nil {
-		list = append(list, piece{source{describe(s.monitor), "spec"}, s.toMonitoring})
+		list = append(list, piece{from: source{describe(s.monitor), "spec"}, set: s.toMonitoring})
 	}
 	if s.claim != nil {
-		list = append(list, piece{source{describe(s.claim.object), "spec"}, func(spec *v1.AppServiceSpec) {
+		list = append(list, piece{from: source{describe(s.claim.object), "spec"}, set: func(spec *v1.AppServiceSpec) {
 			spec.Persistence = persistence(&s.claim.read.Spec, s.mountsOf(dataVolume)[0].MountPath)
 		}})
 	}
@@ -71,8 +72,7 @@ func (s *subject) takeMonitor(monitors []*unstructured.Unstructured) {
 			s.take(monitor)
 			continue
 		}
-		s.aside(monitor, "spec.monitoring scrapes one port of the Service",
-			"keep this one beside the AppService: it finds the Service as long as its labels stay")
+		s.stays(monitor, "spec.monitoring scrapes one port of the Service")
 	}
 }
 
@@ -119,7 +119,7 @@ func (s *subject) toMonitoring(spec *v1.AppServiceSpec) {
 // whole.
 func (s *subject) takeClaim(list []pair[corev1.PersistentVolumeClaim]) {
 	for _, p := range list {
-		if s.stateful == nil && p.read.Name == s.name {
+		if s.stateful == nil && p.read.Name == s.name && !s.world.taken[p.object] {
 			s.claim = &p
 			volume := s.claimVolume()
 			mounts := s.mountsOf(volume)
@@ -129,6 +129,9 @@ func (s *subject) takeClaim(list []pair[corev1.PersistentVolumeClaim]) {
 				continue
 			}
 			s.claim = nil
+		}
+		if s.world.taken[p.object] {
+			continue // another one that mounts it keeps it
 		}
 		s.aside(p.object, "it stays as it is: the AppService refers to it by spec.volumes, as the workload did",
 			"keep it beside the AppService")
@@ -153,9 +156,34 @@ func (s *subject) claimTemplate() *corev1.PersistentVolumeClaim {
 		return nil
 	}
 	for n := range s.stateful.Spec.VolumeClaimTemplates {
-		if template := &s.stateful.Spec.VolumeClaimTemplates[n]; template.Name == dataVolume &&
-			len(s.mountsOf(dataVolume)) == 1 {
-			return template
+		if template := &s.stateful.Spec.VolumeClaimTemplates[n]; template.Name == dataVolume {
+			if mounts := s.mountsOf(dataVolume); len(mounts) == 1 && mounts[0].SubPath == "" && mounts[0].SubPathExpr == "" &&
+				!mounts[0].ReadOnly {
+				return template
+			}
+		}
+	}
+	return nil
+}
+
+// statefulToo returns an error for a StatefulSet whose replicas have volumes that spec.persistence cannot express: what it
+// became would run without its data.
+func (s *subject) statefulToo() error {
+	if s.stateful == nil {
+		return nil
+	}
+	said := s.claimTemplate()
+	for n := range s.stateful.Spec.VolumeClaimTemplates {
+		template := &s.stateful.Spec.VolumeClaimTemplates[n]
+		mounted := false
+		s.eachContainer(func(c *corev1.Container) {
+			mounted = mounted || slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return m.Name == template.Name }) ||
+				slices.ContainsFunc(c.VolumeDevices, func(d corev1.VolumeDevice) bool { return d.Name == template.Name })
+		})
+		if template != said && mounted {
+			return fmt.Errorf("spec.volumeClaimTemplates[%s]: spec.persistence makes one claim for each replica, called %s, which the "+
+				"main container mounts once and as a whole: keep this StatefulSet as it is, or copy its data to a new AppService",
+				template.Name, dataVolume)
 		}
 	}
 	return nil
@@ -189,7 +217,7 @@ func (s *subject) accountPieces() []piece {
 	if name == "default" && !token {
 		return nil
 	}
-	return []piece{{s.fromPod("serviceAccountName"), func(spec *v1.AppServiceSpec) {
+	return []piece{{from: s.fromPod("serviceAccountName"), set: func(spec *v1.AppServiceSpec) {
 		create := s.account != nil
 		spec.ServiceAccount = &v1.ServiceAccount{Create: &create, Name: name, AutomountToken: token}
 		if create {
