@@ -57,6 +57,9 @@ func hasDomain(domain, of string) bool { return domain == of || strings.HasSuffi
 
 // commonLabels returns the labels that all objects and the pods have in common.
 func (s *subject) commonLabels() map[string]string {
+	if s.cron != nil {
+		return nil // an AppJob has no such field
+	}
 	common := s.ownLabels(s.template.Labels)
 	for _, object := range s.given {
 		has := object.GetLabels()

@@ -137,6 +137,8 @@ var rules = []rule{
 	{role: roleWorkload, field: at(container + `envFrom \(order\)`), reason: "what spec.config makes comes first",
 		remedy: "check whether two of them have a variable of the same name: the last counts", values: true},
 	{role: roleWorkload, field: at(pods + `initContainers \(order\)`), reason: "sidecars come first", remedy: "nothing to do"},
+	{role: roleWorkload, field: at(container + `imagePullPolicy`), of: differs, reason: "it is not the name of an image, for which the API server takes IfNotPresent",
+		remedy: "write the image", values: true},
 	{role: roleWorkload, field: at(container + `terminationMessagePolicy`), reason: "the last lines of a container that crashed become its message",
 		remedy: "nothing to do"},
 	{role: roleWorkload, field: at(container + `securityContext\.allowPrivilegeEscalation`), of: comes,

@@ -1,8 +1,7 @@
 package proof
 
 import (
-	"strings"
-
+	"github.com/distribution/reference"
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	batchv1 "k8s.io/api/batch/v1"
@@ -136,10 +135,13 @@ func defaultContainer(c *corev1.Container) {
 }
 
 // pullPolicy returns the default for an image: one with the tag latest, or with neither tag nor digest, is always pulled.
+// So is none that is not the name of an image.
 func pullPolicy(image string) corev1.PullPolicy {
-	name, _, digest := strings.Cut(image, "@")
-	_, tag, tagged := strings.Cut(name[strings.LastIndex(name, "/")+1:], ":")
-	if tag == "latest" || !tagged && !digest {
+	named, err := reference.ParseNormalizedNamed(image)
+	if err != nil {
+		return corev1.PullIfNotPresent
+	}
+	if tagged, is := reference.TagNameOnly(named).(reference.Tagged); is && tagged.Tag() == "latest" {
 		return corev1.PullAlways
 	}
 	return corev1.PullIfNotPresent
@@ -205,7 +207,7 @@ func defaultService(s *corev1.Service) {
 		fill(&s.Spec.ExternalTrafficPolicy, corev1.ServiceExternalTrafficPolicyCluster)
 	}
 	fillPointer(&s.Spec.IPFamilyPolicy, corev1.IPFamilyPolicySingleStack)
-	if *s.Spec.IPFamilyPolicy == corev1.IPFamilyPolicySingleStack && len(s.Spec.IPFamilies) == 1 {
+	if len(s.Spec.IPFamilies) == 1 { // that of the cluster, unless it has two
 		s.Spec.IPFamilies = nil
 	}
 	s.Spec.ClusterIPs, s.Spec.HealthCheckNodePort = nil, 0

@@ -52,8 +52,11 @@ func (s *side) meaning(object *unstructured.Unstructured) map[string]any {
 		delete(out, "metadata")
 		return out
 	}
-	out["metadata"] = s.metadata(metav1.ObjectMeta{Name: object.GetName(), Labels: object.GetLabels(),
-		Annotations: object.GetAnnotations()})
+	set := object.GetLabels()
+	if object.GetKind() == "ReplicationController" && len(set) == 0 {
+		set = podsOf(object).Labels // their default
+	}
+	out["metadata"] = s.metadata(metav1.ObjectMeta{Name: object.GetName(), Labels: set, Annotations: object.GetAnnotations()})
 	return out
 }
 

@@ -175,7 +175,9 @@ func (s *side) container(c *corev1.Container, volumes map[string]map[string]any,
 		if volumes[c.VolumeMounts[n].Name] == nil {
 			mount["volume"] = "no volume " + c.VolumeMounts[n].Name
 		}
-		mounts.add(strings.TrimSuffix(c.VolumeMounts[n].MountPath, "/"), mount)
+		path := strings.TrimSuffix(c.VolumeMounts[n].MountPath, "/")
+		mount["mountPath"] = path
+		mounts.add(path, mount)
 	}
 	mounts.order = nil
 	out["volumeMounts"] = mounts

@@ -158,6 +158,9 @@ type keyed struct {
 
 // diff calls found for everything that only one side has, and for each value that differs.
 func diff(path string, old, now any, found func(path string, old, now any)) {
+	if _, is := old.(*keyed); is && now == nil {
+		now = newKeyed()
+	}
 	switch before := old.(type) {
 	case map[string]any:
 		if after, is := now.(map[string]any); is {
