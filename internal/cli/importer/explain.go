@@ -68,7 +68,8 @@ func (s *subject) explain(d proof.Difference) {
 func (s *subject) ruled(note Note, d proof.Difference) Note {
 	for _, rule := range rules {
 		if (rule.role == "" || rule.role == s.role(d)) && (rule.kind == "" || rule.kind == s.kind()) &&
-			rule.field.MatchString(d.Field) && (rule.of == anyChange || rule.of == changeOf(d)) {
+			rule.field.MatchString(d.Field) && (rule.of == anyChange || rule.of == changeOf(d)) &&
+			(rule.was == "" || strings.Contains(rule.was, proof.Brief(d.Old))) {
 			note.Reason, note.Remedy = rule.reason, rule.remedy
 			if rule.values {
 				note.Reason = proof.Brief(d.Old) + " becomes " + proof.Brief(d.New) + ": " + note.Reason
@@ -98,7 +99,7 @@ func (s *subject) foldedInKind(d proof.Difference) bool {
 	if d.Before != s.workload || d.After.GetKind() == d.Before.GetKind() {
 		return false
 	}
-	return ofKind.MatchString(d.Field)
+	return ofKind.MatchString(d.Field) || d.Old == nil && strings.HasPrefix(d.Field, "spec.selector")
 }
 
 // within reports whether one of two paths is part of the other.
@@ -141,6 +142,8 @@ func (s *subject) gather() {
 				"change what else selects objects by it")
 		case key == versionLabel || key == "heritage" || key == "chart":
 			s.note(describe(s.workload), "metadata.labels."+key, "it is left out"+on+"it would be wrong with the next version", "nothing to do")
+		case s.kind() == JobKind:
+			s.note(describe(s.workload), "metadata.labels."+key, "it is left out"+on+"no field sets labels of the objects of an AppJob", "nothing to do")
 		case s.ownLabels(map[string]string{key: was[key]})[key] == "":
 			s.note(describe(s.workload), "metadata.labels."+key, "it is left out"+on+"no field sets labels of this domain", "take another key")
 		default:

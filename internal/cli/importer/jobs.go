@@ -30,7 +30,8 @@ func forJob(content map[string]any) {
 
 // jobPieces returns the pieces of an AppJob's spec, the image first.
 func (s *subject) jobPieces() []piece {
-	list := slices.Concat(s.containerPieces(), s.podPieces(), s.securityPieces(), s.configPieces(), s.accountPieces(), s.labelPieces())
+	list := s.containerPieces()
+	list = slices.Concat(list[:1], s.podPieces(), list[1:], s.securityPieces(), s.configPieces(), s.accountPieces(), s.labelPieces())
 	add := func(field, name string, value any) {
 		list = append(list, piece{from: s.from(field), job: map[string]any{name: value}})
 	}

@@ -39,6 +39,8 @@ type rule struct {
 	values bool
 	// kind of what is made; empty for any.
 	kind string
+	// was are former values; empty for any.
+	was string
 }
 
 func at(pattern string) *regexp.Regexp { return regexp.MustCompile("^" + pattern + "$") }
@@ -66,6 +68,7 @@ var rules = []rule{
 
 	{role: "Service", field: at(`metadata\.name`), reason: "what an AppService becomes has its name, by which others call it",
 		remedy: "keep a Service of the old name beside it as long as somebody uses that", values: true},
+	{role: roleWorkload, field: at(`metadata\.name`), reason: "each run has a Job of its own", remedy: "nothing to do", values: true, kind: JobKind},
 	{field: at(`metadata\.name`), reason: "what it becomes has its name", values: true},
 	{role: "PersistentVolumeClaim", field: at(`metadata\.annotations\.helm\.sh/resource-policy`), of: comes,
 		reason: "the claim, and its data, stay when the AppService is deleted", remedy: "nothing to do"},
@@ -84,6 +87,8 @@ var rules = []rule{
 	{field: at(`spec\.(selector|podSelector) \(finds\)`), reason: "each AppService has one of its own, for its own pods only",
 		remedy: "keep one beside them that selects by a label that the pods of all have (spec.podLabels)", values: true},
 
+	{role: roleWorkload, field: at(`kind`), reason: "an AppService is a Deployment, which replaces its pods and rolls out new versions",
+		remedy: "delete the old one when the AppService runs: what has another kind is not adopted", values: true, kind: v1.Kind, was: "Pod ReplicaSet ReplicationController"},
 	{role: roleWorkload, field: at(`kind`), reason: "an AppService is a Deployment, or a StatefulSet if each replica has a claim called data; with the kind go serviceName, the names and the order of replicas, and the way in which they are replaced, for which there is spec.strategy",
 		remedy: "make a new AppService beside it, and delete the old one when it runs: what has another kind is not adopted", values: true, kind: v1.Kind},
 	{role: roleWorkload, field: at(`kind`), reason: "an AppJob runs a Job, or a CronJob on a schedule", remedy: "nothing to do", values: true, kind: JobKind},

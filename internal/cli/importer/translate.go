@@ -22,7 +22,7 @@ func (s *subject) pieces() []piece {
 		return s.jobPieces()
 	}
 	list := s.containerPieces()
-	list = append(list, s.podPieces()...)
+	list = slices.Concat(list[:1], s.podPieces(), list[1:]) // volumes before their mounts
 	list = append(list, s.workloadPieces()...)
 	list = append(list, s.portPieces()...)
 	list = append(list, s.probePieces()...)
@@ -127,6 +127,13 @@ func (s *subject) saysPort(variable corev1.EnvVar) bool {
 func (s *subject) podPieces() []piece {
 	pod := &s.template.Spec
 	var list []piece
+	for _, volume := range pod.Volumes {
+		if s.claim != nil && volume.Name == dataVolume || s.files != nil && volume.Name == filesVolume {
+			continue
+		}
+		list = append(list, piece{from: s.fromPod("volumes[" + volume.Name + "]"),
+			set: func(spec *v1.AppServiceSpec) { spec.Volumes = append(spec.Volumes, volume) }})
+	}
 	for _, c := range pod.InitContainers {
 		sidecar := c.RestartPolicy != nil
 		c.RestartPolicy = nil
@@ -137,13 +144,6 @@ func (s *subject) podPieces() []piece {
 				spec.InitContainers = append(spec.InitContainers, c)
 			}
 		}})
-	}
-	for _, volume := range pod.Volumes {
-		if s.claim != nil && volume.Name == dataVolume || s.files != nil && volume.Name == filesVolume {
-			continue
-		}
-		list = append(list, piece{from: s.fromPod("volumes[" + volume.Name + "]"),
-			set: func(spec *v1.AppServiceSpec) { spec.Volumes = append(spec.Volumes, volume) }})
 	}
 	for _, secret := range pod.ImagePullSecrets {
 		list = append(list, piece{from: s.fromPod("imagePullSecrets[" + secret.Name + "]"), set: func(spec *v1.AppServiceSpec) {
