@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -19,30 +20,33 @@ import (
 	"github.com/example/appservice-operator/test/specs"
 )
 
-// importer renders with the chart that is shipped, and checks as the API server does.
+// importer renders with the charts that are shipped, and checks as the API server does.
 func importer(t testing.TB) *Importer {
 	t.Helper()
 	text, err := fs.ReadFile(appservice.Files, "watches.yaml")
 	require.NoError(t, err)
 	served, err := chart.LoadWatches(text, appservice.Files)
 	require.NoError(t, err)
-	at := slices.IndexFunc(served, func(w chart.Watch) bool { return w.GroupVersionKind == v1.GroupVersion.WithKind(v1.Kind) })
-	renderer := render.For(served[at], served[at].Chart)
-	checker, err := specs.NewChecker("../../../config/crd/bases/app.example.com_appservices.yaml")
-	require.NoError(t, err)
 	capabilities := chartutil.DefaultCapabilities.Copy()
 	capabilities.APIVersions = slices.Concat(capabilities.APIVersions, []string{
 		"gateway.networking.k8s.io/v1/HTTPRoute", "monitoring.coreos.com/v1/ServiceMonitor", "keda.sh/v1alpha1/ScaledObject",
 	})
+	renderers, checkers := map[string]*render.Renderer{}, map[string]*specs.Checker{}
+	for _, w := range served {
+		renderers[w.GroupVersionKind.Kind] = render.For(w, w.Chart)
+		checkers[w.GroupVersionKind.Kind], err = specs.NewChecker("../../../config/crd/bases/app.example.com_" +
+			strings.ToLower(w.GroupVersionKind.Kind) + "s.yaml")
+		require.NoError(t, err)
+	}
 	return &Importer{
 		Render: func(ctx context.Context, app *unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
-			result, err := renderer.Render(ctx, app, capabilities)
+			result, err := renderers[app.GetKind()].Render(ctx, app, capabilities)
 			if err != nil {
 				return nil, err
 			}
 			return result.Objects, nil
 		},
-		Check: func(app *unstructured.Unstructured) error { return checker.Check(app.Object) },
+		Check: func(app *unstructured.Unstructured) error { return checkers[app.GetKind()].Check(app.Object) },
 	}
 }
 
