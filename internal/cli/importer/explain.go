@@ -3,6 +3,7 @@ package importer
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -39,7 +40,7 @@ func (s *subject) explain(d proof.Difference) {
 	case d.After == nil:
 		s.notMade(d.Before)
 		return
-	case strings.HasPrefix(d.Field, "metadata.labels."):
+	case strings.HasPrefix(d.Field, "metadata.labels."), d.Old == nil && ofClaim.MatchString(d.Field) && theOperators(labelOf(d.Field)):
 		s.labels = append(s.labels, d)
 		return
 	case s.foldedInKind(d):
@@ -121,7 +122,7 @@ func (s *subject) gather() {
 	of, was, is := map[string][]string{}, map[string]string{}, map[string]string{}
 	var added []string
 	for _, d := range s.labels {
-		key := strings.TrimPrefix(d.Field, "metadata.labels.")
+		key := labelOf(d.Field)
 		switch {
 		case d.Old == nil && theOperators(key):
 			added = append(added, key)
@@ -155,6 +156,15 @@ func (s *subject) gather() {
 		s.note(describe(s.workload), "metadata.labels", "the operator adds "+strings.Join(slices.Compact(added), ", ")+" to all objects",
 			"nothing to do")
 	}
+}
+
+// ofClaim is a label of the claims of replicas.
+var ofClaim = regexp.MustCompile(`^spec\.volumeClaimTemplates\[[^]]*\]\.metadata\.labels\.`)
+
+// labelOf returns the key of a label from its path.
+func labelOf(field string) string {
+	_, key, _ := strings.Cut(field, "metadata.labels.")
+	return key
 }
 
 // theOperators reports whether a label is one of those that the operator sets on all objects.

@@ -55,7 +55,7 @@ func (s *subject) clean() {
 		c.VolumeMounts = slices.DeleteFunc(slices.Clone(c.VolumeMounts), func(m corev1.VolumeMount) bool { return s.injected(m.Name) })
 	})
 	s.template.Spec.Volumes = slices.DeleteFunc(slices.Clone(s.template.Spec.Volumes),
-		func(v corev1.Volume) bool { return s.injected(v.Name) })
+		func(v corev1.Volume) bool { return s.injected(v.Name) || s.claimed(v.Name) })
 }
 
 // noHostPort leaves out a port of the node, without which the others can stay.
@@ -85,6 +85,12 @@ func containerPort(port corev1.ContainerPort) string {
 // injected reports whether a volume is that of the account's token, which the API server adds to each Pod.
 func (s *subject) injected(volume string) bool {
 	return s.workload.GetKind() == "Pod" && strings.HasPrefix(volume, "kube-api-access-")
+}
+
+// claimed reports whether a claim of the replica takes the place of a volume.
+func (s *subject) claimed(volume string) bool {
+	return s.stateful != nil && slices.ContainsFunc(s.stateful.Spec.VolumeClaimTemplates,
+		func(c corev1.PersistentVolumeClaim) bool { return c.Name == volume })
 }
 
 // lastOf returns a list without the entries whose key a later one has.

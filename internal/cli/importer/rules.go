@@ -66,6 +66,8 @@ var rules = []rule{
 		remedy: "set it for the application, if it may have it"},
 	{role: roleTask, field: at(`.*`), of: differs, reason: "a release task has that of the application", remedy: "change it for the application, if it may have the same", values: true},
 
+	{role: "Service", field: at(`metadata\.name`), reason: "it leads to other workloads, too, and each AppService has a Service of its own",
+		remedy: "keep a Service of the old name beside them as long as somebody uses that", values: true},
 	{role: roleWorkload, field: at(`metadata\.name`), reason: "each run has a Job of its own", remedy: "nothing to do", values: true, kind: JobKind},
 	{field: at(`metadata\.name`), reason: "what it becomes has its name", values: true},
 	{role: "PersistentVolumeClaim", field: at(`metadata\.annotations\.helm\.sh/resource-policy`), of: comes,
@@ -169,8 +171,10 @@ var rules = []rule{
 	{role: roleWorkload, field: at(pods + `(containers\[[^]]*\]\.volumeMounts\[/var/run/secrets/kubernetes.io/serviceaccount\]|volumes\[kube-api-access-[^]]*\])`), of: goes,
 		reason: "the API server adds the token of the account by itself", remedy: "nothing to do"},
 
+	{role: "Service", field: at(`spec\.ports\[[^]]*\]\.name`), of: comes, reason: "spec.services and spec.service.ports say ports by their names",
+		remedy: "nothing to do", values: true},
 	{role: "Service", field: at(`spec\.ports\[[^]]*\]\.name`),
-		reason: "the ports of Services are those of spec.ports, whose names have at most 15 characters, small letters, digits and -, and a letter",
+		reason: "the ports of all Services, and of the container, are those of spec.ports, whose names have at most 15 characters, small letters, digits and -, and a letter",
 		remedy: "write the new name where something else, such as a ServiceMonitor, names the port", values: true},
 	{role: "Service", field: at(`spec\.ports\[[^]]*\]\.targetPort`), reason: "no container has a port of this name, so that it led nowhere",
 		remedy: "check the port", values: true},

@@ -133,6 +133,9 @@ func (s *side) ofWorkload(object *unstructured.Unstructured, template *corev1.Po
 				"metadata": s.metadata(metav1.ObjectMeta{Labels: claim.Labels, Annotations: claim.Annotations})})
 		}
 		claims.order = nil
+		if s.governing == "" {
+			delete(field(out, "spec"), "serviceName")
+		}
 		if len(s.claims) == 0 {
 			delete(field(out, "spec"), "persistentVolumeClaimRetentionPolicy") // of no claims
 		}

@@ -138,14 +138,14 @@ func appArmorProfile(value string) *corev1.AppArmorProfile {
 // sources returns what is in each volume, by its name.
 func (s *side) sources(pod *corev1.PodSpec) map[string]map[string]any {
 	all := map[string]map[string]any{}
-	for name := range s.claims {
-		all[name] = map[string]any{"volumeClaimTemplate": name}
-	}
 	for n := range pod.Volumes {
 		volume := content(&pod.Volumes[n])
 		delete(volume, "name")
 		s.references(volume, "")
 		all[pod.Volumes[n].Name] = volume
+	}
+	for name := range s.claims { // in place of a volume of their name
+		all[name] = map[string]any{"volumeClaimTemplate": name}
 	}
 	return all
 }
