@@ -166,8 +166,8 @@ func (s *subject) claimTemplate() *corev1.PersistentVolumeClaim {
 	return nil
 }
 
-// statefulToo returns an error for a StatefulSet whose replicas have volumes that spec.persistence cannot express: what it
-// became would run without its data.
+// statefulToo returns an error for a StatefulSet whose replicas have volumes that spec.persistence cannot express: what
+// it became would run without its data.
 func (s *subject) statefulToo() error {
 	if s.stateful == nil {
 		return nil
@@ -177,8 +177,9 @@ func (s *subject) statefulToo() error {
 		template := &s.stateful.Spec.VolumeClaimTemplates[n]
 		mounted := false
 		s.eachContainer(func(c *corev1.Container) {
-			mounted = mounted || slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return m.Name == template.Name }) ||
-				slices.ContainsFunc(c.VolumeDevices, func(d corev1.VolumeDevice) bool { return d.Name == template.Name })
+			used := append(names(c.VolumeMounts, func(m corev1.VolumeMount) string { return m.Name }),
+				names(c.VolumeDevices, func(d corev1.VolumeDevice) string { return d.Name })...)
+			mounted = mounted || slices.Contains(used, template.Name)
 		})
 		if template != said && mounted {
 			return fmt.Errorf("spec.volumeClaimTemplates[%s]: spec.persistence makes one claim for each replica, called %s, which the "+

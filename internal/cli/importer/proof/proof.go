@@ -144,7 +144,8 @@ func role(object *unstructured.Unstructured) string {
 	return object.GetKind()
 }
 
-// isTask reports whether an object is a Job that is part of a release: a hook of Helm, or what the operator makes of one.
+// isTask reports whether an object is a Job that is part of a release: a hook of Helm, or what the operator makes of
+// one.
 func isTask(object *unstructured.Unstructured) bool {
 	annotations := object.GetAnnotations()
 	return object.GetKind() == "Job" && (annotations["helm.sh/hook"] != "" || annotations["app.example.com/stage"] != "")
