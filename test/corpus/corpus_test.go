@@ -55,7 +55,7 @@ var grounds = []struct {
 }{{policy.Open, 0}, {policy.Shared, 3}}
 
 // named is an error that says which object, or which document of a file, is meant.
-var named = regexp.MustCompile(`document \d+|no Deployment or StatefulSet among|(Deployment|StatefulSet|Service|Ingress|ConfigMap|ServiceAccount|PersistentVolumeClaim|HorizontalPodAutoscaler|PodDisruptionBudget|NetworkPolicy) \S+`)
+var named = regexp.MustCompile(`document \d+|among \d+ objects|(Deployment|StatefulSet|ReplicaSet|ReplicationController|Pod|Job|CronJob|Service|Ingress|ConfigMap|ServiceAccount|PersistentVolumeClaim|HorizontalPodAutoscaler|PodDisruptionBudget|NetworkPolicy) \S+`)
 
 // tally counts for all manifests at once.
 type tally struct {

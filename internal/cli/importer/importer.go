@@ -191,7 +191,7 @@ func (i *Importer) nameOf(w *world, of *unstructured.Unstructured) string {
 
 // prove compares the original with what is rendered, and adds a note for each difference.
 func (s *subject) prove(all []*subject) {
-	for _, d := range proof.Differences(s.before(all), s.after(all)) {
+	for _, d := range proof.Differences(s.before(), s.after(all)) {
 		s.explain(d)
 	}
 	s.notesBeside()
@@ -200,10 +200,11 @@ func (s *subject) prove(all []*subject) {
 }
 
 // before is the application as it was, among the other workloads of its namespace.
-func (s *subject) before(all []*subject) proof.Side {
+func (s *subject) before() proof.Side {
 	others := map[string]map[string]string{}
 	for _, object := range s.world.objects {
-		if template := podTemplate(object); template != nil && object != s.workload && !controlled(object) && !isHook(object) {
+		template := podTemplate(object)
+		if template != nil && object != s.workload && !controlled(object) && !isHook(object) {
 			others[describe(object)] = template.Labels
 		}
 	}
@@ -212,7 +213,7 @@ func (s *subject) before(all []*subject) proof.Side {
 
 // after is the application as it is rendered, among the other workloads as they are then.
 func (s *subject) after(all []*subject) proof.Side {
-	side := s.before(all)
+	side := s.before()
 	side.Objects = s.rendered
 	for _, other := range all {
 		if other == s || other.namespace() != s.namespace() {

@@ -31,7 +31,8 @@ func forJob(content map[string]any) {
 // jobPieces returns the pieces of an AppJob's spec, the image first.
 func (s *subject) jobPieces() []piece {
 	list := s.containerPieces()
-	list = slices.Concat(list[:1], s.podPieces(), list[1:], s.securityPieces(), s.configPieces(), s.accountPieces(), s.labelPieces())
+	list = slices.Concat(list[:1], s.podPieces(), list[1:], s.securityPieces(), s.configPieces(), s.accountPieces(),
+		s.labelPieces())
 	add := func(field, name string, value any) {
 		list = append(list, piece{from: s.from(field), job: map[string]any{name: value}})
 	}
@@ -61,7 +62,8 @@ func (s *subject) jobPieces() []piece {
 	return list
 }
 
-// jobToo returns an error for a Job that does not run as an AppJob: it has several containers, or pods that count together.
+// jobToo returns an error for a Job that does not run as an AppJob: it has several containers, or pods that count
+// together.
 func (s *subject) jobToo() error {
 	if s.cron == nil {
 		return nil

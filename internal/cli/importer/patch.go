@@ -119,15 +119,16 @@ func (s *subject) otherSecurity() []fragment {
 // portsOf returns the ports of the main container as rendered.
 func portsOf(rendered []*unstructured.Unstructured) []corev1.ContainerPort {
 	for _, object := range rendered {
-		if template := podTemplate(object); template != nil && object.GetKind() != "Job" && len(template.Spec.Containers) > 0 {
+		template := podTemplate(object)
+		if template != nil && object.GetKind() != "Job" && len(template.Spec.Containers) > 0 {
 			return template.Spec.Containers[0].Ports
 		}
 	}
 	return nil
 }
 
-// port returns a port that no port of the Service targets, or that says more. A patch finds a port by its number, so that
-// one cannot be added beside another of the same number; and a name that is in use is left out.
+// port returns a port that no port of the Service targets, or that says more. A patch finds a port by its number, so
+// that one cannot be added beside another of the same number; and a name that is in use is left out.
 func (s *subject) port(path, key string, rendered []corev1.ContainerPort) []fragment {
 	for _, port := range s.container().Ports {
 		if containerPort(port) != key || strings.HasSuffix(path, "].name") || strings.HasSuffix(path, "].hostPort") {

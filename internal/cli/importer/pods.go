@@ -52,7 +52,7 @@ func (s *subject) clean() {
 			s.noHostPort(c, n)
 			c.Ports[n].Protocol = cmp.Or(c.Ports[n].Protocol, corev1.ProtocolTCP)
 		}
-		c.VolumeMounts = slices.DeleteFunc(slices.Clone(c.VolumeMounts), func(m corev1.VolumeMount) bool { return s.injected(m.Name) })
+		unmount(c, s.injected)
 	})
 	s.template.Spec.Volumes = slices.DeleteFunc(slices.Clone(s.template.Spec.Volumes),
 		func(v corev1.Volume) bool { return s.injected(v.Name) || s.claimed(v.Name) })
@@ -80,6 +80,12 @@ func containerPort(port corev1.ContainerPort) string {
 		return fmt.Sprint(port.ContainerPort)
 	}
 	return fmt.Sprintf("%d/%s", port.ContainerPort, port.Protocol)
+}
+
+// unmount removes the mounts of some volumes.
+func unmount(c *corev1.Container, volume func(name string) bool) {
+	c.VolumeMounts = slices.DeleteFunc(slices.Clone(c.VolumeMounts),
+		func(m corev1.VolumeMount) bool { return volume(m.Name) })
 }
 
 // injected reports whether a volume is that of the account's token, which the API server adds to each Pod.
@@ -200,7 +206,7 @@ func (s *subject) adaptVolumes() {
 						"use another kind of volume, or keep this workload as it is")
 				}
 			}
-			c.VolumeMounts = slices.DeleteFunc(slices.Clone(c.VolumeMounts), func(m corev1.VolumeMount) bool { return m.Name == v.Name })
+			unmount(c, func(volume string) bool { return volume == v.Name })
 		})
 		s.lose(templatePath("volumes["+v.Name+"]"), "a folder of the node (hostPath) is below Pod Security Baseline: it is left out",
 			"nothing to do: no container mounts it")

@@ -10,8 +10,8 @@ import (
 )
 
 // shorten removes each field without which the resource renders the same objects. So it finds all defaults: those of
-// the chart, of the API server, and those that follow from other fields. It tries fields together, and halves of them if
-// not all can go; equal fields of entries of lists are one, so that long lists cost no more than short ones.
+// the chart, of the API server, and those that follow from other fields. It tries fields together, and halves of them
+// if not all can go; equal fields of entries of lists are one, so that long lists cost no more than short ones.
 func (i *Importer) shorten(ctx context.Context, s *subject) {
 	rendered, err := i.made(ctx, s.app)
 	if err != nil {

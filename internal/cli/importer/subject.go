@@ -111,7 +111,8 @@ func (s *subject) read() (err error) {
 	case "ReplicationController":
 		var old *corev1.ReplicationController
 		old, err = as[corev1.ReplicationController](of)
-		s.deployment = &appsv1.Deployment{Spec: appsv1.DeploymentSpec{Replicas: old.Spec.Replicas, MinReadySeconds: old.Spec.MinReadySeconds}}
+		s.deployment = &appsv1.Deployment{}
+		s.deployment.Spec.Replicas, s.deployment.Spec.MinReadySeconds = old.Spec.Replicas, old.Spec.MinReadySeconds
 		if len(old.Spec.Selector) > 0 {
 			s.deployment.Spec.Selector = &metav1.LabelSelector{MatchLabels: old.Spec.Selector}
 		}
@@ -133,7 +134,8 @@ func (s *subject) read() (err error) {
 // ofPod reads a Pod as a Deployment, or as a Job if it ends.
 func (s *subject) ofPod() {
 	template := *podTemplate(s.workload)
-	if policy := template.Spec.RestartPolicy; policy == corev1.RestartPolicyNever || policy == corev1.RestartPolicyOnFailure {
+	policy := template.Spec.RestartPolicy
+	if policy == corev1.RestartPolicyNever || policy == corev1.RestartPolicyOnFailure {
 		s.cron = &batchv1.CronJob{}
 		s.cron.Spec.JobTemplate.Spec.Template = template
 		s.cron.Spec.JobTemplate.Spec.BackoffLimit = new(int32)

@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// invalid returns the error with which an API server or a kubelet would refuse rendered objects, where the chart and its
-// schema leave it to them.
+// invalid returns the error with which an API server or a kubelet would refuse rendered objects, where the chart and
+// its schema leave it to them.
 func invalid(rendered []*unstructured.Unstructured) error {
 	for _, object := range rendered {
 		if size, _, _ := unstructured.NestedString(object.Object, "spec", "resources", "requests", "storage"); size == "0" {

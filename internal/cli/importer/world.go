@@ -70,7 +70,8 @@ func reads[T any](object *unstructured.Unstructured) error {
 // in returns the objects of a namespace: those of another one have nothing to do with a workload.
 func (w *world) in(namespace string) *world {
 	of := func(list []*unstructured.Unstructured) []*unstructured.Unstructured {
-		return slices.DeleteFunc(slices.Clone(list), func(o *unstructured.Unstructured) bool { return o.GetNamespace() != namespace })
+		return slices.DeleteFunc(slices.Clone(list),
+			func(o *unstructured.Unstructured) bool { return o.GetNamespace() != namespace })
 	}
 	return &world{objects: of(w.objects), workloads: of(w.workloads), taken: w.taken}
 }
@@ -104,7 +105,8 @@ func podTemplate(object *unstructured.Unstructured) *corev1.PodTemplateSpec {
 	switch object.GetKind() {
 	case "Pod":
 		pod, _ := as[corev1.Pod](object)
-		return &corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: pod.Labels, Annotations: pod.Annotations}, Spec: pod.Spec}
+		meta := metav1.ObjectMeta{Labels: pod.Labels, Annotations: pod.Annotations}
+		return &corev1.PodTemplateSpec{ObjectMeta: meta, Spec: pod.Spec}
 	case "CronJob":
 		job, _ := as[batchv1.CronJob](object)
 		return &job.Spec.JobTemplate.Spec.Template
@@ -223,7 +225,8 @@ func (w *world) leftOver() []Note {
 		if w.taken[object] {
 			continue
 		}
-		notes = append(notes, Note{Object: describe(object), Reason: w.leftOverReason(object), Remedy: leftOverRemedy(object)})
+		note := Note{Object: describe(object), Reason: w.leftOverReason(object), Remedy: leftOverRemedy(object)}
+		notes = append(notes, note)
 	}
 	return notes
 }

@@ -134,8 +134,8 @@ func defaultContainer(c *corev1.Container) {
 	defaultResources(&c.Resources)
 }
 
-// pullPolicy returns the default for an image: one with the tag latest, or with neither tag nor digest, is always pulled.
-// So is none that is not the name of an image.
+// pullPolicy returns the default for an image: one with the tag latest, or with neither tag nor digest, is always
+// pulled. What is not the name of an image is not.
 func pullPolicy(image string) corev1.PullPolicy {
 	named, err := reference.ParseNormalizedNamed(image)
 	if err != nil {

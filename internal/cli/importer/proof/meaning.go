@@ -154,7 +154,8 @@ func (s *side) ofWorkload(object *unstructured.Unstructured, template *corev1.Po
 		}
 		return s.ofJob(map[string]any{"spec": map[string]any{}}, content(&job.Spec), template)
 	case "Pod":
-		if template.Spec.RestartPolicy == corev1.RestartPolicyNever || template.Spec.RestartPolicy == corev1.RestartPolicyOnFailure {
+		policy := template.Spec.RestartPolicy
+		if policy == corev1.RestartPolicyNever || policy == corev1.RestartPolicyOnFailure {
 			return s.ofJob(map[string]any{"spec": map[string]any{}}, map[string]any{}, template)
 		}
 		out = map[string]any{"spec": map[string]any{"replicas": int64(1)}}
@@ -298,7 +299,8 @@ func (s *side) ofScaler(scaler *autoscalingv2.HorizontalPodAutoscaler) map[strin
 			metric.Container = s.name(metric.Container)
 		}
 	}
-	slices.SortFunc(scaler.Spec.Metrics, func(a, b autoscalingv2.MetricSpec) int { return strings.Compare(inJSON(a), inJSON(b)) })
+	slices.SortFunc(scaler.Spec.Metrics,
+		func(a, b autoscalingv2.MetricSpec) int { return strings.Compare(inJSON(a), inJSON(b)) })
 	scaler.Spec.ScaleTargetRef = autoscalingv2.CrossVersionObjectReference{}
 	out := content(scaler)
 	delete(field(out, "spec"), "scaleTargetRef")

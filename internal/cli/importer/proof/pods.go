@@ -151,7 +151,8 @@ func (s *side) sources(pod *corev1.PodSpec) map[string]map[string]any {
 }
 
 // container returns what a container means.
-func (s *side) container(c *corev1.Container, volumes map[string]map[string]any, mounted map[string]bool) map[string]any {
+func (s *side) container(c *corev1.Container, volumes map[string]map[string]any,
+	mounted map[string]bool) map[string]any {
 	for _, probe := range []*corev1.Probe{c.LivenessProbe, c.ReadinessProbe, c.StartupProbe} {
 		if probe != nil {
 			resolve(c, &probe.ProbeHandler)

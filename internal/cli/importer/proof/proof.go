@@ -152,7 +152,8 @@ func (s *side) role(object *unstructured.Unstructured) string {
 	return role(object)
 }
 
-// isTask reports whether an object is a Job that is part of a release: a hook of Helm, or what the operator makes of one.
+// isTask reports whether an object is a Job that is part of a release: a hook of Helm, or what the operator makes of
+// one.
 func isTask(object *unstructured.Unstructured) bool {
 	annotations := object.GetAnnotations()
 	return object.GetKind() == "Job" && (annotations["helm.sh/hook"] != "" || annotations["app.example.com/stage"] != "")

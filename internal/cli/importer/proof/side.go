@@ -76,7 +76,8 @@ func podsOf(object *unstructured.Unstructured) *corev1.PodTemplateSpec {
 	switch object.GetKind() {
 	case "Pod":
 		pod := as[corev1.Pod](object)
-		return &corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: pod.Labels, Annotations: pod.Annotations}, Spec: pod.Spec}
+		meta := metav1.ObjectMeta{Labels: pod.Labels, Annotations: pod.Annotations}
+		return &corev1.PodTemplateSpec{ObjectMeta: meta, Spec: pod.Spec}
 	case "CronJob":
 		return &as[batchv1.CronJob](object).Spec.JobTemplate.Spec.Template
 	case "Deployment", "StatefulSet", "ReplicaSet", "ReplicationController", "DaemonSet", "Job":
