@@ -27,6 +27,7 @@ var kinds = []schema.GroupVersionKind{
 	{Group: "policy", Version: "v1", Kind: "PodDisruptionBudget"},
 	{Group: "monitoring.coreos.com", Version: "v1", Kind: "ServiceMonitor"},
 	{Group: "gateway.networking.k8s.io", Version: "v1", Kind: "HTTPRoute"},
+	{Group: "gateway.networking.k8s.io", Version: "v1", Kind: kindGRPCRoute},
 	{Group: "keda.sh", Version: "v1alpha1", Kind: "ScaledObject"},
 }
 

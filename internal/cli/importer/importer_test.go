@@ -42,7 +42,8 @@ var shipped = sync.OnceValues(func() (*Importer, error) {
 	}
 	capabilities := chartutil.DefaultCapabilities.Copy()
 	capabilities.APIVersions = slices.Concat(capabilities.APIVersions, []string{
-		"gateway.networking.k8s.io/v1/HTTPRoute", "monitoring.coreos.com/v1/ServiceMonitor", "keda.sh/v1alpha1/ScaledObject",
+		"gateway.networking.k8s.io/v1/HTTPRoute", "gateway.networking.k8s.io/v1/GRPCRoute",
+		"monitoring.coreos.com/v1/ServiceMonitor", "keda.sh/v1alpha1/ScaledObject",
 	})
 	renderers, checkers := map[string]*render.Renderer{}, map[string]*specs.Checker{}
 	for _, w := range served {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
@@ -12,6 +13,9 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 )
+
+// kindGRPCRoute is the kind of a route whose paths are methods.
+const kindGRPCRoute = "GRPCRoute"
 
 func (s *subject) networkPieces() []piece {
 	var list []piece
@@ -163,6 +167,9 @@ func (s *subject) takeRoute(list []*unstructured.Unstructured) {
 func (s *subject) toRoute(object *unstructured.Unstructured) (*v1.Route, bool) {
 	spec, _, _ := unstructured.NestedMap(object.Object, "spec")
 	out, sayable := &v1.Route{}, true
+	if object.GetKind() == kindGRPCRoute {
+		out.Kind = kindGRPCRoute
+	}
 	for _, item := range list(spec["parentRefs"]) {
 		parent := fields{item, &sayable}
 		out.ParentRefs = append(out.ParentRefs,
@@ -193,9 +200,7 @@ func (s *subject) routeRule(rule fields) v1.RouteRule {
 	out.Retry = routeRetry(fields{rule.sub("retry"), rule.whole})
 	for _, item := range rule.list("matches") {
 		match := fields{item, rule.whole}
-		path := fields{match.sub("path"), rule.whole}
-		to := v1.RouteMatch{Path: path.text("value"), PathType: path.text("type"), Method: match.text("method")}
-		path.done()
+		to := routeMatch(match)
 		for _, item := range match.list("headers") {
 			header := fields{item, rule.whole}
 			header.may("type", "Exact")
@@ -210,6 +215,26 @@ func (s *subject) routeRule(rule fields) v1.RouteRule {
 	}
 	rule.done()
 	return out
+}
+
+// routeMatch converts the path and the method of a match. A GRPCRoute has both in its method, which is a path here.
+func routeMatch(match fields) v1.RouteMatch {
+	path := fields{match.sub("path"), match.whole}
+	to := v1.RouteMatch{Path: path.text("value"), PathType: path.text("type")}
+	path.done()
+	if _, is := match.content["method"].(string); is {
+		to.Method = match.text("method")
+		return to
+	}
+	method := fields{match.sub("method"), match.whole}
+	service, name := method.text("service"), method.text("method")
+	method.may("type", "Exact")
+	method.done()
+	*match.whole = *match.whole && (service != "" || name == "")
+	if service != "" {
+		to.Path = strings.TrimSuffix("/"+service+"/"+name, "/")
+	}
+	return to
 }
 
 // fields reads a map field by field; whole becomes false if a field is not read.

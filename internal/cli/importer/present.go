@@ -37,6 +37,7 @@ var former = map[string]present{
 	"batch/v2alpha1 CronJob":                       {"batch/v1", nil},
 	"gateway.networking.k8s.io/v1beta1 HTTPRoute":  {"gateway.networking.k8s.io/v1", nil},
 	"gateway.networking.k8s.io/v1alpha2 HTTPRoute": {"gateway.networking.k8s.io/v1", nil},
+	"gateway.networking.k8s.io/v1alpha2 GRPCRoute": {"gateway.networking.k8s.io/v1", nil},
 }
 
 // modern returns an object in the version that is served. What it leaves open has the present defaults.

@@ -188,7 +188,8 @@ func selectorOf(content map[string]any) *metav1.LabelSelector {
 
 // routesTo returns the routes that lead to a Service.
 func (w *world) routesTo(isService func(name string) bool) []*unstructured.Unstructured {
-	return slices.DeleteFunc(w.of("gateway.networking.k8s.io", "HTTPRoute"), func(route *unstructured.Unstructured) bool {
+	const group = "gateway.networking.k8s.io"
+	return slices.DeleteFunc(slices.Concat(w.of(group, "HTTPRoute"), w.of(group, kindGRPCRoute)), func(route *unstructured.Unstructured) bool {
 		rules, _, _ := unstructured.NestedFieldNoCopy(route.Object, "spec", "rules")
 		return !slices.ContainsFunc(list(rules), func(rule map[string]any) bool {
 			return slices.ContainsFunc(list(rule["backendRefs"]), func(backend map[string]any) bool {

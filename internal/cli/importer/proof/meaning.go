@@ -73,7 +73,9 @@ func (s *side) ofOther(object *unstructured.Unstructured) map[string]any {
 	case "ServiceMonitor":
 		s.ofMonitor(object, spec)
 	case "HTTPRoute":
-		s.ofRoute(spec)
+		s.ofRoute(spec, map[string]any{"path": map[string]any{"type": "PathPrefix", "value": "/"}})
+	case "GRPCRoute":
+		s.ofRoute(spec, map[string]any{})
 	}
 	return out
 }
@@ -373,7 +375,8 @@ func (s *side) endpoint(endpoint map[string]any, found []*corev1.Service) {
 	}
 }
 
-func (s *side) ofRoute(spec map[string]any) {
+// ofRoute sets the defaults of a route, all being the match for all requests.
+func (s *side) ofRoute(spec, all map[string]any) {
 	each(spec, "parentRefs", func(parent map[string]any) {
 		unless(parent, "group", "gateway.networking.k8s.io")
 		unless(parent, "kind", "Gateway")
@@ -386,7 +389,12 @@ func (s *side) ofRoute(spec map[string]any) {
 		s.filters(rule)
 		unless(rule, "matches", []any{map[string]any{}})
 		each(rule, "matches", func(match map[string]any) {
-			unless(match, "path", map[string]any{"type": "PathPrefix", "value": "/"})
+			for key, value := range all {
+				unless(match, key, value)
+			}
+			if method, is := match["method"].(map[string]any); is {
+				unless(method, "type", "Exact")
+			}
 			each(match, "headers", func(header map[string]any) { unless(header, "type", "Exact") })
 		})
 	})
