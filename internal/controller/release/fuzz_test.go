@@ -55,7 +55,8 @@ func FuzzCompare(f *testing.F) {
 		if err != nil {
 			return // the API server would not have taken that
 		}
-		typedDesired, err := converter.ObjectToTyped(desired)
+		sent := asFarAsMutable(desired, live) // claim templates never change, not even their order
+		typedDesired, err := converter.ObjectToTyped(sent)
 		require.NoError(t, err)
 		merged, err := typedLive.Merge(typedDesired)
 		require.NoError(t, err)
@@ -70,7 +71,7 @@ func FuzzCompare(f *testing.F) {
 		}
 		applied := &unstructured.Unstructured{Object: content}
 		plan := Compare([]*unstructured.Unstructured{desired}, there(applied))
-		if first := lacking("", desired.Object, applied.Object); first != nil || !plan.Empty() && !plan.Apply[0].added {
+		if first := lacking("", sent.Object, applied.Object); first != nil || !plan.Empty() && !plan.Apply[0].added {
 			t.Errorf("after the apply, Compare still finds a difference: %s", plan)
 		}
 	})
