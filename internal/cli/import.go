@@ -8,11 +8,15 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"helm.sh/helm/v3/pkg/chartutil"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/chart/crd"
 	"github.com/example/appservice-operator/internal/cli/importer"
+	"github.com/example/appservice-operator/internal/cli/preview"
 	"github.com/example/appservice-operator/internal/render"
 )
 
@@ -26,17 +30,20 @@ const (
 type importing struct {
 	*shell
 	file, charts, notes string
+	names               []string
 	strict              bool
 }
 
 func importCommand(s *shell) *cobra.Command {
 	i := &importing{shell: s}
 	command := &cobra.Command{
-		Use:   "import deployment/NAME | statefulset/NAME | release/NAME | -f FILE",
+		Use:   "import KIND/NAME | release/NAME | -f FILE",
 		Short: "Write AppServices for existing workloads",
-		Long: "Import writes an AppService for a Deployment or a StatefulSet and its related objects, for a Helm release or\n" +
-			"for a manifest of objects. It prints YAML, and changes nothing.\n\n" +
-			"The AppService is rendered and compared with the original: a note explains each difference, and what to do about it.",
+		Long: "Import writes an AppService for a Deployment, StatefulSet, ReplicaSet or Pod and its related objects, an AppJob for a\n" +
+			"Job or CronJob, and both for a Helm release or a manifest of objects. It prints YAML, and changes nothing.\n\n" +
+			"What it writes is rendered and compared with the original: a note explains each difference, and what to do about it.\n" +
+			"A workload that cannot be imported is named, with the reason, and the others are: the exit code is 1 then, as it is for\n" +
+			"a difference that no note explains, which is a bug.",
 		Example: `# import a Deployment with its Service, Ingress, autoscaler and so on
 kubectl appservice import deployment/legacy
 
@@ -44,7 +51,10 @@ kubectl appservice import deployment/legacy
 kubectl appservice import release/legacy --notes comments
 
 # import the objects of a manifest; notes are findings
-kubectl appservice import -f manifest.yaml --strict`,
+kubectl appservice import -f manifest.yaml --strict
+
+# give what is made another name than the workload has
+kubectl appservice import -f manifest.yaml --name 2048-game=game-2048`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			return i.run(command.Context(), args)
@@ -54,6 +64,7 @@ kubectl appservice import -f manifest.yaml --strict`,
 	flags.StringVarP(&i.file, "filename", "f", "", "manifest to import instead of objects in the cluster; - for stdin")
 	flags.StringVar(&i.charts, chartFlag, "", chartUsage)
 	flags.StringVar(&i.notes, "notes", notesStderr, "where notes go: stderr, or comments in the YAML")
+	flags.StringArrayVar(&i.names, "name", nil, "name of what is made: NAME for the only workload, else WORKLOAD=NAME or KIND/WORKLOAD=NAME")
 	flags.BoolVar(&i.strict, "strict", false, "exit with 1 if there are notes")
 	return command
 }
@@ -63,23 +74,22 @@ func (i *importing) run(ctx context.Context, args []string) error {
 		return fmt.Errorf("--notes=%s: it can be %s or %s", i.notes, notesStderr, notesComments)
 	}
 	if (i.file == "") == (len(args) == 0) {
-		return errors.New("name one thing to import: deployment/NAME, statefulset/NAME, release/NAME or -f FILE")
+		return errors.New("name one thing to import: KIND/NAME, release/NAME or -f FILE")
 	}
 	made, err := i.importer()
 	if err != nil {
 		return err
 	}
-	var results []importer.Result
-	var left []importer.Note
+	var imported *importer.Import
 	if i.file != "" {
-		results, left, err = i.fromFile(ctx, made)
+		imported, err = i.fromFile(ctx, made)
 	} else {
-		results, left, err = i.fromCluster(ctx, made, args[0])
+		imported, err = i.fromCluster(ctx, made, args[0])
 	}
 	if err != nil {
 		return err
 	}
-	return i.print(results, left)
+	return i.print(imported)
 }
 
 // importer returns an importer that renders like the operator, for a cluster that serves all kinds of the chart.
@@ -88,19 +98,16 @@ func (i *importing) importer() (*importer.Importer, error) {
 	if err != nil {
 		return nil, err
 	}
-	kind := v1.GroupVersion.WithKind(v1.Kind)
-	renderer := charts.Renderers[kind]
-	if renderer == nil {
-		return nil, fmt.Errorf("the charts serve no %s, which import writes: they serve %s", v1.Kind, kindsOf(charts))
-	}
-	capabilities := render.Serving(renderer.Chart)
-	admission, err := definitionOf(shipped, kind)
-	if err != nil {
-		return nil, err
+	kinds := map[string]*made{}
+	for _, kind := range []string{v1.Kind, importer.JobKind} {
+		if kinds[kind], err = madeOf(charts, kind); err != nil {
+			return nil, err
+		}
 	}
 	return &importer.Importer{
 		Render: func(ctx context.Context, app *unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
-			result, err := renderer.Render(ctx, app, capabilities)
+			of := kinds[app.GetKind()]
+			result, err := of.renderer.Render(ctx, app, of.capabilities)
 			if err != nil {
 				return nil, err
 			}
@@ -109,87 +116,147 @@ func (i *importing) importer() (*importer.Importer, error) {
 		Check: func(app *unstructured.Unstructured) error {
 			app = app.DeepCopy()
 			app.SetNamespace(cmp.Or(app.GetNamespace(), i.offlineNamespace()))
-			return admission.Admit(context.Background(), app).Errors.ToAggregate()
+			return kinds[app.GetKind()].definition.Admit(context.Background(), app).Errors.ToAggregate()
 		},
+		Names: i.renamed(),
 	}, nil
 }
 
-func (i *importing) fromFile(
-	ctx context.Context, made *importer.Importer,
-) (results []importer.Result, left []importer.Note, err error) {
-	text, err := i.content(i.file)
-	if err != nil {
-		return nil, nil, err
-	}
-	objects, err := importer.Manifest(text, *i.kube.Namespace)
-	if err == nil {
-		results, left, err = made.Objects(ctx, objects, "")
-	}
-	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", i.file, err)
-	}
-	return results, left, nil
+// made is how resources of a kind are rendered and checked.
+type made struct {
+	renderer     *render.Renderer
+	capabilities *chartutil.Capabilities
+	definition   *crd.Definition
 }
 
-func (i *importing) fromCluster(ctx context.Context, made *importer.Importer,
-	what string) ([]importer.Result, []importer.Note, error) {
+// madeOf renders as for a cluster that serves all kinds of the chart.
+func madeOf(charts *preview.Charts, kind string) (*made, error) {
+	of := v1.GroupVersion.WithKind(kind)
+	renderer := charts.Renderers[of]
+	if renderer == nil {
+		return nil, fmt.Errorf("the charts serve no %s, which import writes: they serve %s", kind, kindsOf(charts))
+	}
+	definition, err := definitionOf(shipped, of)
+	return &made{renderer, render.Serving(renderer.Chart), definition}, err
+}
+
+// renamed reads --name.
+func (i *importing) renamed() map[string]string {
+	names := map[string]string{}
+	for _, text := range i.names {
+		of, name, found := strings.Cut(text, "=")
+		if !found {
+			of, name = "", text
+		}
+		names[strings.ToLower(of)] = name
+	}
+	return names
+}
+
+func (i *importing) fromFile(ctx context.Context, made *importer.Importer) (*importer.Import, error) {
+	text, err := i.content(i.file)
+	if err != nil {
+		return nil, err
+	}
+	objects, err := importer.Manifest(text, *i.kube.Namespace)
+	var imported *importer.Import
+	if err == nil {
+		imported, err = made.Objects(ctx, objects, "")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", i.file, err)
+	}
+	return imported, nil
+}
+
+// workloads are the kinds that can be named, by the names that kubectl knows.
+var workloads = map[string]schema.GroupVersionKind{
+	"deployment": {Group: "apps", Version: "v1", Kind: "Deployment"}, "deploy": {Group: "apps", Version: "v1", Kind: "Deployment"},
+	"statefulset": {Group: "apps", Version: "v1", Kind: "StatefulSet"}, "sts": {Group: "apps", Version: "v1", Kind: "StatefulSet"},
+	"replicaset": {Group: "apps", Version: "v1", Kind: "ReplicaSet"}, "rs": {Group: "apps", Version: "v1", Kind: "ReplicaSet"},
+	"replicationcontroller": {Version: "v1", Kind: "ReplicationController"}, "rc": {Version: "v1", Kind: "ReplicationController"},
+	"pod": {Version: "v1", Kind: "Pod"}, "po": {Version: "v1", Kind: "Pod"},
+	"job":     {Group: "batch", Version: "v1", Kind: "Job"},
+	"cronjob": {Group: "batch", Version: "v1", Kind: "CronJob"}, "cj": {Group: "batch", Version: "v1", Kind: "CronJob"},
+}
+
+func (i *importing) fromCluster(ctx context.Context, made *importer.Importer, what string) (*importer.Import, error) {
 	kind, name, found := strings.Cut(what, "/")
 	if !found || name == "" {
-		return nil, nil, fmt.Errorf("%q: write deployment/NAME, statefulset/NAME or release/NAME", what)
+		return nil, fmt.Errorf("%q: write deployment/NAME, statefulset/NAME, another kind/NAME, or release/NAME", what)
 	}
 	namespace, err := i.namespace()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	c, err := i.client()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	key := client.ObjectKey{Namespace: namespace, Name: name}
-	switch strings.ToLower(kind) {
-	case "release":
+	short, _, _ := strings.Cut(strings.ToLower(kind), ".")
+	if short == "release" {
 		objects, err := importer.Release(ctx, c, key)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		return made.Objects(ctx, objects, "")
-	case "deployment", "deployments", "deploy", "deployment.apps":
-		kind = "Deployment"
-	case "statefulset", "statefulsets", "sts", "statefulset.apps":
-		kind = "StatefulSet"
-	default:
-		return nil, nil, fmt.Errorf("%q: a %s cannot be imported: deployment/NAME, statefulset/NAME and release/NAME can",
-			what, kind)
 	}
-	objects, unseen, err := importer.Workload(ctx, c, kind, key)
+	of, known := workloads[short]
+	if !known {
+		if of, known = workloads[strings.TrimSuffix(short, "s")]; !known {
+			return nil, fmt.Errorf("%q: a %s cannot be imported: a Deployment, StatefulSet, ReplicaSet, ReplicationController, Pod, Job, "+
+				"CronJob and release/NAME can", what, kind)
+		}
+	}
+	objects, unseen, err := importer.Workload(ctx, c, of, key)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	results, _, err := made.Objects(ctx, objects, name)
-	return results, unseen, err
+	imported, err := made.Objects(ctx, objects, name)
+	if err != nil {
+		return nil, err
+	}
+	imported.Left = unseen
+	return imported, nil
 }
 
-// print writes the AppServices, and the notes to stderr or as comments. It returns errFound if --strict is set and
-// there are notes.
-func (i *importing) print(results []importer.Result, left []importer.Note) error {
-	noted := len(left)
-	for n, result := range results {
+// print writes what was made, and the notes to stderr or as comments. It returns errFound for workloads that cannot be
+// imported, for differences that nothing explains, and if --strict is set and there are notes.
+func (i *importing) print(imported *importer.Import) error {
+	noted := len(imported.Left)
+	for n, result := range imported.Results {
 		noted += len(result.Notes)
-		text, err := asYAMLText(result.AppService.Object)
+		text, err := asYAMLText(result.Resource.Object)
 		if err != nil {
 			return err
 		}
-		if n > 0 || len(results) > 1 {
+		if n > 0 || len(imported.Results) > 1 {
 			_, _ = fmt.Fprintln(i.Out, "---")
 		}
 		i.say(result.Notes)
 		_, _ = i.Out.Write(text)
 	}
-	if len(left) > 0 && i.notes == notesComments {
+	if len(imported.Left) > 0 && i.notes == notesComments {
 		_, _ = fmt.Fprintln(i.Out, "---")
 	}
-	i.say(left)
-	return ifFound(i.strict && noted > 0)
+	i.say(imported.Left)
+	return ifFound(i.wrong(imported) || i.strict && noted > 0)
+}
+
+// wrong reports whether something is missing in what was made, and says what.
+func (i *importing) wrong(imported *importer.Import) bool {
+	for _, failure := range imported.Failed {
+		_, _ = fmt.Fprintf(i.ErrOut, "%s: %v\n", i.paint(i.ErrOut, red, failure.Object+" is not imported"), failure.Err)
+	}
+	bugs := imported.Unexplained()
+	if len(imported.Failed) > 0 {
+		_, _ = fmt.Fprintf(i.ErrOut, "%d imported, %d not\n", len(imported.Results), len(imported.Failed))
+	}
+	if bugs > 0 {
+		_, _ = fmt.Fprintf(i.ErrOut, "%d differences have no explanation: this is a bug of kubectl appservice import\n", bugs)
+	}
+	return bugs+len(imported.Failed) > 0
 }
 
 func (i *importing) say(notes []importer.Note) {

@@ -23,6 +23,11 @@ func TestImportOfAFile(t *testing.T) {
 		"notes are findings":     {deployment, "--strict", exitFound, "kind: AppService", noted},
 		"in a namespace":         {deployment, "-n shop", exitOK, "namespace: shop", noted},
 		"notes to nowhere":       {deployment, "--notes a", exitBroke, "", "--notes=a: it can be stderr or comments"},
+		"another name":           {deployment, "--name shop", exitOK, "  name: shop\nspec:", "web becomes shop"},
+		"another name of one":    {deployment, "--name deployment/web=shop", exitOK, "  name: shop\nspec:", "web becomes shop"},
+		"one of two is refused":  {deployment + "\n---\n" + strings.Replace(deployment, "name: web", "name: a.b", 1), "", exitFound, "kind: AppService", "Deployment a.b is not imported: metadata.name: a.b is not a name"},
+		"one that is refused":    {strings.Replace(deployment, "name: web", "name: 2048-game", 1), "", exitBroke, "", "choose another by --name"},
+		"a Job":                  {"{apiVersion: batch/v1, kind: Job, metadata: {name: a}, spec: {template: {spec: {restartPolicy: Never, containers: [{name: a, image: b}]}}}}", "", exitOK, "kind: AppJob", "Job a spec"},
 		"a file and a name":      {deployment, "deployment/web", exitBroke, "", "name one thing to import"},
 		"no object":              {"a: 1", "", exitBroke, "", "apiVersion and kind are missing"},
 	} {

@@ -55,7 +55,7 @@ var grounds = []struct {
 }{{policy.Open, 0}, {policy.Shared, 3}}
 
 // named is an error that says which object, or which document of a file, is meant.
-var named = regexp.MustCompile(`document \d+|no Deployment or StatefulSet among|(Deployment|StatefulSet|Service|Ingress|ConfigMap|ServiceAccount|PersistentVolumeClaim|HorizontalPodAutoscaler|PodDisruptionBudget|NetworkPolicy) \S+`)
+var named = regexp.MustCompile(`document \d+|among \d+ objects|(Deployment|StatefulSet|ReplicaSet|ReplicationController|Pod|Job|CronJob|Service|Ingress|ConfigMap|ServiceAccount|PersistentVolumeClaim|HorizontalPodAutoscaler|PodDisruptionBudget|NetworkPolicy) \S+`)
 
 // tally counts for all manifests at once.
 type tally struct {
@@ -115,7 +115,10 @@ func TestPublicManifestsPassTheBuiltInPolicies(t *testing.T) {
 				objects, err := importer.Manifest(from.text(t, folder), "")
 				var results []importer.Result
 				if err == nil {
-					results, _, err = i.Objects(t.Context(), objects, "")
+					var made *importer.Import
+					if made, err = i.Objects(t.Context(), objects, ""); err == nil {
+						results = made.Results
+					}
 				}
 				if err != nil && !named.MatchString(err.Error()) {
 					t.Errorf("the error does not name what is wrong: %v", err)
@@ -127,9 +130,9 @@ func TestPublicManifestsPassTheBuiltInPolicies(t *testing.T) {
 				}
 				for _, result := range results {
 					count.appServices++
-					app, err := admit(result.AppService)
+					app, err := admit(result.Resource)
 					if err != nil {
-						t.Errorf("%s: %v", result.AppService.GetName(), err)
+						t.Errorf("%s: %v", result.Resource.GetName(), err)
 						continue
 					}
 					for _, ground := range grounds {
@@ -141,7 +144,7 @@ func TestPublicManifestsPassTheBuiltInPolicies(t *testing.T) {
 								count.add(string(ground.name)+" "+violation.Rule, from.name()+": "+violation.String())
 							}
 						} else if err != nil {
-							t.Errorf("%s: %v", result.AppService.GetName(), err)
+							t.Errorf("%s: %v", result.Resource.GetName(), err)
 						}
 					}
 				}

@@ -31,8 +31,7 @@ spec:
 		`{example.com/owner: shop}`,
 		`{example.com/owner: shop, kompose.cmd: kompose convert -f compose.yaml, kompose.version: 1.36.0 (ae2a39403)}`,
 	} {
-		results, left := imported(t, fmt.Appendf(nil, manifest, annotations))
-		texts = append(texts, printed(t, results, left))
+		texts = append(texts, printed(t, imported(t, fmt.Appendf(nil, manifest, annotations))))
 	}
 	if texts[0] != texts[1] {
 		t.Errorf("it is not as without the annotations\n%s", firstDifference(texts[1], texts[0]))

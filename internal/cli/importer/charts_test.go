@@ -46,11 +46,11 @@ func TestCharts(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			results, left := imported(t, rendered(t, "web", test.chart, test.values))
-			for n := range left { // names of tests are random
-				left[n].Object = regexp.MustCompile(`-[a-z0-9]{5}$`).ReplaceAllString(left[n].Object, "-XXXXX")
+			made := imported(t, rendered(t, "web", test.chart, test.values))
+			for n := range made.Left { // names of tests are random
+				made.Left[n].Object = regexp.MustCompile(`-[a-z0-9]{5}$`).ReplaceAllString(made.Left[n].Object, "-XXXXX")
 			}
-			compareGolden(t, "testdata/charts/"+name+".golden", printed(t, results, left))
+			compareGolden(t, "testdata/charts/"+name+".golden", printed(t, made))
 		})
 	}
 }

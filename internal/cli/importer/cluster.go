@@ -30,11 +30,11 @@ var kinds = []schema.GroupVersionKind{
 	{Group: "keda.sh", Version: "v1alpha1", Kind: "ScaledObject"},
 }
 
-// Workload reads a Deployment or StatefulSet, and the objects of its namespace that may belong to it. Kinds that the
+// Workload reads a workload of a kind, and the objects of its namespace that may belong to it. Kinds that the
 // cluster does not serve are skipped; kinds that the user may not list are named in notes.
-func Workload(ctx context.Context, c client.Reader, kind string,
+func Workload(ctx context.Context, c client.Reader, of schema.GroupVersionKind,
 	key client.ObjectKey) (objects []*unstructured.Unstructured, unseen []Note, err error) {
-	workload := kube.Object(schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: kind})
+	workload := kube.Object(of)
 	if err := c.Get(ctx, key, workload); err != nil {
 		return nil, nil, err
 	}

@@ -47,7 +47,7 @@ func TestWorkloadReadsWhatIsAround(t *testing.T) {
 			return c.List(ctx, list, options...)
 		},
 	}).Build()
-	found, unseen, err := Workload(t.Context(), c, "Deployment", client.ObjectKey{Namespace: "shop", Name: "web"})
+	found, unseen, err := Workload(t.Context(), c, deployments, client.ObjectKey{Namespace: "shop", Name: "web"})
 	require.NoError(t, err)
 	var kinds []string
 	for _, object := range found {
@@ -60,7 +60,7 @@ func TestWorkloadReadsWhatIsAround(t *testing.T) {
 	if len(unseen) != 1 || unseen[0].Object != "NetworkPolicy" {
 		t.Errorf("got notes %v, want one of NetworkPolicies", unseen)
 	}
-	if _, _, err := Workload(t.Context(), c, "Deployment", client.ObjectKey{Namespace: "shop", Name: "none"}); !apierrors.IsNotFound(err) {
+	if _, _, err := Workload(t.Context(), c, deployments, client.ObjectKey{Namespace: "shop", Name: "none"}); !apierrors.IsNotFound(err) {
 		t.Errorf("got error %v, want that there is no such Deployment", err)
 	}
 }
@@ -111,3 +111,5 @@ func TestReleaseReadsHooks(t *testing.T) {
 	require.Equal(t, "Job shop-migrate", describe(objects[1]))
 	require.Equal(t, "shop", objects[1].GetNamespace())
 }
+
+var deployments = schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"}

@@ -1,11 +1,12 @@
 // Package importer makes AppServices of what runs without one: of the objects of a Deployment, of a Helm release or of
-// a manifest. It owns which object says what by which field, and proves what it says: the AppService is rendered as the
-// operator does, and each difference to what was there before has a note with its reason and what to do about it.
+// a manifest; and AppJobs of Jobs and CronJobs. It owns which object says what by which field, and proves what it says:
+// the resource is rendered as the operator does, and each difference to what was there before has a note with its
+// reason and what to do about it.
 //
 // Objects go through these steps:
 //
 //	sort (which object belongs to which workload) → translate (pieces of a spec) → place (those that the operator takes)
-//	→ patch (what no field says: spec.podTemplate) → shorten (what is a default) → compare → explain
+//	→ patch (what no field says: spec.podTemplate) → shorten (what is a default) → prove (package proof) → explain
 //
 // It makes no request, writes nothing, and knows of no command line.
 package importer

@@ -109,10 +109,11 @@ func TestEachFieldArrivesOrHasANote(t *testing.T) {
 			}
 			put(object.Object, path, value)
 			given := object.DeepCopy()
-			results, _, err := i.Objects(t.Context(), []*unstructured.Unstructured{object}, "")
+			imported, err := i.Objects(t.Context(), []*unstructured.Unstructured{object}, "")
 			require.NoError(t, err)
+			results := imported.Results
 			explained(t, results[0].Notes)
-			rendered, err := i.Render(t.Context(), results[0].AppService)
+			rendered, err := i.Render(t.Context(), results[0].Resource)
 			require.NoError(t, err)
 			arrived := false
 			for _, made := range rendered {
@@ -127,7 +128,7 @@ func TestEachFieldArrivesOrHasANote(t *testing.T) {
 				noted = noted || strings.Contains(note.Field, last) || last == "hostPort" && strings.HasSuffix(note.Field, "ports")
 			}
 			if arrived == test.noted || test.noted && !noted {
-				t.Errorf("arrived=%t, noted=%t, want noted=%t\nspec: %s\nnotes: %v", arrived, noted, test.noted, inJSON(results[0].AppService.Object["spec"]), results[0].Notes)
+				t.Errorf("arrived=%t, noted=%t, want noted=%t\nspec: %s\nnotes: %v", arrived, noted, test.noted, inJSON(results[0].Resource.Object["spec"]), results[0].Notes)
 			}
 		})
 	}

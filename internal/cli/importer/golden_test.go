@@ -26,30 +26,31 @@ func TestGolden(t *testing.T) {
 	for _, file := range files {
 		t.Run(strings.TrimPrefix(file, "testdata/"), func(t *testing.T) {
 			t.Parallel()
-			results, left := imported(t, read(t, file))
-			compareGolden(t, strings.TrimSuffix(file, ".yaml")+".golden", printed(t, results, left))
+			compareGolden(t, strings.TrimSuffix(file, ".yaml")+".golden", printed(t, imported(t, read(t, file))))
 		})
 	}
 }
 
 // imported imports a manifest.
-func imported(t testing.TB, text []byte) ([]Result, []Note) {
+func imported(t testing.TB, text []byte) *Import {
 	t.Helper()
 	i := importer(t)
-	results, left, err := i.Objects(t.Context(), parsed(t, text), "")
-	require.NoError(t, err)
-	for _, result := range results {
+	made, err := i.Objects(t.Context(), parsed(t, text), "")
+	if err != nil {
+		return &Import{Failed: []Failure{{"nothing", err}}}
+	}
+	for _, result := range made.Results {
 		explained(t, result.Notes)
-		if err := i.Check(result.AppService); err != nil {
-			t.Errorf("the API server would refuse AppService %s: %v", result.AppService.GetName(), err)
+		if err := i.Check(result.Resource); err != nil {
+			t.Errorf("the API server would refuse %s: %v", describe(result.Resource), err)
 		}
 	}
-	explained(t, left)
-	return results, left
+	explained(t, made.Left)
+	return made
 }
 
 // printed is what people read.
-func printed(t testing.TB, results []Result, left []Note) string {
+func printed(t testing.TB, made *Import) string {
 	t.Helper()
 	var out strings.Builder
 	comments := func(notes []Note) {
@@ -57,16 +58,19 @@ func printed(t testing.TB, results []Result, left []Note) string {
 			out.WriteString("# " + note.String() + "\n")
 		}
 	}
-	for _, result := range results {
+	for _, result := range made.Results {
 		out.WriteString("---\n")
 		comments(result.Notes)
-		text, err := yaml.Marshal(result.AppService.Object)
+		text, err := yaml.Marshal(result.Resource.Object)
 		require.NoError(t, err)
 		out.Write(text)
 	}
-	if len(left) > 0 {
+	if len(made.Left) > 0 {
 		out.WriteString("---\n")
-		comments(left)
+		comments(made.Left)
+	}
+	for _, failure := range made.Failed {
+		out.WriteString("---\n# " + failure.Object + " is not imported: " + failure.Err.Error() + "\n")
 	}
 	return out.String()
 }

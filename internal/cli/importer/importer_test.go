@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -19,32 +21,49 @@ import (
 	"github.com/example/appservice-operator/test/specs"
 )
 
-// importer renders with the chart that is shipped, and checks as the API server does.
+// importer renders with the charts that are shipped, and checks as the API server does.
 func importer(t testing.TB) *Importer {
 	t.Helper()
+	made, err := shipped()
+	require.NoError(t, err)
+	own := *made
+	return &own
+}
+
+// shipped is made once: it reads the charts and the CRDs.
+var shipped = sync.OnceValues(func() (*Importer, error) {
 	text, err := fs.ReadFile(appservice.Files, "watches.yaml")
-	require.NoError(t, err)
+	if err != nil {
+		return nil, err
+	}
 	served, err := chart.LoadWatches(text, appservice.Files)
-	require.NoError(t, err)
-	at := slices.IndexFunc(served, func(w chart.Watch) bool { return w.GroupVersionKind == v1.GroupVersion.WithKind(v1.Kind) })
-	renderer := render.For(served[at], served[at].Chart)
-	checker, err := specs.NewChecker("../../../config/crd/bases/app.example.com_appservices.yaml")
-	require.NoError(t, err)
+	if err != nil {
+		return nil, err
+	}
 	capabilities := chartutil.DefaultCapabilities.Copy()
 	capabilities.APIVersions = slices.Concat(capabilities.APIVersions, []string{
 		"gateway.networking.k8s.io/v1/HTTPRoute", "monitoring.coreos.com/v1/ServiceMonitor", "keda.sh/v1alpha1/ScaledObject",
 	})
+	renderers, checkers := map[string]*render.Renderer{}, map[string]*specs.Checker{}
+	for _, w := range served {
+		kind := w.GroupVersionKind.Kind
+		renderers[kind] = render.For(w, w.Chart)
+		checkers[kind], err = specs.NewChecker("../../../config/crd/bases/app.example.com_" + strings.ToLower(kind) + "s.yaml")
+		if err != nil {
+			return nil, err
+		}
+	}
 	return &Importer{
 		Render: func(ctx context.Context, app *unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
-			result, err := renderer.Render(ctx, app, capabilities)
+			result, err := renderers[app.GetKind()].Render(ctx, app, capabilities)
 			if err != nil {
 				return nil, err
 			}
 			return result.Objects, nil
 		},
-		Check: func(app *unstructured.Unstructured) error { return checker.Check(app.Object) },
-	}
-}
+		Check: func(app *unstructured.Unstructured) error { return checkers[app.GetKind()].Check(app.Object) },
+	}, nil
+})
 
 // parsed reads the objects of a manifest.
 func parsed(t testing.TB, text []byte) []*unstructured.Unstructured {

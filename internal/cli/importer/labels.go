@@ -24,7 +24,7 @@ func (s *subject) ownPods(selector *metav1.LabelSelector) bool {
 	if selector == nil || len(selector.MatchExpressions) > 0 || len(selector.MatchLabels) == 0 {
 		return false
 	}
-	return maps.Equal(selector.MatchLabels, s.selector.MatchLabels) || maps.Equal(selector.MatchLabels, selecting(s.name))
+	return maps.Equal(selector.MatchLabels, s.selector.MatchLabels) || maps.Equal(selector.MatchLabels, s.selecting())
 }
 
 // ownLabels returns the labels that a spec may set: all except those of the selector, Helm, Kubernetes and the
@@ -47,14 +47,23 @@ func (s *subject) ownLabels(all map[string]string) map[string]string {
 	return out
 }
 
+// contains reports whether a label is there, with a value, which may be empty.
+func contains(set map[string]string, key, value string) bool {
+	has, there := set[key]
+	return there && has == value
+}
+
 func hasDomain(domain, of string) bool { return domain == of || strings.HasSuffix(domain, "."+of) }
 
 // commonLabels returns the labels that all objects and the pods have in common.
 func (s *subject) commonLabels() map[string]string {
+	if s.cron != nil {
+		return nil // an AppJob has no such field
+	}
 	common := s.ownLabels(s.template.Labels)
 	for _, object := range s.given {
 		has := object.GetLabels()
-		maps.DeleteFunc(common, func(key, value string) bool { return has[key] != value })
+		maps.DeleteFunc(common, func(key, value string) bool { return !contains(has, key, value) })
 	}
 	return common
 }
@@ -63,14 +72,14 @@ func (s *subject) labelPieces() []piece {
 	common := s.commonLabels()
 	var list []piece
 	if len(common) > 0 {
-		list = append(list, piece{s.from("metadata.labels"),
-			func(spec *v1.AppServiceSpec) { spec.CommonLabels = asLabels(common) }})
+		list = append(list, piece{from: s.from("metadata.labels"),
+			set: func(spec *v1.AppServiceSpec) { spec.CommonLabels = asLabels(common) }})
 	}
 	pods := s.ownLabels(s.template.Labels)
-	maps.DeleteFunc(pods, func(key, value string) bool { return common[key] == value })
+	maps.DeleteFunc(pods, func(key, value string) bool { return contains(common, key, value) })
 	if len(pods) > 0 {
-		list = append(list, piece{s.from("spec.template.metadata.labels"),
-			func(spec *v1.AppServiceSpec) { spec.PodLabels = asLabels(pods) }})
+		list = append(list, piece{from: s.from("spec.template.metadata.labels"),
+			set: func(spec *v1.AppServiceSpec) { spec.PodLabels = asLabels(pods) }})
 	}
 	annotations := foreignAnnotations(s.template.Annotations)
 	maps.DeleteFunc(annotations, func(key, _ string) bool {
@@ -78,12 +87,12 @@ func (s *subject) labelPieces() []piece {
 			strings.HasPrefix(key, checksumPrefix)
 	})
 	if len(annotations) > 0 {
-		list = append(list, piece{s.from("spec.template.metadata.annotations"),
-			func(spec *v1.AppServiceSpec) { spec.PodAnnotations = asAnnotations(annotations) }})
+		list = append(list, piece{from: s.from("spec.template.metadata.annotations"),
+			set: func(spec *v1.AppServiceSpec) { spec.PodAnnotations = asAnnotations(annotations) }})
 	}
 	if s.workload.GetAnnotations()[v1.AnnotationReload] == "" && s.stamped() {
-		list = append(list, piece{s.from("metadata.annotations"),
-			func(spec *v1.AppServiceSpec) { spec.ReloadOnChange = ptr.To(false) }})
+		list = append(list, piece{from: s.from("metadata.annotations"),
+			set: func(spec *v1.AppServiceSpec) { spec.ReloadOnChange = ptr.To(false) }})
 	}
 	return list
 }

@@ -68,7 +68,7 @@ func inNamespace(object *unstructured.Unstructured, namespace string) *unstructu
 	if object.GetNamespace() == "" && namespace != "" {
 		object.SetNamespace(namespace)
 	}
-	return object
+	return modern(object)
 }
 
 // split returns the documents of a file of YAML.

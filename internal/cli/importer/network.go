@@ -16,14 +16,14 @@ import (
 func (s *subject) networkPieces() []piece {
 	var list []piece
 	if s.ingress != nil {
-		list = append(list, piece{source{describe(s.ingress.object), "spec"}, s.toIngress})
+		list = append(list, piece{from: source{describe(s.ingress.object), "spec"}, set: s.toIngress})
 	}
 	if s.policy != nil {
-		list = append(list, piece{source{describe(s.policy.object), "spec"}, s.toNetworkPolicy})
+		list = append(list, piece{from: source{describe(s.policy.object), "spec"}, set: s.toNetworkPolicy})
 	}
 	if s.route != nil {
 		route, _ := s.toRoute(s.route)
-		list = append(list, piece{source{describe(s.route), "spec"}, func(spec *v1.AppServiceSpec) { spec.Route = route }})
+		list = append(list, piece{from: source{describe(s.route), "spec"}, set: func(spec *v1.AppServiceSpec) { spec.Route = route }})
 	}
 	return list
 }
@@ -109,8 +109,7 @@ func (s *subject) takePolicy(list []pair[networkingv1.NetworkPolicy]) {
 			s.take(p.object)
 			continue
 		}
-		s.aside(p.object, "spec.networkPolicy makes one NetworkPolicy for these pods alone, with rules of who may reach them",
-			"keep it beside the AppService: it finds the pods as long as their labels stay")
+		s.stays(p.object, "spec.networkPolicy makes one NetworkPolicy, for these pods alone, with rules of who may reach them")
 	}
 }
 

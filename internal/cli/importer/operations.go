@@ -17,21 +17,22 @@ import (
 func (s *subject) operationPieces() []piece {
 	var list []piece
 	if s.scaler != nil {
-		list = append(list, piece{source{describe(s.scaler.object), "spec"}, s.toAutoscaling})
+		list = append(list, piece{from: source{describe(s.scaler.object), "spec"}, set: s.toAutoscaling})
 	}
 	if s.budget != nil {
 		budget := s.budget.read
-		list = append(list, piece{source{describe(s.budget.object), "spec"}, func(spec *v1.AppServiceSpec) {
+		list = append(list, piece{from: source{describe(s.budget.object), "spec"}, set: func(spec *v1.AppServiceSpec) {
 			spec.PodDisruptionBudget = &v1.PodDisruptionBudget{Enabled: ptr.To(true), MinAvailable: budget.Spec.MinAvailable,
 				MaxUnavailable: budget.Spec.MaxUnavailable}
 		}})
 	}
 	if s.monitor != nil {
-		list = append(list, piece{source{describe(s.monitor), "spec"}, s.toMonitoring})
+		list = append(list, piece{from: source{describe(s.monitor), "spec"}, set: s.toMonitoring})
 	}
 	if s.claim != nil {
-		list = append(list, piece{source{describe(s.claim.object), "spec"}, func(spec *v1.AppServiceSpec) {
+		list = append(list, piece{from: source{describe(s.claim.object), "spec"}, set: func(spec *v1.AppServiceSpec) {
 			spec.Persistence = persistence(&s.claim.read.Spec, s.mountsOf(dataVolume)[0].MountPath)
+			spec.Persistence.Annotations = claimAnnotations(s.claim.read.Annotations)
 		}})
 	}
 	return list
@@ -71,8 +72,7 @@ func (s *subject) takeMonitor(monitors []*unstructured.Unstructured) {
 			s.take(monitor)
 			continue
 		}
-		s.aside(monitor, "spec.monitoring scrapes one port of the Service",
-			"keep this one beside the AppService: it finds the Service as long as its labels stay")
+		s.stays(monitor, "spec.monitoring scrapes one port of the Service")
 	}
 }
 
@@ -119,7 +119,7 @@ func (s *subject) toMonitoring(spec *v1.AppServiceSpec) {
 // whole.
 func (s *subject) takeClaim(list []pair[corev1.PersistentVolumeClaim]) {
 	for _, p := range list {
-		if s.stateful == nil && p.read.Name == s.name {
+		if s.stateful == nil && p.read.Name == s.name && !s.world.taken[p.object] {
 			s.claim = &p
 			volume := s.claimVolume()
 			mounts := s.mountsOf(volume)
@@ -129,6 +129,9 @@ func (s *subject) takeClaim(list []pair[corev1.PersistentVolumeClaim]) {
 				continue
 			}
 			s.claim = nil
+		}
+		if s.world.taken[p.object] {
+			continue // another one that mounts it keeps it
 		}
 		s.aside(p.object, "it stays as it is: the AppService refers to it by spec.volumes, as the workload did",
 			"keep it beside the AppService")
@@ -190,7 +193,7 @@ func (s *subject) accountPieces() []piece {
 	if name == "default" && !token {
 		return nil
 	}
-	return []piece{{s.fromPod("serviceAccountName"), func(spec *v1.AppServiceSpec) {
+	return []piece{{from: s.fromPod("serviceAccountName"), set: func(spec *v1.AppServiceSpec) {
 		create := s.account != nil
 		spec.ServiceAccount = &v1.ServiceAccount{Create: &create, Name: name, AutomountToken: token}
 		if create {

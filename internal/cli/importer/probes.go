@@ -16,7 +16,7 @@ func (s *subject) probePieces() []piece {
 		if probe == nil {
 			return
 		}
-		list = append(list, piece{s.fromMain(field), func(spec *v1.AppServiceSpec) {
+		list = append(list, piece{from: s.fromMain(field), set: func(spec *v1.AppServiceSpec) {
 			set(made(&spec.Probes), s.probe(probe))
 		}})
 	}
@@ -24,7 +24,7 @@ func (s *subject) probePieces() []piece {
 	add("readinessProbe", c.ReadinessProbe,
 		func(to *v1.Probes, probe v1.Probe) { to.Readiness = &v1.ReadinessProbe{Probe: probe} })
 	if c.ReadinessProbe == nil && s.stamped() { // it was turned off
-		list = append(list, piece{s.fromMain("readinessProbe"), func(spec *v1.AppServiceSpec) {
+		list = append(list, piece{from: s.fromMain("readinessProbe"), set: func(spec *v1.AppServiceSpec) {
 			made(&spec.Probes).Readiness = &v1.ReadinessProbe{None: true}
 		}})
 	}
@@ -78,7 +78,7 @@ func (s *subject) securityPieces() []piece {
 			func(spec *v1.AppServiceSpec) *v1.ContainerSecurity { return made(&made(&spec.Security).Container) })...)
 	}
 	if s.workload.GetAnnotations()[v1.AnnotationPodSecurity] == "restricted" {
-		list = append(list, piece{s.fromPod("securityContext"), func(spec *v1.AppServiceSpec) {
+		list = append(list, piece{from: s.fromPod("securityContext"), set: func(spec *v1.AppServiceSpec) {
 			made(&spec.Security).Profile = "Restricted"
 		}})
 	}
@@ -91,13 +91,13 @@ func (s *subject) configPieces() []piece {
 		return convert(data, func(value string) v1.ConfigValue { return v1.ConfigValue(value) })
 	}
 	if s.config != nil {
-		list = append(list, piece{source{describe(s.config.object), "data"}, func(spec *v1.AppServiceSpec) {
+		list = append(list, piece{from: source{describe(s.config.object), "data"}, set: func(spec *v1.AppServiceSpec) {
 			made(&spec.Config).Environment = values(s.config.read.Data)
 		}})
 	}
 	if s.files != nil {
 		mount := s.filesMount().MountPath
-		list = append(list, piece{source{describe(s.files.object), "data"}, func(spec *v1.AppServiceSpec) {
+		list = append(list, piece{from: source{describe(s.files.object), "data"}, set: func(spec *v1.AppServiceSpec) {
 			to := made(&spec.Config)
 			to.Files, to.MountPath = values(s.files.read.Data), mount
 		}})

@@ -11,11 +11,11 @@ func TestWhatCannotBeImportedSaysWhy(t *testing.T) {
 	for name, test := range map[string]struct{ text, want string }{
 		"no object":               {"a: 1", "document 1: apiVersion and kind are missing"},
 		"no YAML":                 {"a: [", "yaml"},
-		"no workload":             {"{apiVersion: v1, kind: Service, metadata: {name: a}}", "no Deployment or StatefulSet among 1 objects"},
+		"no workload":             {"{apiVersion: v1, kind: Service, metadata: {name: a}}", "no Deployment, StatefulSet, Job or other workload among 1 objects"},
 		"no container":            {"{apiVersion: apps/v1, kind: Deployment, metadata: {name: a}}", "Deployment a has no container"},
-		"a field of another type": {"{apiVersion: apps/v1, kind: Deployment, metadata: {name: a, labels: {b: 1}}}", "labels of type string"},
+		"a field of another type": {"{apiVersion: apps/v1, kind: Deployment, metadata: {name: a, labels: {b: 1}}}", "metadata.labels: it has to be a string, and is a number"},
 		"a name that is too long": {"{apiVersion: apps/v1, kind: Deployment, metadata: {name: " + strings.Repeat("a", 54) + "}, spec: {template: {spec: {containers: [{name: a, image: b}]}}}}",
-			"at most 53 characters"},
+			"and that of an AppService has at most 53"},
 		"a list in a list": {"{apiVersion: v1, kind: List, items: [{apiVersion: v1}]}", "kind"},
 		"a Score file":     {"{apiVersion: score.dev/v1b1}", "Score file, not a manifest: convert it by score-k8s init"},
 		"a Compose file":   {"{services: {a: {image: b}}}", "Compose file, not a manifest: convert it by kompose convert --stdout"},
@@ -25,7 +25,7 @@ func TestWhatCannotBeImportedSaysWhy(t *testing.T) {
 			i := importer(t)
 			objects, err := Manifest([]byte(test.text), "")
 			if err == nil {
-				_, _, err = i.Objects(t.Context(), objects, "")
+				_, err = i.Objects(t.Context(), objects, "")
 			}
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got error %v, want in it %q", err, test.want)
@@ -45,8 +45,7 @@ func TestAWorkloadWithoutSelectorSelectsTheLabelsOfItsPods(t *testing.T) {
 				"{apiVersion: v1, kind: Service, metadata: {name: a}, spec: {selector: {app: a}, ports: [{port: 80}]}}"
 			var texts []string
 			for _, selector := range []string{"", "selector: {matchLabels: {app: a}}, "} {
-				apps, left := imported(t, []byte(fmt.Sprintf(workload, selector)))
-				texts = append(texts, printed(t, apps, left))
+				texts = append(texts, printed(t, imported(t, []byte(fmt.Sprintf(workload, selector)))))
 			}
 			if texts[0] != texts[1] {
 				t.Errorf("got\n%s\nwant\n%s", texts[0], texts[1])

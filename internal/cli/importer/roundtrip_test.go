@@ -21,12 +21,13 @@ func TestWhatAnAppServiceBecomesIsImportedAsTheSame(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			rendered, err := i.Render(t.Context(), app)
 			require.NoError(t, err)
-			results, left, err := i.Objects(t.Context(), rendered, "")
+			imported, err := i.Objects(t.Context(), rendered, "")
 			require.NoError(t, err)
+			results, left := imported.Results, imported.Left
 			if len(results) != 1 {
 				t.Fatalf("got %d AppServices, want 1", len(results))
 			}
-			if err := check(results[0].AppService); err != nil {
+			if err := check(results[0].Resource); err != nil {
 				t.Errorf("the API server would refuse it: %v", err)
 			}
 			notes := slices.Concat(results[0].Notes, left)

@@ -14,9 +14,6 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 )
 
-// roleFurther precedes the name of a further Service in its role.
-const roleFurther = "further Service "
-
 // maxFurther is how many further Services an AppService may have.
 const maxFurther = 8
 
@@ -24,8 +21,7 @@ const maxFurther = 8
 func (w *world) alone(service *corev1.Service, of *unstructured.Unstructured) bool {
 	selector := labels.SelectorFromSet(service.Spec.Selector)
 	return !slices.ContainsFunc(w.workloads, func(other *unstructured.Unstructured) bool {
-		pods, _, _ := unstructured.NestedStringMap(other.Object, "spec", "template", "metadata", "labels")
-		return other != of && other.GetNamespace() == of.GetNamespace() && selector.Matches(labels.Set(pods))
+		return other != of && other.GetNamespace() == of.GetNamespace() && selector.Matches(labels.Set(podTemplate(other).Labels))
 	})
 }
 
@@ -69,13 +65,11 @@ func (s *subject) planPorts() portPlan {
 	if s.service == nil {
 		return plan
 	}
-	for _, entry := range s.service.read.Spec.Ports {
-		plan.entries = append(plan.entries, s.toPort(entry))
-	}
+	plan.entries = s.toPorts(s.service.read.Spec.Ports)
 	for _, p := range s.further {
 		var offered []v1.ServicePort
-		for _, entry := range p.read.Spec.Ports {
-			offered = append(offered, plan.offer(s.toPort(entry), s.podPortName(entry), offered))
+		for n, port := range s.toPorts(p.read.Spec.Ports) {
+			offered = append(offered, plan.offer(port, s.podPortName(p.read.Spec.Ports[n]), offered))
 		}
 		plan.further = append(plan.further, offered)
 	}
@@ -109,14 +103,19 @@ func (plan *portPlan) nameOnly() {
 	}
 }
 
-// toPort converts a port of a Service.
-func (s *subject) toPort(entry corev1.ServicePort) v1.Port {
-	port := v1.Port{Name: entry.Name, Protocol: cmp.Or(entry.Protocol, corev1.ProtocolTCP), Port: entry.Port,
-		AppProtocol: entry.AppProtocol, TargetPort: s.target(entry)}
-	if entry.NodePort != 0 {
-		port.NodePort = &entry.NodePort
+// toPorts converts the ports of a Service, under names that ports of containers may have.
+func (s *subject) toPorts(entries []corev1.ServicePort) []v1.Port {
+	var list []v1.Port
+	names := portNames(entries)
+	for n, entry := range entries {
+		port := v1.Port{Name: names[n], Protocol: cmp.Or(entry.Protocol, corev1.ProtocolTCP), Port: entry.Port,
+			AppProtocol: entry.AppProtocol, TargetPort: s.target(entry)}
+		if entry.NodePort != 0 {
+			port.NodePort = &entry.NodePort
+		}
+		list = append(list, port)
 	}
-	return port
+	return list
 }
 
 // podPortName returns the name that the pods give the port that a port of a Service leads to; empty for none.
@@ -217,7 +216,7 @@ func (s *subject) furtherPieces(plan portPlan) []piece {
 				added = append(added, entry)
 			}
 		}
-		list = append(list, piece{source{describe(p.object), "spec"}, func(spec *v1.AppServiceSpec) {
+		list = append(list, piece{from: source{describe(p.object), "spec"}, set: func(spec *v1.AppServiceSpec) {
 			spec.Ports = append(spec.Ports, added...)
 			if len(plan.first) > 0 {
 				part := service(spec)
@@ -272,13 +271,14 @@ func toSettings(from *corev1.Service) v1.ServiceSettings {
 	return out
 }
 
-// settingPieces returns the pieces for the first Service that it has in common with further ones, and its name.
+// settingPieces returns the pieces for the first Service that it has in common with further ones, and its name. That of a
+// Service which leads to other workloads, too, stays free: only one of them could have it.
 func (s *subject) settingPieces(from func(field string) source) []piece {
 	given := toSettings(s.service.read)
 	part := func(spec *v1.AppServiceSpec) *v1.ServiceSettings { return &service(spec).ServiceSettings }
 	list := same(func(field string) source { return from("spec." + field) }, &given, part)
-	if name := s.service.read.Name; name != s.name {
-		list = append(list, piece{from("metadata.name"), func(spec *v1.AppServiceSpec) { service(spec).Name = name }})
+	if name := s.service.read.Name; name != s.name && s.world.alone(s.service.read, s.workload) {
+		list = append(list, piece{from: from("metadata.name"), set: func(spec *v1.AppServiceSpec) { service(spec).Name = name }})
 	}
 	return list
 }
@@ -324,17 +324,8 @@ func (s *subject) workloadAnnotations() []piece {
 	if len(annotations) == 0 {
 		return nil
 	}
-	return []piece{{s.from("metadata.annotations"),
-		func(spec *v1.AppServiceSpec) { spec.WorkloadAnnotations = asAnnotations(annotations) }}}
-}
-
-// isFurther reports whether an object is a further Service: one that is taken as such, or that was rendered as one.
-func (s *subject) isFurther(object *unstructured.Unstructured) bool {
-	if s.service != nil && object == s.service.object {
-		return false
-	}
-	return object.GetKind() == "Service" && object.GetLabels()[v1.LabelService] != "" ||
-		slices.ContainsFunc(s.further, func(p pair[corev1.Service]) bool { return p.object == object })
+	return []piece{{from: s.from("metadata.annotations"),
+		set: func(spec *v1.AppServiceSpec) { spec.WorkloadAnnotations = asAnnotations(annotations) }}}
 }
 
 // entries are the ports of all Services, each under its number in spec.ports.

@@ -2,22 +2,26 @@ package importer
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/text"
 )
 
 // statefulPieces returns the pieces that keep a StatefulSet one, with the claims of its replicas. That of
 // spec.persistence makes a StatefulSet by itself.
 func (s *subject) statefulPieces() []piece {
 	return []piece{
-		{s.from("kind"), s.toStatefulSet},
-		{s.from("spec.volumeClaimTemplates"), s.perReplica},
-		{s.from("spec.volumeClaimTemplates"), s.toClaims},
+		{from: s.from("kind"), set: s.toStatefulSet},
+		{from: s.from("spec.volumeClaimTemplates"), set: s.perReplica},
+		{from: s.from("spec.volumeClaimTemplates"), set: s.toClaims},
 	}
 }
 
@@ -45,7 +49,7 @@ func (s *subject) toStatefulSet(spec *v1.AppServiceSpec) {
 func (s *subject) toClaims(spec *v1.AppServiceSpec) {
 	for n := range s.stateful.Spec.VolumeClaimTemplates {
 		template := &s.stateful.Spec.VolumeClaimTemplates[n]
-		if template == s.claimTemplate() {
+		if template == s.claimTemplate() || ptr.Deref(template.Spec.VolumeMode, "") == corev1.PersistentVolumeBlock {
 			continue
 		}
 		claim := v1.Claim{Name: template.Name, PerReplica: true, StorageClassName: template.Spec.StorageClassName,
@@ -83,4 +87,50 @@ func claimAnnotations(all map[string]string) map[string]v1.Annotation {
 	some := foreignAnnotations(all)
 	maps.DeleteFunc(some, func(key, _ string) bool { return strings.Contains(key, "kubernetes.io/") })
 	return asAnnotations(some)
+}
+
+// keepsClaims returns an error for a StatefulSet whose replicas would lose a volume: what it became would run without its
+// data.
+func (s *subject) keepsClaims() error {
+	if s.stateful == nil {
+		return nil
+	}
+	kept := s.claimsMade()
+	for n := range s.stateful.Spec.VolumeClaimTemplates {
+		name := s.stateful.Spec.VolumeClaimTemplates[n].Name
+		if s.uses(name) && !slices.Contains(kept, name) {
+			return fmt.Errorf("spec.volumeClaimTemplates[%s]: %s: keep this StatefulSet as it is, or copy its data to a new AppService",
+				name, s.whyRefused("spec.volumeClaimTemplates"))
+		}
+	}
+	return nil
+}
+
+// claimsMade returns the names of the claim templates of what is rendered.
+func (s *subject) claimsMade() (list []string) {
+	for _, object := range s.rendered {
+		if set, err := as[appsv1.StatefulSet](object); err == nil && object.GetKind() == "StatefulSet" {
+			list = names(set.Spec.VolumeClaimTemplates, func(c corev1.PersistentVolumeClaim) string { return c.Name })
+		}
+	}
+	return list
+}
+
+// uses reports whether a container has a volume, as files or as a device.
+func (s *subject) uses(volume string) (found bool) {
+	s.eachContainer(func(c *corev1.Container) {
+		found = found || slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return m.Name == volume }) ||
+			slices.ContainsFunc(c.VolumeDevices, func(d corev1.VolumeDevice) bool { return d.Name == volume })
+	})
+	return found
+}
+
+// whyRefused returns why a field of the workload was left out.
+func (s *subject) whyRefused(field string) string {
+	for _, refusal := range s.refused {
+		if refusal.from == s.from(field) {
+			return text.Line(refusal.err.Error())
+		}
+	}
+	return "spec.claims has volumes of files"
 }

@@ -3,7 +3,9 @@ package importer
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
@@ -16,6 +18,8 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/cli/importer/proof"
+	"github.com/example/appservice-operator/internal/text"
 )
 
 // mainContainer is the name of an AppService's main container.
@@ -27,9 +31,10 @@ type subject struct {
 	world    *world
 	name     string
 	workload *unstructured.Unstructured
-	// One of the two is set.
+	// One of the three is set: a ReplicaSet, for example, is read as a Deployment, and a Job as a CronJob.
 	deployment *appsv1.Deployment
 	stateful   *appsv1.StatefulSet
+	cron       *batchv1.CronJob
 	template   *corev1.PodTemplateSpec
 	selector   *metav1.LabelSelector
 
@@ -48,45 +53,157 @@ type subject struct {
 	monitor  *unstructured.Unstructured
 	route    *unstructured.Unstructured
 
-	given   []*unstructured.Unstructured
+	given []*unstructured.Unstructured
+	// beside are objects that stay, with what is said about them once it is known which pods they find.
+	beside  []besides
 	notes   []Note
 	refused []refusal
+	// losses explain what the translation leaves out.
+	losses []Note
+	// labels are the differences of labels of objects.
+	labels []proof.Difference
+	// kept are the names of objects that were refused as a whole.
+	kept map[string]bool
+
+	app      *unstructured.Unstructured
+	rendered []*unstructured.Unstructured
 }
 
-// sourceOf returns the objects that belong to a workload.
-func (w *world) sourceOf(of *unstructured.Unstructured) (*subject, error) {
-	s := &subject{world: w, name: of.GetName(), workload: of}
-	var err error
-	if of.GetKind() == "StatefulSet" {
-		s.stateful, err = as[appsv1.StatefulSet](of)
-		if err == nil {
-			s.template, s.selector = &s.stateful.Spec.Template, orLabels(s.stateful.Spec.Selector, s.stateful.Spec.Template)
-		}
-	} else {
-		s.deployment, err = as[appsv1.Deployment](of)
-		if err == nil {
-			s.template, s.selector = &s.deployment.Spec.Template,
-				orLabels(s.deployment.Spec.Selector, s.deployment.Spec.Template)
-		}
-	}
-	if err != nil {
-		return nil, unreadable(of, err)
+// sourceOf returns the objects that belong to a workload, which becomes a resource of a name.
+func (w *world) sourceOf(of *unstructured.Unstructured, name string) (*subject, error) {
+	s := &subject{world: w.in(of.GetNamespace()), name: name, workload: of, kept: map[string]bool{}}
+	if err := s.read(); err != nil {
+		return nil, err
 	}
 	if len(s.template.Spec.Containers) == 0 {
 		return nil, fmt.Errorf("%s has no container", describe(of))
 	}
+	if s.template.Spec.ServiceAccountName == "" {
+		s.template.Spec.ServiceAccountName = s.template.Spec.DeprecatedServiceAccount
+	}
 	s.take(s.workload)
-	if err := s.takeNeighbors(); err != nil {
-		return nil, err
+	if s.cron == nil {
+		s.takeNeighbors()
+		s.takeTask()
 	}
-	if err := s.takeConfig(); err != nil {
-		return nil, err
-	}
-	if err := s.takeTask(); err != nil {
-		return nil, err
-	}
+	s.takeConfig()
 	s.adaptPods()
-	return s, nil
+	return s, s.jobToo()
+}
+
+// read reads the workload as one of three kinds.
+func (s *subject) read() (err error) {
+	of := s.workload
+	switch of.GetKind() {
+	case "StatefulSet":
+		s.stateful, err = as[appsv1.StatefulSet](of)
+		s.template, s.selector = &s.stateful.Spec.Template, orLabels(s.stateful.Spec.Selector, s.stateful.Spec.Template)
+		return err
+	case "CronJob":
+		s.cron, err = as[batchv1.CronJob](of)
+	case "Job":
+		var job *batchv1.Job
+		job, err = as[batchv1.Job](of)
+		s.cron = &batchv1.CronJob{Spec: batchv1.CronJobSpec{JobTemplate: batchv1.JobTemplateSpec{Spec: job.Spec}}}
+	case "Pod":
+		s.ofPod()
+		_, err = as[corev1.Pod](of)
+	case "ReplicationController":
+		var old *corev1.ReplicationController
+		old, err = as[corev1.ReplicationController](of)
+		s.deployment = &appsv1.Deployment{}
+		s.deployment.Spec.Replicas, s.deployment.Spec.MinReadySeconds = old.Spec.Replicas, old.Spec.MinReadySeconds
+		if len(old.Spec.Selector) > 0 {
+			s.deployment.Spec.Selector = &metav1.LabelSelector{MatchLabels: old.Spec.Selector}
+		}
+		if old.Spec.Template != nil {
+			s.deployment.Spec.Template = *old.Spec.Template
+		}
+	default:
+		s.deployment, err = as[appsv1.Deployment](of)
+	}
+	if s.cron != nil {
+		s.template = &s.cron.Spec.JobTemplate.Spec.Template
+		s.selector = orLabels(nil, *s.template)
+	} else {
+		s.template, s.selector = &s.deployment.Spec.Template, orLabels(s.deployment.Spec.Selector, s.deployment.Spec.Template)
+	}
+	return err
+}
+
+// ofPod reads a Pod as a Deployment, or as a Job if it ends.
+func (s *subject) ofPod() {
+	template := *podTemplate(s.workload)
+	policy := template.Spec.RestartPolicy
+	if policy == corev1.RestartPolicyNever || policy == corev1.RestartPolicyOnFailure {
+		s.cron = &batchv1.CronJob{}
+		s.cron.Spec.JobTemplate.Spec.Template = template
+		s.cron.Spec.JobTemplate.Spec.BackoffLimit = new(int32)
+		return
+	}
+	s.deployment = &appsv1.Deployment{Spec: appsv1.DeploymentSpec{Template: template}}
+}
+
+// named returns an error for a name that a resource cannot have.
+func (s *subject) named() error {
+	most := longestName[s.kind()]
+	switch {
+	case len(s.name) > most:
+		return fmt.Errorf("metadata.name: %s has %d characters, and that of an %s has at most %d: choose another by --name",
+			s.name, len(s.name), s.kind(), most)
+	case !dnsLabel.MatchString(s.name):
+		return fmt.Errorf("metadata.name: %s is not a name of an %s, which begins with a small letter, and has small letters, "+
+			"digits and - only: choose another by --name", s.name, s.kind())
+	}
+	return nil
+}
+
+var (
+	longestName = map[string]int{v1.Kind: 53, JobKind: 52}
+	dnsLabel    = regexp.MustCompile(`^[a-z]([a-z0-9-]*[a-z0-9])?$`)
+)
+
+// JobKind is the kind of what Jobs become.
+const JobKind = "AppJob"
+
+// kind is that of the resource.
+func (s *subject) kind() string {
+	if s.cron != nil {
+		return JobKind
+	}
+	return v1.Kind
+}
+
+func (s *subject) namespace() string { return s.workload.GetNamespace() }
+
+// release gives back objects that were refused as a whole, and reports whether there were any: they stay beside the
+// resource, and the workload refers to them as before.
+func (s *subject) release() bool {
+	before := len(s.kept)
+	release := func(object *unstructured.Unstructured, forget func()) {
+		for _, refusal := range s.refused {
+			if object != nil && refusal.from.object == describe(object) {
+				s.kept[describe(object)] = true
+				s.given = slices.DeleteFunc(s.given, func(o *unstructured.Unstructured) bool { return o == object })
+				s.aside(object, "it is not taken: "+text.Line(refusal.err.Error()), "keep it beside the "+s.kind()+", which refers to it")
+				forget()
+				return
+			}
+		}
+	}
+	if s.config != nil {
+		release(s.config.object, func() { s.config = nil })
+	}
+	if s.files != nil {
+		release(s.files.object, func() { s.files = nil })
+	}
+	if s.claim != nil {
+		release(s.claim.object, func() { s.claim = nil })
+	}
+	if s.account != nil {
+		release(s.account.object, func() { s.account = nil })
+	}
+	return len(s.kept) > before
 }
 
 func (s *subject) take(object *unstructured.Unstructured) {
@@ -103,6 +220,18 @@ func (s *subject) aside(object *unstructured.Unstructured, reason, remedy string
 
 func (s *subject) note(object, field, reason, remedy string) {
 	s.notes = append(s.notes, Note{Object: object, Field: field, Reason: reason, Remedy: remedy})
+}
+
+// besides is an object that stays beside the resource.
+type besides struct {
+	object *unstructured.Unstructured
+	reason string
+}
+
+// stays is for an object that selects pods, or Services: whether it still finds them is known when all is rendered.
+func (s *subject) stays(object *unstructured.Unstructured, reason string) {
+	s.world.taken[object] = true
+	s.beside = append(s.beside, besides{object, reason})
 }
 
 // rank orders notes by their objects.
@@ -148,10 +277,7 @@ func (s *subject) takeServices(services []pair[corev1.Service]) {
 		case n == best && (s.stateful == nil || p.read.Name != headlessName || p.read.Name != s.name+"-headless"):
 			s.service = &p
 			s.take(p.object)
-		case s.stateful != nil && p.read.Name == headlessName && headlessName != s.name+"-headless":
-			s.aside(p.object, "the replicas have their names from it: spec.statefulSet.serviceName",
-				"keep this one beside it: it finds the pods as long as their labels stay")
-		case s.stateful != nil && p.read.Name == headlessName:
+		case s.stateful != nil && p.read.Name == headlessName && headlessName == s.name+"-headless":
 			s.headless = &p
 			s.take(p.object)
 		default:
@@ -160,8 +286,7 @@ func (s *subject) takeServices(services []pair[corev1.Service]) {
 	}
 	for _, p := range others {
 		if !s.takeFurther(p) {
-			s.aside(p.object, "spec.services has Services of these pods alone, whose ports lead to ports of them, 8 at most",
-				"keep this one beside it: it finds the pods as long as their labels stay")
+			s.stays(p.object, "spec.services has Services of these pods alone, whose ports lead to ports of them, 8 at most")
 		}
 	}
 }
@@ -174,7 +299,7 @@ func first[T any](s *subject, list []pair[T], reason string) *pair[T] {
 	at := max(0, slices.IndexFunc(list, func(p pair[T]) bool { return p.object.GetName() == s.name }))
 	for n, p := range list {
 		if n != at {
-			s.aside(p.object, reason, "keep this one beside the AppService")
+			s.stays(p.object, reason)
 		}
 	}
 	s.take(list[at].object)
@@ -182,40 +307,39 @@ func first[T any](s *subject, list []pair[T], reason string) *pair[T] {
 }
 
 // takeNeighbors chooses among the objects that are related to the workload by references or selectors.
-func (s *subject) takeNeighbors() (err error) {
+func (s *subject) takeNeighbors() {
 	w, pods := s.world, s.template.Labels
-	services := only(w, &err, "", "Service", func(s *corev1.Service) bool {
+	services := only(w, "", "Service", func(s *corev1.Service) bool {
 		return len(s.Spec.Selector) > 0 && labels.SelectorFromSet(s.Spec.Selector).Matches(labels.Set(pods))
 	})
 	isService := func(name string) bool {
 		return slices.ContainsFunc(services, func(s pair[corev1.Service]) bool { return s.read.Name == name })
 	}
 	s.takeServices(services)
-	s.ingress = first(s, only(w, &err, networkingv1.GroupName, "Ingress", func(i *networkingv1.Ingress) bool {
+	s.ingress = first(s, only(w, networkingv1.GroupName, "Ingress", func(i *networkingv1.Ingress) bool {
 		return slices.ContainsFunc(backends(i), isService)
 	}), "an AppService has one Ingress, which is made of another one")
 	type scaler = autoscalingv2.HorizontalPodAutoscaler
-	s.scaler = first(s, only(w, &err, autoscalingv2.GroupName, "HorizontalPodAutoscaler", func(a *scaler) bool {
-		return a.Spec.ScaleTargetRef.Kind == s.workload.GetKind() && a.Spec.ScaleTargetRef.Name == s.name
+	s.scaler = first(s, only(w, autoscalingv2.GroupName, "HorizontalPodAutoscaler", func(a *scaler) bool {
+		return a.Spec.ScaleTargetRef.Kind == s.workload.GetKind() && a.Spec.ScaleTargetRef.Name == s.workload.GetName()
 	}), "an AppService has one autoscaler, which is made of another one")
-	s.budget = first(s, only(w, &err, policyv1.GroupName, "PodDisruptionBudget",
+	s.budget = first(s, only(w, policyv1.GroupName, "PodDisruptionBudget",
 		func(b *policyv1.PodDisruptionBudget) bool {
 			return matches(b.Spec.Selector, pods)
 		}), "an AppService has one PodDisruptionBudget, which is made of another one")
-	s.takePolicy(only(w, &err, networkingv1.GroupName, "NetworkPolicy", func(p *networkingv1.NetworkPolicy) bool {
+	s.takePolicy(only(w, networkingv1.GroupName, "NetworkPolicy", func(p *networkingv1.NetworkPolicy) bool {
 		return matches(&p.Spec.PodSelector, pods)
 	}))
-	s.takeAccount(only(w, &err, "", "ServiceAccount", func(a *corev1.ServiceAccount) bool {
+	s.takeAccount(only(w, "", "ServiceAccount", func(a *corev1.ServiceAccount) bool {
 		return a.Name == s.template.Spec.ServiceAccountName
 	}))
-	s.takeClaim(only(w, &err, "", "PersistentVolumeClaim", func(c *corev1.PersistentVolumeClaim) bool {
+	s.takeClaim(only(w, "", "PersistentVolumeClaim", func(c *corev1.PersistentVolumeClaim) bool {
 		return slices.ContainsFunc(s.template.Spec.Volumes, func(v corev1.Volume) bool {
 			return v.PersistentVolumeClaim != nil && v.PersistentVolumeClaim.ClaimName == c.Name
 		})
 	}))
 	s.takeMonitor(w.monitorsOf(services))
 	s.takeRoute(w.routesTo(isService))
-	return err
 }
 
 // takeAccount chooses the service account of the workload: that of its name, or of its release.
@@ -243,28 +367,19 @@ func sameRelease(a, b *unstructured.Unstructured) bool {
 }
 
 // takeConfig chooses the ConfigMaps with the names of those that spec.config renders.
-func (s *subject) takeConfig() error {
-	choose := func(suffix string, used bool, into **pair[corev1.ConfigMap]) error {
-		all := s.world.of("", "ConfigMap")
-		at := slices.IndexFunc(all, func(o *unstructured.Unstructured) bool { return o.GetName() == s.name+suffix })
-		if at < 0 || !used {
-			return nil
+func (s *subject) takeConfig() {
+	choose := func(suffix string, used bool, into **pair[corev1.ConfigMap]) {
+		for _, p := range only(s.world, "", "ConfigMap", func(c *corev1.ConfigMap) bool {
+			return used && c.Name == s.name+suffix && len(c.BinaryData) == 0 && len(c.Data) > 0
+		}) {
+			if !s.world.taken[p.object] {
+				*into = &p
+				s.take(p.object)
+			}
 		}
-		object := all[at]
-		read, err := as[corev1.ConfigMap](object)
-		if err != nil {
-			return unreadable(object, err)
-		}
-		if len(read.BinaryData) == 0 && len(read.Data) > 0 {
-			*into = &pair[corev1.ConfigMap]{object, read}
-			s.take(object)
-		}
-		return nil
 	}
-	if err := choose("-config", s.configFrom() == 0, &s.config); err != nil {
-		return err
-	}
-	return choose("-files", s.filesMount() != nil, &s.files)
+	choose("-config", s.configFrom() == 0, &s.config)
+	choose("-files", s.filesMount() != nil, &s.files)
 }
 
 // container returns the main container.
@@ -346,8 +461,8 @@ func (s *subject) mountsOf(volume string) []*corev1.VolumeMount {
 }
 
 // selecting returns the labels by which an AppService selects its pods.
-func selecting(name string) map[string]string {
-	return map[string]string{"app.kubernetes.io/name": "appservice", "app.kubernetes.io/instance": name}
+func (s *subject) selecting() map[string]string {
+	return map[string]string{"app.kubernetes.io/name": strings.ToLower(s.kind()), "app.kubernetes.io/instance": s.name}
 }
 
 // orLabels returns a selector, by default the labels of the pods, as in manifests of apps/v1beta1.

@@ -8,7 +8,6 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	v1 "github.com/example/appservice-operator/api/v1"
@@ -29,10 +28,10 @@ func isEarlyHook(object *unstructured.Unstructured) bool {
 
 // takeTask chooses the Job that becomes spec.release: the first hook before installs and upgrades that has the image of
 // this workload, and of no other one.
-func (s *subject) takeTask() error {
+func (s *subject) takeTask() {
 	image := s.container().Image
 	if s.world.sharing(image) > 1 {
-		return nil
+		return
 	}
 	var found []pair[batchv1.Job]
 	for _, object := range s.world.objects {
@@ -41,7 +40,7 @@ func (s *subject) takeTask() error {
 		}
 		job, err := as[batchv1.Job](object)
 		if err != nil {
-			return unreadable(object, err)
+			continue
 		}
 		if containers := job.Spec.Template.Spec.Containers; len(containers) == 1 && containers[0].Image == image {
 			found = append(found, pair[batchv1.Job]{object, job})
@@ -49,14 +48,13 @@ func (s *subject) takeTask() error {
 	}
 	slices.SortStableFunc(found, func(a, b pair[batchv1.Job]) int { return cmp.Compare(weightOf(a), weightOf(b)) })
 	s.chooseTask(found)
-	return nil
 }
 
 // sharing counts the workloads that have a container with an image.
 func (w *world) sharing(image string) int {
 	count := 0
 	for _, object := range w.workloads {
-		if slices.ContainsFunc(podTemplate(object).Spec.Containers,
+		if object.GetKind() != "Job" && object.GetKind() != "CronJob" && slices.ContainsFunc(podTemplate(object).Spec.Containers,
 			func(c corev1.Container) bool { return c.Image == image }) {
 			count++
 		}
@@ -101,50 +99,22 @@ func (s *subject) taskPieces() []piece {
 	list := same(func(field string) source { return from(templatePath("containers[release]." + field)) }, main, part,
 		"Command", "Args")
 	if len(main.Resources.Limits)+len(main.Resources.Requests) > 0 {
-		list = append(list, piece{from(templatePath("containers[release].resources")),
-			func(spec *v1.AppServiceSpec) { part(spec).Resources = &main.Resources }})
+		list = append(list, piece{from: from(templatePath("containers[release].resources")),
+			set: func(spec *v1.AppServiceSpec) { part(spec).Resources = &main.Resources }})
 	}
 	if job.ActiveDeadlineSeconds != nil {
-		list = append(list, piece{from("spec.activeDeadlineSeconds"),
-			func(spec *v1.AppServiceSpec) { part(spec).TimeoutSeconds = job.ActiveDeadlineSeconds }})
+		list = append(list, piece{from: from("spec.activeDeadlineSeconds"),
+			set: func(spec *v1.AppServiceSpec) { part(spec).TimeoutSeconds = job.ActiveDeadlineSeconds }})
 	}
 	retries := int32(defaultRetries)
 	if job.BackoffLimit != nil {
 		retries = *job.BackoffLimit
 	}
-	return append(list, piece{from("spec.backoffLimit"),
-		func(spec *v1.AppServiceSpec) { part(spec).Retries = &retries }})
+	return append(list, piece{from: from("spec.backoffLimit"),
+		set: func(spec *v1.AppServiceSpec) { part(spec).Retries = &retries }})
 }
 
-// task normalizes the Job of a release task: names and labels differ always.
-func (side *side) task(object *unstructured.Unstructured) *unstructured.Unstructured {
-	out := &unstructured.Unstructured{Object: normalized(object, func(job *batchv1.Job) {
-		job.ObjectMeta = metav1.ObjectMeta{Name: "task"}
-		job.Status = batchv1.JobStatus{}
-		defaultJob(&job.Spec)
-		job.Spec.Template.ObjectMeta = metav1.ObjectMeta{}
-		if pod := &job.Spec.Template.Spec; len(pod.Containers) == 1 {
-			pod.Containers[0].Name = "release"
-		}
-	})}
-	delete(out.Object, "status")
-	out.SetAPIVersion(object.GetAPIVersion())
-	out.SetKind(object.GetKind())
-	pullPolicy(out)
-	return out
-}
-
-func defaultJob(job *batchv1.JobSpec) {
-	fillPointer(&job.BackoffLimit, defaultRetries)
-	fillPointer(&job.Parallelism, 1)
-	fillPointer(&job.Completions, 1)
-	fillPointer(&job.CompletionMode, batchv1.NonIndexedCompletion)
-	omit(&job.Suspend, false)
-	job.Selector, job.ManualSelector, job.PodReplacementPolicy = nil, nil, nil
-	defaultPod(&job.Template.Spec)
-}
-
-// made returns the rendered objects of an AppService that are compared: the copies that its release task has of its
+// made returns the rendered objects of a resource that are compared: the copies that its release task has of its
 // configuration and of its NetworkPolicy are none of them.
 func (i *Importer) made(ctx context.Context, app *unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
 	rendered, err := i.Render(ctx, app)

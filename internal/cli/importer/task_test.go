@@ -24,7 +24,7 @@ func TestWhichHookBecomesTheReleaseTask(t *testing.T) {
 		note     string
 	}{
 		"a hook before upgrades":    {aWorkload + "---\n" + aHook, "migrate", "Job migrate: it becomes spec.release"},
-		"no hook":                   {aWorkload + "---\n" + change(aHook, ", annotations: {helm.sh/hook: 'pre-install,pre-upgrade'}", ""), "", "Job migrate: no field of an AppService makes one"},
+		"no hook":                   {aWorkload + "---\n" + change(aHook, ", annotations: {helm.sh/hook: 'pre-install,pre-upgrade'}", ""), "", "kind: AppJob"},
 		"a hook after upgrades":     {aWorkload + "---\n" + change(aHook, "pre-install,pre-upgrade", "post-upgrade"), "", "the annotation app.example.com/stage: after takes its place"},
 		"another image":             {aWorkload + "---\n" + change(aHook, "web:1", "web:2"), "", "the annotation app.example.com/stage: before takes its place"},
 		"no command":                {aWorkload + "---\n" + change(aHook, ", command: [migrate]", ""), "", "Job migrate: it has no command"},
@@ -35,10 +35,10 @@ func TestWhichHookBecomesTheReleaseTask(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			results, left := imported(t, []byte(test.manifest))
-			command, _, _ := unstructured.NestedStringSlice(results[0].AppService.Object, "spec", "release", "command")
+			made := imported(t, []byte(test.manifest))
+			command, _, _ := unstructured.NestedStringSlice(made.Results[0].Resource.Object, "spec", "release", "command")
 			require.Equal(t, test.command, strings.Join(command, " "))
-			require.Contains(t, printed(t, results, left), test.note)
+			require.Contains(t, printed(t, made), test.note)
 		})
 	}
 }
@@ -46,11 +46,11 @@ func TestWhichHookBecomesTheReleaseTask(t *testing.T) {
 // TestATaskKeepsHowOftenAndHowLongItIsTried: a Job without backoffLimit is tried seven times.
 func TestATaskKeepsHowOftenAndHowLongItIsTried(t *testing.T) {
 	t.Parallel()
-	results, _ := imported(t, []byte(aWorkload+"---\n"+aHook))
-	retries, _, _ := unstructured.NestedInt64(results[0].AppService.Object, "spec", "release", "retries")
+	made := imported(t, []byte(aWorkload+"---\n"+aHook))
+	retries, _, _ := unstructured.NestedInt64(made.Results[0].Resource.Object, "spec", "release", "retries")
 	require.EqualValues(t, 6, retries)
-	require.Contains(t, printed(t, results, nil), "Job migrate spec.activeDeadlineSeconds: a release task is ended after an hour; set spec.release.timeoutSeconds if it takes longer")
-	results, _ = imported(t, []byte(aWorkload+"---\n"+strings.Replace(aHook, "spec: {template", "spec: {backoffLimit: 0, activeDeadlineSeconds: 60, template", 1)))
-	release, _, _ := unstructured.NestedMap(results[0].AppService.Object, "spec", "release")
+	require.Contains(t, printed(t, made), "Job migrate spec.activeDeadlineSeconds: a release task is ended after an hour; set spec.release.timeoutSeconds if it takes longer")
+	made = imported(t, []byte(aWorkload+"---\n"+strings.Replace(aHook, "spec: {template", "spec: {backoffLimit: 0, activeDeadlineSeconds: 60, template", 1)))
+	release, _, _ := unstructured.NestedMap(made.Results[0].Resource.Object, "spec", "release")
 	require.Equal(t, map[string]any{"command": []any{"migrate"}, "timeoutSeconds": int64(60)}, release)
 }

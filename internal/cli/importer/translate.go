@@ -18,8 +18,11 @@ import (
 
 // pieces returns the pieces of the spec, the image first. Defaults are removed later.
 func (s *subject) pieces() []piece {
+	if s.cron != nil {
+		return s.jobPieces()
+	}
 	list := s.containerPieces()
-	list = append(list, s.podPieces()...)
+	list = slices.Concat(list[:1], s.podPieces(), list[1:]) // volumes before their mounts
 	list = append(list, s.workloadPieces()...)
 	list = append(list, s.portPieces()...)
 	list = append(list, s.probePieces()...)
@@ -55,7 +58,7 @@ func same[T any](from func(field string) source, given any, part func(*v1.AppSer
 			continue
 		}
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		list = append(list, piece{from(name), func(spec *v1.AppServiceSpec) {
+		list = append(list, piece{from: from(name), set: func(spec *v1.AppServiceSpec) {
 			reflect.ValueOf(part(spec)).Elem().FieldByIndex(to.Index).Set(value.Convert(to.Type))
 		}})
 	}
@@ -73,19 +76,19 @@ func made[T any](part **T) *T {
 func (s *subject) containerPieces() []piece {
 	c := s.container()
 	list := []piece{
-		{s.fromMain("image"), func(spec *v1.AppServiceSpec) { spec.Image = c.Image }},
+		{from: s.fromMain("image"), set: func(spec *v1.AppServiceSpec) { spec.Image = c.Image }},
 	}
 	list = append(list, same(s.fromMain, c, theSpec, "ImagePullPolicy", "Command", "Args", "WorkingDir")...)
 	if len(c.Resources.Limits)+len(c.Resources.Requests)+len(c.Resources.Claims) > 0 {
-		list = append(list, piece{s.fromMain("resources"), func(spec *v1.AppServiceSpec) { spec.Resources = &c.Resources }})
+		list = append(list, piece{from: s.fromMain("resources"), set: func(spec *v1.AppServiceSpec) { spec.Resources = &c.Resources }})
 	}
 	list = append(list, same(s.fromMain, c, theSpec, "Lifecycle")...)
 	for _, variable := range c.Env {
 		if s.saysPort(variable) {
 			continue
 		}
-		list = append(list, piece{s.fromMain("env[" + variable.Name + "]"),
-			func(spec *v1.AppServiceSpec) { spec.Envs = append(spec.Envs, variable) }})
+		list = append(list, piece{from: s.fromMain("env[" + variable.Name + "]"),
+			set: func(spec *v1.AppServiceSpec) { spec.Envs = append(spec.Envs, variable) }})
 	}
 	config := -1
 	if s.config != nil {
@@ -93,8 +96,8 @@ func (s *subject) containerPieces() []piece {
 	}
 	for n, from := range c.EnvFrom {
 		if n != config {
-			list = append(list, piece{s.fromMain("envFrom"),
-				func(spec *v1.AppServiceSpec) { spec.EnvFrom = append(spec.EnvFrom, from) }})
+			list = append(list, piece{from: s.fromMain("envFrom"),
+				set: func(spec *v1.AppServiceSpec) { spec.EnvFrom = append(spec.EnvFrom, from) }})
 		}
 	}
 	for _, mount := range c.VolumeMounts {
@@ -102,8 +105,8 @@ func (s *subject) containerPieces() []piece {
 			s.mountsClaim(mount) {
 			continue
 		}
-		list = append(list, piece{s.fromMain("volumeMounts[" + mount.MountPath + "]"),
-			func(spec *v1.AppServiceSpec) { spec.VolumeMounts = append(spec.VolumeMounts, mount) }})
+		list = append(list, piece{from: s.fromMain("volumeMounts[" + mount.MountPath + "]"),
+			set: func(spec *v1.AppServiceSpec) { spec.VolumeMounts = append(spec.VolumeMounts, mount) }})
 	}
 	return list
 }
@@ -124,10 +127,17 @@ func (s *subject) saysPort(variable corev1.EnvVar) bool {
 func (s *subject) podPieces() []piece {
 	pod := &s.template.Spec
 	var list []piece
+	for _, volume := range pod.Volumes {
+		if s.claim != nil && volume.Name == dataVolume || s.files != nil && volume.Name == filesVolume {
+			continue
+		}
+		list = append(list, piece{from: s.fromPod("volumes[" + volume.Name + "]"),
+			set: func(spec *v1.AppServiceSpec) { spec.Volumes = append(spec.Volumes, volume) }})
+	}
 	for _, c := range pod.InitContainers {
 		sidecar := c.RestartPolicy != nil
 		c.RestartPolicy = nil
-		list = append(list, piece{s.fromPod("initContainers[" + c.Name + "]"), func(spec *v1.AppServiceSpec) {
+		list = append(list, piece{from: s.fromPod("initContainers[" + c.Name + "]"), set: func(spec *v1.AppServiceSpec) {
 			if sidecar {
 				spec.Sidecars = append(spec.Sidecars, c)
 			} else {
@@ -135,21 +145,14 @@ func (s *subject) podPieces() []piece {
 			}
 		}})
 	}
-	for _, volume := range pod.Volumes {
-		if s.claim != nil && volume.Name == dataVolume || s.files != nil && volume.Name == filesVolume {
-			continue
-		}
-		list = append(list, piece{s.fromPod("volumes[" + volume.Name + "]"),
-			func(spec *v1.AppServiceSpec) { spec.Volumes = append(spec.Volumes, volume) }})
-	}
 	for _, secret := range pod.ImagePullSecrets {
-		list = append(list, piece{s.fromPod("imagePullSecrets[" + secret.Name + "]"), func(spec *v1.AppServiceSpec) {
+		list = append(list, piece{from: s.fromPod("imagePullSecrets[" + secret.Name + "]"), set: func(spec *v1.AppServiceSpec) {
 			spec.ImagePullSecrets = append(spec.ImagePullSecrets, v1.LocalReference{Name: secret.Name})
 		}})
 	}
 	list = append(list,
-		piece{s.fromPod("nodeSelector"), func(spec *v1.AppServiceSpec) { spec.NodeSelector = asLabels(pod.NodeSelector) }},
-		piece{s.fromPod("topologySpreadConstraints"), func(spec *v1.AppServiceSpec) {
+		piece{from: s.fromPod("nodeSelector"), set: func(spec *v1.AppServiceSpec) { spec.NodeSelector = asLabels(pod.NodeSelector) }},
+		piece{from: s.fromPod("topologySpreadConstraints"), set: func(spec *v1.AppServiceSpec) {
 			spec.TopologySpreadConstraints = s.spread()
 		}},
 	)
@@ -172,29 +175,29 @@ func (s *subject) workloadPieces() []piece {
 	list := s.workloadAnnotations()
 	size := func(replicas *int32) {
 		if s.scaler == nil {
-			list = append(list, piece{s.from("spec.replicas"), func(spec *v1.AppServiceSpec) { spec.Size = replicas }})
+			list = append(list, piece{from: s.from("spec.replicas"), set: func(spec *v1.AppServiceSpec) { spec.Size = replicas }})
 		} else if started, err := strconv.ParseInt(s.workload.GetAnnotations()[v1.AnnotationInitialReplicas], 10,
 			32); err == nil {
 			started := int32(started)
-			list = append(list, piece{s.from("spec.replicas"), func(spec *v1.AppServiceSpec) { spec.Size = &started }})
+			list = append(list, piece{from: s.from("spec.replicas"), set: func(spec *v1.AppServiceSpec) { spec.Size = &started }})
 		}
 	}
 	if d := s.deployment; d != nil {
 		size(d.Spec.Replicas)
 		if d.Spec.Strategy != (appsv1.DeploymentStrategy{}) {
-			list = append(list, piece{s.from("spec.strategy"),
-				func(spec *v1.AppServiceSpec) { spec.Strategy = &d.Spec.Strategy }})
+			list = append(list, piece{from: s.from("spec.strategy"),
+				set: func(spec *v1.AppServiceSpec) { spec.Strategy = &d.Spec.Strategy }})
 		}
 		list = append(list, same(s.fromSpec, &d.Spec, theSpec, "ProgressDeadlineSeconds", "RevisionHistoryLimit")...)
-		return append(list, piece{s.from("spec.minReadySeconds"), func(spec *v1.AppServiceSpec) {
+		return append(list, piece{from: s.from("spec.minReadySeconds"), set: func(spec *v1.AppServiceSpec) {
 			spec.MinReadySeconds = notZero(d.Spec.MinReadySeconds)
 		}})
 	}
 	t := s.stateful
 	size(t.Spec.Replicas)
 	list = append(list, same(s.fromSpec, &t.Spec, theSpec, "RevisionHistoryLimit")...)
-	list = append(list, piece{s.from("spec.minReadySeconds"),
-		func(spec *v1.AppServiceSpec) { spec.MinReadySeconds = notZero(t.Spec.MinReadySeconds) }})
+	list = append(list, piece{from: s.from("spec.minReadySeconds"),
+		set: func(spec *v1.AppServiceSpec) { spec.MinReadySeconds = notZero(t.Spec.MinReadySeconds) }})
 	return append(list, s.statefulPieces()...)
 }
 
@@ -214,13 +217,13 @@ func (s *subject) portPieces() []piece {
 	var list []piece
 	service := s.service.read
 	plan := s.planPorts()
-	for _, port := range plan.entries {
-		list = append(list, piece{from("spec.ports[" + strconv.Itoa(int(port.Port)) + "]"),
-			func(spec *v1.AppServiceSpec) { spec.Ports = append(spec.Ports, port) }})
+	for n, port := range plan.entries {
+		list = append(list, piece{from: from(portField(service.Spec.Ports[n])),
+			set: func(spec *v1.AppServiceSpec) { spec.Ports = append(spec.Ports, port) }})
 	}
 	part := func(spec *v1.AppServiceSpec) *v1.Service { return made(&spec.Service) }
 	if annotations := foreignAnnotations(service.Annotations); len(annotations) > 0 {
-		list = append(list, piece{from("metadata.annotations"), func(spec *v1.AppServiceSpec) {
+		list = append(list, piece{from: from("metadata.annotations"), set: func(spec *v1.AppServiceSpec) {
 			part(spec).Annotations = asAnnotations(annotations)
 		}})
 	}
@@ -228,6 +231,42 @@ func (s *subject) portPieces() []piece {
 	list = append(list, same(func(field string) source { return from("spec." + field) }, &service.Spec, part,
 		"Type", "LoadBalancerSourceRanges")...)
 	return append(list, s.furtherPieces(plan)...)
+}
+
+// portField is the path of a port of a Service: spec.ports[80], or spec.ports[53/UDP].
+func portField(port corev1.ServicePort) string {
+	if cmp.Or(port.Protocol, corev1.ProtocolTCP) == corev1.ProtocolTCP {
+		return "spec.ports[" + strconv.Itoa(int(port.Port)) + "]"
+	}
+	return "spec.ports[" + strconv.Itoa(int(port.Port)) + "/" + string(port.Protocol) + "]"
+}
+
+// longestPortName is that of a port of a container, which bears the name of the Service's port as well.
+const longestPortName = 15
+
+// portNames returns the names of the ports of a Service, shortened to names of container ports, each once.
+func portNames(ports []corev1.ServicePort) []string {
+	var out []string
+	for _, port := range ports {
+		out = append(out, port.Name)
+	}
+	for n, name := range out {
+		if name == "" || isPortName(name) {
+			continue
+		}
+		out[n] = ""
+		short := strings.Trim(strings.ReplaceAll(name, "--", "-"), "-")
+		if !strings.ContainsAny(short, "abcdefghijklmnopqrstuvwxyz") {
+			short = "port-" + short
+		}
+		short = strings.TrimRight(short[:min(len(short), longestPortName)], "-")
+		for m := 2; slices.Contains(out, short); m++ {
+			end := "-" + strconv.Itoa(m)
+			short = strings.TrimRight(short[:min(len(short), longestPortName-len(end))], "-") + end
+		}
+		out[n] = short
+	}
+	return out
 }
 
 // target returns the number of a port of the main container, or the name of a port of a sidecar.

@@ -1,14 +1,19 @@
 package importer
 
 import (
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -23,6 +28,8 @@ type world struct {
 	workloads []*unstructured.Unstructured
 	// taken are the objects that became part of an AppService.
 	taken map[*unstructured.Unstructured]bool
+	// unreadable are objects with fields of another type.
+	unreadable []Failure
 }
 
 // hookAnnotation marks hooks of Helm, which exist only temporarily.
@@ -31,15 +38,83 @@ const hookAnnotation = "helm.sh/hook"
 func sorted(objects []*unstructured.Unstructured) *world {
 	w := &world{objects: objects, taken: map[*unstructured.Unstructured]bool{}}
 	for _, object := range objects {
-		if isWorkload(object) && object.GetAnnotations()[hookAnnotation] == "" {
+		if read := readable[groupOf(object)+"/"+object.GetKind()]; read != nil && read(object) != nil {
+			w.unreadable = append(w.unreadable, Failure{describe(object), read(object)})
+			w.taken[object] = true
+		}
+		switch {
+		case workloads[groupOf(object)+"/"+object.GetKind()] && controlled(object):
+			w.taken[object] = true // its controller makes it
+		case isWorkload(object):
 			w.workloads = append(w.workloads, object)
 		}
 	}
 	return w
 }
 
+// readable are the kinds that belong to workloads, with whether an object can be read.
+var readable = map[string]func(*unstructured.Unstructured) error{
+	"/Service": reads[corev1.Service], "/ConfigMap": reads[corev1.ConfigMap], "/ServiceAccount": reads[corev1.ServiceAccount],
+	"/PersistentVolumeClaim":              reads[corev1.PersistentVolumeClaim],
+	"networking.k8s.io/Ingress":           reads[networkingv1.Ingress],
+	"networking.k8s.io/NetworkPolicy":     reads[networkingv1.NetworkPolicy],
+	"autoscaling/HorizontalPodAutoscaler": reads[autoscalingv2.HorizontalPodAutoscaler],
+	"policy/PodDisruptionBudget":          reads[policyv1.PodDisruptionBudget],
+}
+
+func reads[T any](object *unstructured.Unstructured) error {
+	_, err := as[T](object)
+	return err
+}
+
+// in returns the objects of a namespace: those of another one have nothing to do with a workload.
+func (w *world) in(namespace string) *world {
+	of := func(list []*unstructured.Unstructured) []*unstructured.Unstructured {
+		return slices.DeleteFunc(slices.Clone(list),
+			func(o *unstructured.Unstructured) bool { return o.GetNamespace() != namespace })
+	}
+	return &world{objects: of(w.objects), workloads: of(w.workloads), taken: w.taken}
+}
+
+// workloads are the kinds that an AppService or AppJob is made of.
+var workloads = map[string]bool{
+	"apps/Deployment": true, "apps/StatefulSet": true, "apps/ReplicaSet": true, "/Pod": true,
+	"/ReplicationController": true, "batch/Job": true, "batch/CronJob": true,
+}
+
 func isWorkload(object *unstructured.Unstructured) bool {
-	return groupOf(object) == appsv1.GroupName && (object.GetKind() == "Deployment" || object.GetKind() == "StatefulSet")
+	return workloads[groupOf(object)+"/"+object.GetKind()] && !isHook(object) && object.GetAnnotations()[v1.AnnotationStage] == "" && !controlled(object)
+}
+
+func isHook(object *unstructured.Unstructured) bool {
+	return object.GetAnnotations()[hookAnnotation] != ""
+}
+
+// controlled reports whether another workload made an object, and would make it again.
+func controlled(object *unstructured.Unstructured) bool {
+	owner := metav1.GetControllerOf(object)
+	if owner == nil {
+		return false
+	}
+	group, _, _ := strings.Cut(owner.APIVersion, "/")
+	return slices.Contains([]string{"apps", "batch", "v1"}, group)
+}
+
+// podTemplate returns the pod template of a workload of any kind; nil for another object.
+func podTemplate(object *unstructured.Unstructured) *corev1.PodTemplateSpec {
+	switch object.GetKind() {
+	case "Pod":
+		pod, _ := as[corev1.Pod](object)
+		meta := metav1.ObjectMeta{Labels: pod.Labels, Annotations: pod.Annotations}
+		return &corev1.PodTemplateSpec{ObjectMeta: meta, Spec: pod.Spec}
+	case "CronJob":
+		job, _ := as[batchv1.CronJob](object)
+		return &job.Spec.JobTemplate.Spec.Template
+	case "Deployment", "StatefulSet", "ReplicaSet", "ReplicationController", "DaemonSet", "Job":
+		read, _ := as[appsv1.Deployment](object) // all of them have it in the same place
+		return &read.Spec.Template
+	}
+	return nil
 }
 
 func groupOf(object *unstructured.Unstructured) string {
@@ -63,24 +138,21 @@ func as[T any](object *unstructured.Unstructured) (*T, error) {
 	err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, into)
 	if err != nil { // it does not name the field
 		data, _ := json.Marshal(object.Object)
-		if named := json.Unmarshal(data, into); named != nil {
+		var wrong *json.UnmarshalTypeError
+		if named := json.Unmarshal(data, into); errors.As(named, &wrong) {
+			err = fmt.Errorf("%s: it has to be a %s, and is a %s", wrong.Field, wrong.Type, wrong.Value)
+		} else if named != nil {
 			err = named
 		}
 	}
 	return into, err
 }
 
-// only returns the objects for which keep returns true, unless there was an error before. It records its own.
-func only[T any](w *world, failed *error, group, kind string, keep func(*T) bool) []pair[T] {
+// only returns the objects for which keep returns true. Those that cannot be read are none of them.
+func only[T any](w *world, group, kind string, keep func(*T) bool) []pair[T] {
 	var list []pair[T]
 	for _, object := range w.of(group, kind) {
-		if *failed != nil {
-			return nil
-		}
-		read, err := as[T](object)
-		if err != nil {
-			*failed = unreadable(object, err)
-		} else if keep(read) {
+		if read, err := as[T](object); err == nil && keep(read) {
 			list = append(list, pair[T]{object, read})
 		}
 	}
@@ -93,21 +165,25 @@ type pair[T any] struct {
 	read   *T
 }
 
-func unreadable(object *unstructured.Unstructured, err error) error {
-	return fmt.Errorf("%s: %w", describe(object), err)
-}
-
 // monitorsOf returns the ServiceMonitors that select one of the Services.
 func (w *world) monitorsOf(services []pair[corev1.Service]) []*unstructured.Unstructured {
 	return slices.DeleteFunc(w.of("monitoring.coreos.com", "ServiceMonitor"),
 		func(monitor *unstructured.Unstructured) bool {
 			content, _, _ := unstructured.NestedMap(monitor.Object, "spec", "selector")
-			selector := &metav1.LabelSelector{}
-			err := runtime.DefaultUnstructuredConverter.FromUnstructured(content, selector)
-			return err != nil || !slices.ContainsFunc(services, func(s pair[corev1.Service]) bool {
+			selector := selectorOf(content)
+			return !slices.ContainsFunc(services, func(s pair[corev1.Service]) bool {
 				return matches(selector, s.read.Labels)
 			})
 		})
+}
+
+// selectorOf reads a selector; one that cannot be read selects nothing.
+func selectorOf(content map[string]any) *metav1.LabelSelector {
+	selector := &metav1.LabelSelector{}
+	if runtime.DefaultUnstructuredConverter.FromUnstructured(content, selector) != nil {
+		return nil
+	}
+	return selector
 }
 
 // routesTo returns the routes that lead to a Service.
@@ -149,21 +225,29 @@ func (w *world) leftOver() []Note {
 		if w.taken[object] {
 			continue
 		}
-		notes = append(notes, Note{Object: describe(object), Reason: leftOverReason(object), Remedy: leftOverRemedy(object)})
+		note := Note{Object: describe(object), Reason: w.leftOverReason(object), Remedy: leftOverRemedy(object)}
+		notes = append(notes, note)
 	}
 	return notes
 }
 
-func leftOverReason(object *unstructured.Unstructured) string {
+func (w *world) leftOverReason(object *unstructured.Unstructured) string {
 	switch {
 	case object.GetKind() == "ScaledObject":
 		return "its triggers are not read"
+	case w.elsewhere(object):
+		return "no workload is in its namespace, " + cmp.Or(object.GetNamespace(), "which is not given")
 	case object.GetAnnotations()[hookAnnotation] != "":
 		return "only Helm makes it, as the hook " + object.GetAnnotations()[hookAnnotation]
 	case object.GetKind() == "Secret" || object.GetKind() == "ConfigMap":
 		return "it is not part of the AppService, which may refer to it"
 	}
 	return "no field of an AppService makes one"
+}
+
+// elsewhere reports whether an object could belong to a workload, and none is in its namespace.
+func (w *world) elsewhere(object *unstructured.Unstructured) bool {
+	return readable[groupOf(object)+"/"+object.GetKind()] != nil && len(w.in(object.GetNamespace()).workloads) == 0
 }
 
 func leftOverRemedy(object *unstructured.Unstructured) string {
@@ -177,8 +261,6 @@ func leftOverRemedy(object *unstructured.Unstructured) string {
 		return "make it a Job, or an AppJob, that is applied beside the AppService"
 	case object.GetKind() == "ScaledObject":
 		return "write them in spec.autoscaling.triggers"
-	case object.GetKind() == "CronJob" || object.GetKind() == "Job":
-		return "make it an AppJob, or apply it beside the AppService"
 	}
 	return "apply it beside the AppService"
 }

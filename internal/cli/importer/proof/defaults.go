@@ -1,8 +1,10 @@
-package importer
+package proof
 
 import (
+	"github.com/distribution/reference"
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -75,8 +77,9 @@ func defaultPod(p *corev1.PodSpec) {
 	fill(&p.RestartPolicy, corev1.RestartPolicyAlways)
 	fill(&p.DNSPolicy, corev1.DNSClusterFirst)
 	fill(&p.SchedulerName, corev1.DefaultSchedulerName)
+	fill(&p.ServiceAccountName, p.DeprecatedServiceAccount) // its deprecated name
 	fill(&p.ServiceAccountName, "default")
-	p.DeprecatedServiceAccount = "" // a deprecated name of the field above
+	p.DeprecatedServiceAccount = ""
 	fillPointer(&p.TerminationGracePeriodSeconds, 30)
 	fillPointer(&p.EnableServiceLinks, true)
 	fillPointer(&p.AutomountServiceAccountToken, true)
@@ -94,6 +97,7 @@ func defaultPod(p *corev1.PodSpec) {
 }
 
 func defaultContainer(c *corev1.Container) {
+	fill(&c.ImagePullPolicy, pullPolicy(c.Image))
 	fill(&c.TerminationMessagePath, corev1.TerminationMessagePathDefault)
 	fill(&c.TerminationMessagePolicy, corev1.TerminationMessageReadFile)
 	fillPointer(&c.SecurityContext, corev1.SecurityContext{})
@@ -130,6 +134,19 @@ func defaultContainer(c *corev1.Container) {
 	defaultResources(&c.Resources)
 }
 
+// pullPolicy returns the default for an image: one with the tag latest, or with neither tag nor digest, is always
+// pulled. What is not the name of an image is not.
+func pullPolicy(image string) corev1.PullPolicy {
+	named, err := reference.ParseNormalizedNamed(image)
+	if err != nil {
+		return corev1.PullIfNotPresent
+	}
+	if tagged, is := reference.TagNameOnly(named).(reference.Tagged); is && tagged.Tag() == "latest" {
+		return corev1.PullAlways
+	}
+	return corev1.PullIfNotPresent
+}
+
 func defaultGet(get *corev1.HTTPGetAction) {
 	if get != nil {
 		fill(&get.Path, "/")
@@ -152,6 +169,10 @@ func defaultResources(r *corev1.ResourceRequirements) {
 func defaultVolume(v *corev1.Volume) {
 	const mode = 0o644
 	switch {
+	case v.HostPath != nil:
+		fillPointer(&v.HostPath.Type, corev1.HostPathUnset)
+	case v.VolumeSource == (corev1.VolumeSource{}):
+		v.EmptyDir = &corev1.EmptyDirVolumeSource{}
 	case v.ConfigMap != nil:
 		fillPointer(&v.ConfigMap.DefaultMode, mode)
 	case v.Secret != nil:
@@ -160,6 +181,11 @@ func defaultVolume(v *corev1.Volume) {
 		fillPointer(&v.DownwardAPI.DefaultMode, mode)
 	case v.Projected != nil:
 		fillPointer(&v.Projected.DefaultMode, mode)
+		for n := range v.Projected.Sources {
+			if token := v.Projected.Sources[n].ServiceAccountToken; token != nil {
+				fillPointer(&token.ExpirationSeconds, 3600)
+			}
+		}
 	}
 }
 
@@ -181,7 +207,7 @@ func defaultService(s *corev1.Service) {
 		fill(&s.Spec.ExternalTrafficPolicy, corev1.ServiceExternalTrafficPolicyCluster)
 	}
 	fillPointer(&s.Spec.IPFamilyPolicy, corev1.IPFamilyPolicySingleStack)
-	if *s.Spec.IPFamilyPolicy == corev1.IPFamilyPolicySingleStack && len(s.Spec.IPFamilies) == 1 {
+	if len(s.Spec.IPFamilies) == 1 && s.Spec.IPFamilies[0] == corev1.IPv4Protocol { // that of most clusters
 		s.Spec.IPFamilies = nil
 	}
 	s.Spec.ClusterIPs, s.Spec.HealthCheckNodePort = nil, 0
@@ -236,5 +262,47 @@ func defaultScaling(rules **autoscalingv2.HPAScalingRules, window int32, policie
 	fillPointer(&(*rules).SelectPolicy, autoscalingv2.MaxChangePolicySelect)
 	if len((*rules).Policies) == 0 {
 		(*rules).Policies = policies
+	}
+}
+
+func defaultJob(j *batchv1.JobSpec) {
+	fillPointer(&j.BackoffLimit, 6)
+	fillPointer(&j.CompletionMode, batchv1.NonIndexedCompletion)
+	if j.Completions == nil && j.Parallelism == nil {
+		fillPointer(&j.Completions, 1)
+	}
+	fillPointer(&j.Parallelism, 1)
+	fillPointer(&j.Suspend, false)
+	fillPointer(&j.PodReplacementPolicy, batchv1.TerminatingOrFailed)
+	j.Selector, j.ManualSelector = nil, nil // made by the API server
+	defaultPod(&j.Template.Spec)
+}
+
+func defaultCronJob(c *batchv1.CronJob) {
+	fill(&c.Spec.ConcurrencyPolicy, batchv1.AllowConcurrent)
+	fillPointer(&c.Spec.Suspend, false)
+	fillPointer(&c.Spec.SuccessfulJobsHistoryLimit, 3)
+	fillPointer(&c.Spec.FailedJobsHistoryLimit, 1)
+	defaultJob(&c.Spec.JobTemplate.Spec)
+}
+
+func defaultPolicy(p *networkingv1.NetworkPolicy) {
+	if len(p.Spec.PolicyTypes) == 0 {
+		p.Spec.PolicyTypes = []networkingv1.PolicyType{networkingv1.PolicyTypeIngress}
+		if len(p.Spec.Egress) > 0 {
+			p.Spec.PolicyTypes = append(p.Spec.PolicyTypes, networkingv1.PolicyTypeEgress)
+		}
+	}
+	for n := range p.Spec.Ingress {
+		defaultPolicyPorts(p.Spec.Ingress[n].Ports)
+	}
+	for n := range p.Spec.Egress {
+		defaultPolicyPorts(p.Spec.Egress[n].Ports)
+	}
+}
+
+func defaultPolicyPorts(ports []networkingv1.NetworkPolicyPort) {
+	for n := range ports {
+		fillPointer(&ports[n].Protocol, corev1.ProtocolTCP)
 	}
 }

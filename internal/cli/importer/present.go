@@ -1,0 +1,226 @@
+package importer
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// present is the version of a kind that Kubernetes serves, and how content of a former one is read.
+type present struct {
+	apiVersion string
+	change     func(*unstructured.Unstructured)
+}
+
+// former are the versions of kinds that are gone, or are not the one that is read here.
+var former = map[string]present{
+	"extensions/v1beta1 Deployment":                {"apps/v1", dropRollback},
+	"apps/v1beta1 Deployment":                      {"apps/v1", dropRollback},
+	"apps/v1beta2 Deployment":                      {"apps/v1", nil},
+	"apps/v1beta1 StatefulSet":                     {"apps/v1", nil},
+	"apps/v1beta2 StatefulSet":                     {"apps/v1", nil},
+	"extensions/v1beta1 DaemonSet":                 {"apps/v1", nil},
+	"apps/v1beta2 DaemonSet":                       {"apps/v1", nil},
+	"extensions/v1beta1 ReplicaSet":                {"apps/v1", nil},
+	"apps/v1beta2 ReplicaSet":                      {"apps/v1", nil},
+	"extensions/v1beta1 Ingress":                   {"networking.k8s.io/v1", formerIngress},
+	"networking.k8s.io/v1beta1 Ingress":            {"networking.k8s.io/v1", formerIngress},
+	"extensions/v1beta1 NetworkPolicy":             {"networking.k8s.io/v1", nil},
+	"autoscaling/v1 HorizontalPodAutoscaler":       {"autoscaling/v2", scalerV1},
+	"autoscaling/v2beta1 HorizontalPodAutoscaler":  {"autoscaling/v2", scalerV2beta1},
+	"autoscaling/v2beta2 HorizontalPodAutoscaler":  {"autoscaling/v2", nil},
+	"policy/v1beta1 PodDisruptionBudget":           {"policy/v1", nil},
+	"batch/v1beta1 CronJob":                        {"batch/v1", nil},
+	"batch/v2alpha1 CronJob":                       {"batch/v1", nil},
+	"gateway.networking.k8s.io/v1beta1 HTTPRoute":  {"gateway.networking.k8s.io/v1", nil},
+	"gateway.networking.k8s.io/v1alpha2 HTTPRoute": {"gateway.networking.k8s.io/v1", nil},
+}
+
+// modern returns an object in the version that is served. What it leaves open has the present defaults.
+func modern(object *unstructured.Unstructured) *unstructured.Unstructured {
+	now, is := former[object.GetAPIVersion()+" "+object.GetKind()]
+	if !is {
+		return object
+	}
+	object.SetAPIVersion(now.apiVersion)
+	if now.change != nil {
+		now.change(object)
+	}
+	return object
+}
+
+func specOf(object *unstructured.Unstructured) map[string]any {
+	spec, _ := object.Object["spec"].(map[string]any)
+	return spec
+}
+
+// dropRollback drops a field by which a rollback was asked for, once.
+func dropRollback(object *unstructured.Unstructured) { delete(specOf(object), "rollbackTo") }
+
+// formerIngress renames the fields of backends.
+func formerIngress(object *unstructured.Unstructured) {
+	spec := specOf(object)
+	if backend, is := spec["backend"].(map[string]any); is {
+		spec["defaultBackend"] = formerBackend(backend)
+		delete(spec, "backend")
+	}
+	for _, rule := range list(spec["rules"]) {
+		http, _ := rule["http"].(map[string]any)
+		for _, path := range list(http["paths"]) {
+			if backend, is := path["backend"].(map[string]any); is {
+				path["backend"] = formerBackend(backend)
+			}
+			unless(path, "pathType", "ImplementationSpecific")
+		}
+	}
+}
+
+func formerBackend(backend map[string]any) map[string]any {
+	if backend["serviceName"] == nil {
+		return backend
+	}
+	port := map[string]any{"number": backend["servicePort"]}
+	if _, named := backend["servicePort"].(string); named {
+		port = map[string]any{"name": backend["servicePort"]}
+	}
+	return map[string]any{"service": map[string]any{"name": backend["serviceName"], "port": port}}
+}
+
+// scalerV1 reads what autoscaling/v1 keeps in a field and in annotations.
+func scalerV1(object *unstructured.Unstructured) {
+	spec, annotations := specOf(object), object.GetAnnotations()
+	var metrics []any
+	if share := spec["targetCPUUtilizationPercentage"]; share != nil {
+		metrics = append(metrics, resourceMetric("cpu", share))
+		delete(spec, "targetCPUUtilizationPercentage")
+	}
+	const prefix = "autoscaling.alpha.kubernetes.io/"
+	var more []any
+	if json.Unmarshal([]byte(annotations[prefix+"metrics"]), &more) == nil {
+		for _, metric := range list(more) {
+			metrics = append(metrics, metricV2beta1(whole(metric).(map[string]any)))
+		}
+	}
+	var behavior map[string]any
+	if json.Unmarshal([]byte(annotations[prefix+"behavior"]), &behavior) == nil && len(behavior) > 0 {
+		spec["behavior"] = capitalless(whole(behavior))
+	}
+	if len(metrics) > 0 {
+		spec["metrics"] = metrics
+	}
+	maps.DeleteFunc(annotations, func(key, _ string) bool { return strings.HasPrefix(key, prefix) })
+	object.SetAnnotations(annotations)
+}
+
+// whole makes whole numbers int64, as the API machinery reads them.
+func whole(value any) any {
+	switch value := value.(type) {
+	case float64:
+		if value == float64(int64(value)) {
+			return int64(value)
+		}
+	case map[string]any:
+		for key := range value {
+			value[key] = whole(value[key])
+		}
+	case []any:
+		for n := range value {
+			value[n] = whole(value[n])
+		}
+	}
+	return value
+}
+
+// capitalless returns a value with names of fields that begin with a small letter: the annotation has those of Go.
+func capitalless(value any) any {
+	switch value := value.(type) {
+	case map[string]any:
+		out := map[string]any{}
+		for key, item := range value {
+			out[strings.ToLower(key[:min(1, len(key))])+key[min(1, len(key)):]] = capitalless(item)
+		}
+		return out
+	case []any:
+		for n := range value {
+			value[n] = capitalless(value[n])
+		}
+	}
+	return value
+}
+
+func resourceMetric(name string, share any) map[string]any {
+	return map[string]any{"type": "Resource", "resource": map[string]any{"name": name,
+		"target": map[string]any{"type": "Utilization", "averageUtilization": share}}}
+}
+
+func scalerV2beta1(object *unstructured.Unstructured) {
+	spec := specOf(object)
+	var metrics []any
+	for _, metric := range list(spec["metrics"]) {
+		metrics = append(metrics, metricV2beta1(metric))
+	}
+	if metrics != nil {
+		spec["metrics"] = metrics
+	}
+}
+
+// metricV2beta1 moves what autoscaling/v2beta1 has beside a metric into its target.
+func metricV2beta1(metric map[string]any) map[string]any {
+	for _, source := range []string{"resource", "containerResource", "pods", "object", "external"} {
+		if content, is := metric[source].(map[string]any); is {
+			target(content)
+			named(content, source)
+		}
+	}
+	return metric
+}
+
+// target makes the target of a metric; an Object metric has had one that is what it describes.
+func target(content map[string]any) {
+	if described, is := content["target"].(map[string]any); is && described["type"] == nil {
+		content["describedObject"] = described
+		delete(content, "target")
+	}
+	of := map[string]any{}
+	for _, field := range []struct{ was, is, kind string }{
+		{"targetAverageUtilization", "averageUtilization", "Utilization"},
+		{"targetAverageValue", "averageValue", "AverageValue"},
+		{"averageValue", "averageValue", "AverageValue"},
+		{"targetValue", "value", "Value"},
+	} {
+		if value := content[field.was]; value != nil && len(of) == 0 {
+			of["type"], of[field.is] = field.kind, value
+		}
+		delete(content, field.was)
+	}
+	if len(of) > 0 {
+		content["target"] = of
+	}
+}
+
+// named moves the name of a metric, and its selector, into one field.
+func named(content map[string]any, source string) {
+	name := content["metricName"]
+	if name == nil || !slices.Contains([]string{"pods", "object", "external"}, source) {
+		return
+	}
+	metric := map[string]any{"name": name}
+	for was, is := range map[string]string{"selector": "selector", "metricSelector": "selector"} {
+		if content[was] != nil {
+			metric[is] = content[was]
+			delete(content, was)
+		}
+	}
+	delete(content, "metricName")
+	content["metric"] = metric
+}
+
+// unless sets a field if it is missing.
+func unless(content map[string]any, field string, value any) {
+	if _, there := content[field]; !there {
+		content[field] = value
+	}
+}
