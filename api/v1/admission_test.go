@@ -220,7 +220,7 @@ func TestTheEdgesOfWhatIsAdmitted(t *testing.T) {
 		"memory":                  {`{image: a, resources: {requests: {memory: 1Gi}, limits: {memory: 1024Mi}}}`, `{image: a, resources: {requests: {memory: 1G}, limits: {memory: 1M}}}`, "spec.resources.requests"},
 		"ephemeral storage":       {`{image: a, resources: {requests: {ephemeral-storage: 1Gi}}}`, `{image: a, resources: {requests: {ephemeral-storage: 2Gi}, limits: {ephemeral-storage: 1Gi}}}`, "spec.resources.requests"},
 		"quantity":                {`{image: a, resources: {limits: {cpu: "0.1", memory: 1e3}}}`, `{image: a, resources: {limits: {cpu: banana}}}`, "spec.resources.limits"},
-		"hosts":                   {`{image: a, ports: [{port: 1}], ingress: {hosts: [{host: '*.a-b.c'}]}}`, `{image: a, ports: [{port: 1}], ingress: {hosts: []}}`, "spec.ingress.hosts"},
+		"hosts":                   {`{image: a, ports: [{port: 1}], ingress: {hosts: [{host: '*.a-b.c'}]}}`, `{image: a, ports: [{port: 1}], ingress: {defaultBackend: {}}}`, "spec.ingress.hosts"},
 		"host":                    {`{image: a, ports: [{port: 1}], ingress: {hosts: [{host: a.b}]}}`, `{image: a, ports: [{port: 1}], ingress: {hosts: [{host: 'a.b/c'}]}}`, "spec.ingress.hosts[0].host"},
 		"host in capitals":        {`{image: a, ports: [{port: 1}], ingress: {hosts: [{host: a}]}}`, `{image: a, ports: [{port: 1}], ingress: {hosts: [{host: A}]}}`, "spec.ingress.hosts[0].host"},
 		"path":                    {`{image: a, ports: [{port: 1}], ingress: {hosts: [{host: a, paths: [{path: /a}]}]}}`, `{image: a, ports: [{port: 1}], ingress: {hosts: [{host: a, paths: [{path: a}]}]}}`, "spec.ingress.hosts[0].paths[0].path"},

@@ -197,7 +197,7 @@ func listenerClaims(set *gateway.ListenerSet) []Claim {
 	var list []Claim
 	for _, listener := range set.Spec.Listeners {
 		list = append(list, Claim{Host: strings.ToLower(listener.Hostname),
-			Entry: Entry{Kind: parent.Kind, Name: parent.NamespacedName.String()}})
+			Entry: Entry{Kind: parent.Kind, Name: parent.String()}})
 	}
 	return list
 }

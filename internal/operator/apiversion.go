@@ -13,8 +13,9 @@ import (
 
 // apiVersions returns which version of its API the CRD of a kind is from, by the metadata that the operator watches;
 // empty if it does not say, or may not be watched.
-func apiVersions(mgr manager.Manager,
-	may func(context.Context, schema.GroupVersionKind) (bool, error)) func(context.Context, schema.GroupVersionKind) string {
+func apiVersions(
+	mgr manager.Manager, may func(context.Context, schema.GroupVersionKind) (bool, error),
+) func(context.Context, schema.GroupVersionKind) string {
 	return func(ctx context.Context, kind schema.GroupVersionKind) string {
 		if allowed, err := may(ctx, watch.CRDKind); err != nil || !allowed {
 			return ""
@@ -24,7 +25,8 @@ func apiVersions(mgr manager.Manager,
 			return ""
 		}
 		crd := kube.Metadata(watch.CRDKind)
-		if err := mgr.GetCache().Get(ctx, client.ObjectKey{Name: mapping.Resource.Resource + "." + kind.Group}, crd); err != nil {
+		key := client.ObjectKey{Name: mapping.Resource.Resource + "." + kind.Group}
+		if err := mgr.GetCache().Get(ctx, key, crd); err != nil {
 			return ""
 		}
 		return watch.BundleVersion(crd)

@@ -25,7 +25,8 @@ func (s *subject) routeBackends(rule fields, out *v1.RouteRule) {
 	}
 }
 
-// routeBackend reads a Service and a port of it. Of an imported Service, it returns no name, and the port in spec.ports.
+// routeBackend reads a Service and a port of it. Of an imported Service, it returns no name, and the port in
+// spec.ports.
 func (s *subject) routeBackend(backend fields) (service string, port int32) {
 	service, port = backend.text("name"), ptr.Deref(backend.number("port"), 0)
 	backend.may("group", "")

@@ -1,5 +1,5 @@
-// Package ingressroute turns the Ingress of an AppService into a route of the Gateway API: its hosts and paths, and what
-// its annotations for ingress-nginx did, as far as a route has a field for it. What has none becomes a note.
+// Package ingressroute turns the Ingress of an AppService into a route of the Gateway API: its hosts and paths, and
+// what its annotations for ingress-nginx did, as far as a route has a field for it. What has none becomes a note.
 package ingressroute
 
 import (
@@ -271,12 +271,12 @@ func nextUpstream(c *conversion, _, value string) {
 }
 
 func nextTries(c *conversion, name, value string) {
-	tries, err := strconv.ParseInt(value, 10, 32)
+	tries, err := strconv.Atoi(value)
 	if err != nil || tries < 1 || tries > 100 {
 		c.note("spec.ingress.annotations", "%s%s %s is left out: write a number in spec.route.rules[].retry.attempts", prefix, name, value)
 		return
 	}
-	c.each(func(rule *v1.RouteRule) { retry(rule).Attempts = ptr.To(int32(tries - 1)) })
+	c.each(func(rule *v1.RouteRule) { retry(rule).Attempts = ptr.To(int32(tries - 1)) }) //nolint:gosec // at most 100
 }
 
 func retry(rule *v1.RouteRule) *v1.RouteRetry {

@@ -63,8 +63,8 @@ func Open(ctx context.Context, reader client.Client, config *rest.Config, missed
 		return nil, err
 	}
 	return &Cluster{
-		Capabilities: capabilities, fields: served, reader: reader, dependencies: reference.NewDependencies(reader, reader), missed: missed,
-		said: map[string]bool{},
+		Capabilities: capabilities, fields: served, reader: reader,
+		dependencies: reference.NewDependencies(reader, reader), missed: missed, said: map[string]bool{},
 	}, nil
 }
 

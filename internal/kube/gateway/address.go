@@ -22,9 +22,9 @@ func (a Address) String() string {
 	return fmt.Sprintf("%s://%s:%d", a.Scheme, a.Host, a.Port)
 }
 
-// Addresses lists where an HTTPRoute or a GRPCRoute answers, those with TLS first. A parent that refuses it has no addresses, and
-// neither does a Gateway that does not exist; if the listeners of one are not known, plain HTTP is assumed, and HTTPS of
-// a ListenerSet, which brings certificates.
+// Addresses lists where an HTTPRoute or a GRPCRoute answers, those with TLS first. A parent that refuses it has no
+// addresses, and neither does a Gateway that does not exist; if the listeners of one are not known, plain HTTP is
+// assumed, and HTTPS of a ListenerSet, which brings certificates.
 func (r *Route) Addresses(gateways Gateways) []Address {
 	var list []Address
 	for _, parent := range r.Parents() {
