@@ -40,7 +40,8 @@ func (s *subject) explain(d proof.Difference) {
 	case d.After == nil:
 		s.notMade(d.Before)
 		return
-	case strings.HasPrefix(d.Field, "metadata.labels."), d.Old == nil && ofClaim.MatchString(d.Field) && theOperators(labelOf(d.Field)):
+	case strings.HasPrefix(d.Field, "metadata.labels."),
+		d.Old == nil && ofClaim.MatchString(d.Field) && theOperators(labelOf(d.Field)):
 		s.labels = append(s.labels, d)
 		return
 	case s.foldedInKind(d):

@@ -47,7 +47,7 @@ var shipped = sync.OnceValues(func() (*Importer, error) {
 	})
 	renderers, checkers := map[string]*render.Renderer{}, map[string]*specs.Checker{}
 	for _, w := range served {
-		kind := w.GroupVersionKind.Kind
+		kind := w.Kind
 		renderers[kind] = render.For(w, w.Chart)
 		checkers[kind], err = specs.NewChecker("../../../config/crd/bases/app.example.com_" + strings.ToLower(kind) + "s.yaml")
 		if err != nil {

@@ -21,7 +21,8 @@ const maxFurther = 8
 func (w *world) alone(service *corev1.Service, of *unstructured.Unstructured) bool {
 	selector := labels.SelectorFromSet(service.Spec.Selector)
 	return !slices.ContainsFunc(w.workloads, func(other *unstructured.Unstructured) bool {
-		return other != of && other.GetNamespace() == of.GetNamespace() && selector.Matches(labels.Set(podTemplate(other).Labels))
+		return other != of && other.GetNamespace() == of.GetNamespace() &&
+			selector.Matches(labels.Set(podTemplate(other).Labels))
 	})
 }
 
@@ -271,14 +272,15 @@ func toSettings(from *corev1.Service) v1.ServiceSettings {
 	return out
 }
 
-// settingPieces returns the pieces for the first Service that it has in common with further ones, and its name. That of a
-// Service which leads to other workloads, too, stays free: only one of them could have it.
+// settingPieces returns the pieces for the first Service that it has in common with further ones, and its name. That of
+// a Service which leads to other workloads, too, stays free: only one of them could have it.
 func (s *subject) settingPieces(from func(field string) source) []piece {
 	given := toSettings(s.service.read)
 	part := func(spec *v1.AppServiceSpec) *v1.ServiceSettings { return &service(spec).ServiceSettings }
 	list := same(func(field string) source { return from("spec." + field) }, &given, part)
 	if name := s.service.read.Name; name != s.name && s.world.alone(s.service.read, s.workload) {
-		list = append(list, piece{from: from("metadata.name"), set: func(spec *v1.AppServiceSpec) { service(spec).Name = name }})
+		list = append(list, piece{from: from("metadata.name"),
+			set: func(spec *v1.AppServiceSpec) { service(spec).Name = name }})
 	}
 	return list
 }

@@ -89,8 +89,8 @@ func claimAnnotations(all map[string]string) map[string]v1.Annotation {
 	return asAnnotations(some)
 }
 
-// keepsClaims returns an error for a StatefulSet whose replicas would lose a volume: what it became would run without its
-// data.
+// keepsClaims returns an error for a StatefulSet whose replicas would lose a volume: what it became would run without
+// its data.
 func (s *subject) keepsClaims() error {
 	if s.stateful == nil {
 		return nil

@@ -242,8 +242,8 @@ func (s *subject) rank(object string) int {
 	return len(s.given)
 }
 
-// takeServices chooses the Service of the workload's name, else the first that is not headless, else any. A StatefulSet
-// has one more.
+// takeServices chooses the Service of the workload's name, else the first that is not headless, best one for these pods
+// alone, else any. All others become further ones, as far as they can.
 func (s *subject) takeServices(services []pair[corev1.Service]) {
 	headlessName := s.name + "-headless"
 	if s.stateful != nil {
@@ -253,11 +253,13 @@ func (s *subject) takeServices(services []pair[corev1.Service]) {
 	rate := func(p pair[corev1.Service]) int {
 		switch {
 		case p.read.Labels[v1.LabelMainService] != "":
-			return 5
+			return 6
 		case s.stateful != nil && p.read.Name == headlessName && p.read.Spec.ClusterIP == corev1.ClusterIPNone &&
 			len(services) > 1:
 			return 0
 		case p.read.Name == s.name && p.read.Spec.ClusterIP != corev1.ClusterIPNone:
+			return 5
+		case p.read.Spec.ClusterIP != corev1.ClusterIPNone && s.world.alone(p.read, s.workload):
 			return 4
 		case p.read.Spec.ClusterIP != corev1.ClusterIPNone:
 			return 3

@@ -189,7 +189,8 @@ func selectorOf(content map[string]any) *metav1.LabelSelector {
 // routesTo returns the routes that lead to a Service.
 func (w *world) routesTo(isService func(name string) bool) []*unstructured.Unstructured {
 	const group = "gateway.networking.k8s.io"
-	return slices.DeleteFunc(slices.Concat(w.of(group, "HTTPRoute"), w.of(group, kindGRPCRoute)), func(route *unstructured.Unstructured) bool {
+	routes := slices.Concat(w.of(group, "HTTPRoute"), w.of(group, kindGRPCRoute))
+	return slices.DeleteFunc(routes, func(route *unstructured.Unstructured) bool {
 		rules, _, _ := unstructured.NestedFieldNoCopy(route.Object, "spec", "rules")
 		return !slices.ContainsFunc(list(rules), func(rule map[string]any) bool {
 			return slices.ContainsFunc(list(rule["backendRefs"]), func(backend map[string]any) bool {

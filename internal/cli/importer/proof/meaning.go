@@ -21,7 +21,7 @@ import (
 
 // meaning returns what an object means, in the form of its fields. Two that mean the same are equal.
 func (s *side) meaning(object *unstructured.Unstructured) map[string]any {
-	out := map[string]any{}
+	var out map[string]any
 	switch object.GetKind() {
 	case "Service":
 		out = s.ofService(as[corev1.Service](object))
@@ -136,12 +136,12 @@ func (s *side) ofWorkload(object *unstructured.Unstructured, template *corev1.Po
 		}
 		claims.order = nil
 		if s.governing == "" {
-			delete(field(out, "spec"), "serviceName")
+			delete(specOf(out), "serviceName")
 		}
 		if len(s.claims) == 0 {
-			delete(field(out, "spec"), "persistentVolumeClaimRetentionPolicy") // of no claims
+			delete(specOf(out), "persistentVolumeClaimRetentionPolicy") // of no claims
 		}
-		field(out, "spec")["volumeClaimTemplates"] = claims
+		specOf(out)["volumeClaimTemplates"] = claims
 	case "CronJob":
 		job := as[batchv1.CronJob](object)
 		defaultCronJob(job)
@@ -163,15 +163,15 @@ func (s *side) ofWorkload(object *unstructured.Unstructured, template *corev1.Po
 		out = map[string]any{"spec": map[string]any{"replicas": int64(1)}}
 	case "ReplicationController":
 		out = object.DeepCopy().Object
-		if selector, is := field(out, "spec")["selector"].(map[string]any); is {
-			field(out, "spec")["selector"] = map[string]any{"matchLabels": selector}
+		if selector, is := specOf(out)["selector"].(map[string]any); is {
+			specOf(out)["selector"] = map[string]any{"matchLabels": selector}
 		}
 	default:
 		deployment := as[appsv1.Deployment](object)
 		defaultDeployment(deployment)
 		out = content(deployment)
 	}
-	spec := field(out, "spec")
+	spec := specOf(out)
 	if spec["selector"] == nil && object.GetKind() != "Pod" {
 		spec["selector"] = map[string]any{"matchLabels": content(&template.ObjectMeta)["labels"]}
 	}
@@ -188,18 +188,19 @@ func (s *side) ofWorkload(object *unstructured.Unstructured, template *corev1.Po
 
 // ofJob returns one form for a Job, a CronJob and a Pod that ends.
 func (s *side) ofJob(out, job map[string]any, template *corev1.PodTemplateSpec) map[string]any {
-	delete(field(out, "spec"), "jobTemplate")
+	delete(specOf(out), "jobTemplate")
 	delete(job, "template")
-	maps.Copy(field(out, "spec"), job)
-	field(out, "spec")["template"] = s.pods(template)
+	maps.Copy(specOf(out), job)
+	specOf(out)["template"] = s.pods(template)
 	return out
 }
 
-func field(of map[string]any, name string) map[string]any {
-	if of[name] == nil {
-		of[name] = map[string]any{}
+// specOf returns the spec of an object, which it makes if there is none.
+func specOf(of map[string]any) map[string]any {
+	if of["spec"] == nil {
+		of["spec"] = map[string]any{}
 	}
-	out, _ := of[name].(map[string]any)
+	out, _ := of["spec"].(map[string]any)
 	return out
 }
 
@@ -221,7 +222,7 @@ func (s *side) ofService(service *corev1.Service) map[string]any {
 	selector := &metav1.LabelSelector{MatchLabels: service.Spec.Selector}
 	service.Spec.Selector = nil
 	out := content(service)
-	spec := field(out, "spec")
+	spec := specOf(out)
 	spec["ports"] = list
 	spec["selector"], spec["selector (finds)"] = metav1.FormatLabelSelector(selector), s.selected(selector)
 	return out
@@ -277,8 +278,8 @@ func (s *side) podPort(port *corev1.ServicePort) string {
 	return s.number(port.TargetPort) + strings.TrimPrefix(portKey(port.Port, port.Protocol), strconv.Itoa(int(port.Port)))
 }
 
-// portOf describes a port of a Service, by its name or number, as the port of the pods that it leads to: which of several
-// Services it is makes no difference. The Service is nil if it is not one of the application.
+// portOf describes a port of a Service, by its name or number, as the port of the pods that it leads to: which of
+// several Services it is makes no difference. The Service is nil if it is not one of the application.
 func (s *side) portOf(service *corev1.Service, name string, to intstr.IntOrString) string {
 	if service == nil {
 		return "Service " + name + ":" + to.String()
@@ -305,7 +306,7 @@ func (s *side) ofScaler(scaler *autoscalingv2.HorizontalPodAutoscaler) map[strin
 		func(a, b autoscalingv2.MetricSpec) int { return strings.Compare(inJSON(a), inJSON(b)) })
 	scaler.Spec.ScaleTargetRef = autoscalingv2.CrossVersionObjectReference{}
 	out := content(scaler)
-	delete(field(out, "spec"), "scaleTargetRef")
+	delete(specOf(out), "scaleTargetRef")
 	return out
 }
 
@@ -325,7 +326,7 @@ func (s *side) ofPolicy(policy *networkingv1.NetworkPolicy) map[string]any {
 	}
 	selector := policy.Spec.PodSelector
 	out := content(policy)
-	spec := field(out, "spec")
+	spec := specOf(out)
 	delete(spec, "podSelector")
 	s.selectors(spec)
 	spec["podSelector"], spec["podSelector (finds)"] = metav1.FormatLabelSelector(&selector), s.selected(&selector)
@@ -364,7 +365,8 @@ func (s *side) endpoint(endpoint map[string]any, found []*corev1.Service) {
 	for _, service := range found {
 		for n := range service.Spec.Ports {
 			port := &service.Spec.Ports[n]
-			if name != "" && port.Name == name || endpoint["targetPort"] != nil && s.number(port.TargetPort) == s.number(target) {
+			if name != "" && port.Name == name ||
+				endpoint["targetPort"] != nil && s.number(port.TargetPort) == s.number(target) {
 				scraped = append(scraped, s.podPort(port))
 			}
 		}
@@ -407,11 +409,13 @@ func (s *side) ofBackend(backend map[string]any) {
 	name, _ := backend["name"].(string)
 	number, _ := backend["port"].(int64)
 	if service := s.service(name); service != nil && backend["namespace"] == nil {
-		backend["name"], backend["port"] = "", s.portOf(service, name, intstr.FromInt32(int32(number))) //nolint:gosec // a port
+		port := intstr.FromInt32(int32(number)) //nolint:gosec // by its schema
+		backend["name"], backend["port"] = "", s.portOf(service, name, port)
 	}
 }
 
-// filters sets the defaults of the filters of a rule. Their order has no meaning that gateways share, nor has that of headers.
+// filters sets the defaults of the filters of a rule. Their order has no meaning that gateways share, nor has that of
+// headers.
 func (s *side) filters(rule map[string]any) {
 	each(rule, "filters", func(filter map[string]any) {
 		if redirect, is := filter["requestRedirect"].(map[string]any); is {

@@ -64,19 +64,18 @@ func Differences(before, after Side) []Difference {
 
 // Same returns a function that reports whether other objects mean the same as these.
 func Same(objects []*unstructured.Unstructured) func([]*unstructured.Unstructured) bool {
-	key := func(o *unstructured.Unstructured) string { return describe(o) }
 	side, was, meant := read(Side{Objects: objects}), map[string]*unstructured.Unstructured{}, map[string]map[string]any{}
 	for _, object := range objects {
-		was[key(object)], meant[key(object)] = object, side.meaning(object)
+		was[describe(object)], meant[describe(object)] = object, side.meaning(object)
 	}
 	return func(others []*unstructured.Unstructured) bool {
 		now := read(Side{Objects: others})
 		return len(others) == len(objects) && !slices.ContainsFunc(others, func(o *unstructured.Unstructured) bool {
-			old, same := was[key(o)], true
+			old, same := was[describe(o)], true
 			if old == nil || reflect.DeepEqual(old.Object, o.Object) && role(o) == workload {
 				return old == nil
 			}
-			diff("", meant[key(o)], now.meaning(o), func(string, any, any) { same = false })
+			diff("", meant[describe(o)], now.meaning(o), func(string, any, any) { same = false })
 			return !same
 		})
 	}
