@@ -11,7 +11,6 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/chart"
 	"github.com/example/appservice-operator/internal/chart/rbac"
-	"github.com/example/appservice-operator/internal/kube/gateway"
 	"github.com/example/appservice-operator/internal/render/typecheck"
 	"github.com/example/appservice-operator/internal/status/health"
 )
@@ -38,8 +37,7 @@ func (t *trial) object(owner, object *unstructured.Unstructured) []failure {
 		})
 	}
 	_, says := object.GetAnnotations()[v1.AnnotationReadyWhen]
-	if !says && !scheme.Scheme.Recognizes(kind) && gateway.RouteOf(object) == nil &&
-		kind.GroupKind() != health.ScaledObject {
+	if !says && !scheme.Scheme.Recognizes(kind) && !health.HasRule(object) {
 		list = append(list, failure{
 			rule: ruleReady, path: []any{"kind"},
 			message: "is of a custom kind, so it counts as ready unless its conditions deny it: define readiness in annotation " + v1.AnnotationReadyWhen,

@@ -109,6 +109,13 @@ func Of(object client.Object, facts Facts) State {
 	return computed(object)
 }
 
+// HasRule reports whether objects of a kind of another project are judged by a rule of their own, not by conditions that
+// kinds have in common.
+func HasRule(object client.Object) bool {
+	return gateway.RouteOf(object) != nil || gateway.ListenerSetOf(object) != nil ||
+		object.GetObjectKind().GroupVersionKind().GroupKind() == ScaledObject
+}
+
 // Holds reports whether an object keeps its resource from being ready.
 func (s State) Holds() bool { return s.Verdict >= Waiting }
 
