@@ -30,8 +30,7 @@ func (e *TooOldError) Error() string {
 	if e.Version != "" {
 		version = " " + e.Version
 	}
-	return fmt.Sprintf("the cluster is too old for %s of %s %s: its API %s%s has no such field", e.Field, e.Kind, e.Name,
-		e.Group, version)
+	return fmt.Sprintf("%s %q: %s is not a field of this cluster's API %s%s", e.Kind, e.Name, e.Field, e.Group, version)
 }
 
 // Reason returns the reason of Ready.

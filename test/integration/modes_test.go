@@ -22,7 +22,7 @@ import (
 
 // optional are kinds that the chart renders and the bundle has no rights for. Other tests have the cluster serve them, so the operator checks
 // whether it may watch them.
-var optional = []string{"httproutes", "scaledobjects", "servicemonitors"}
+var optional = []string{"grpcroutes", "httproutes", "listenersets", "scaledobjects", "servicemonitors"}
 
 // OLM's four install modes: the operator serves the namespaces of its OperatorGroup and touches no other, with no more
 // rights than OLM gives it for these.

@@ -155,7 +155,7 @@ func TestAFieldThatTheClusterIsTooOldFor(t *testing.T) {
 	})
 	cluster.Create(t, app)
 	condition := cluster.Condition(t, app, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonAPITooOld)
-	const message = "the cluster is too old for spec.rules[1].filters[0].cors of HTTPRoute web: its API gateway.networking.k8s.io v1.4.1 has no such field"
+	const message = `HTTPRoute "web": spec.rules[1].filters[0].cors is not a field of this cluster's API gateway.networking.k8s.io v1.4.1`
 	assert.Equal(t, message, condition.Message)
 	assert.NoError(t, gone(t, namespace, app.Name, &appsv1.Deployment{}, &corev1.Service{}))
 	if !slices.ContainsFunc(app.Status.Problems, func(p v1.Problem) bool { return p.Reason == v1.ReasonAPITooOld && p.Hint != "" }) {

@@ -86,7 +86,7 @@ var reasons = map[string]Reason{
 	v1.ReasonInvalidSpec:               {Hint: "change what the message names in the spec"},
 	v1.ReasonRenderFailed:              {Hint: "change what the message names in the spec"},
 	v1.ReasonAPIUnavailable:            {Hint: "ask the platform team to install that API"},
-	v1.ReasonAPITooOld:                 {Hint: "ask the platform team to upgrade that API, or remove the field from the spec; the operator continues once it is there"},
+	v1.ReasonAPITooOld:                 {Hint: "ask the platform team to upgrade that API, or remove the field from the spec; if no version of the API has it, the chart is wrong: tell its maintainers"},
 	v1.ReasonMissingRights:             {Hint: "ask the platform team to give the operator that right, and the maintainers of the chart to add it to the role"},
 	v1.ReasonInstallFailed:             {Hint: refused},
 	v1.ReasonUpgradeFailed:             {Hint: refused},
