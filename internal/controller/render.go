@@ -110,7 +110,7 @@ func (r *Reconciler) render(ctx context.Context, s *scope) (rendering, error) {
 	var selectors map[kube.Key]map[string]string
 	var asked []jobs.Run
 	var generated []string
-	if known != nil && known.inputs == in {
+	if known != nil && known.inputs == in && known.outline.TooOld == nil {
 		references, selectors, asked, generated = known.references, known.selectors, known.asked, known.generated
 	} else {
 		if draft, err = r.draft(ctx, s); err != nil {

@@ -32,16 +32,45 @@ func (d *Discovered) Unknown(ctx context.Context, object *unstructured.Unstructu
 	if scheme.Scheme.Recognizes(kind) {
 		return "", ""
 	}
-	fields, err := d.fieldsOf(ctx, kind)
+	path, err := d.unknown(ctx, object)
+	if path != "" && d.describeAgain(ctx) {
+		path, err = d.unknown(ctx, object)
+	}
 	if err != nil {
 		log.FromContext(ctx).Info("fields of a kind are not known: the API server will say what it refuses", "kind", kind.Kind,
 			"reason", err.Error())
 		return "", ""
 	}
-	if path = fields.Unknown(object.Object); path != "" && d.Version != nil {
+	if path != "" && d.Version != nil {
 		version = d.Version(ctx, kind)
 	}
 	return path, version
+}
+
+func (d *Discovered) unknown(ctx context.Context, object *unstructured.Unstructured) (string, error) {
+	fields, err := d.fieldsOf(ctx, object.GroupVersionKind())
+	return fields.Unknown(object.Object), err
+}
+
+// describeAgain lists where groups are described once more, unless that was done a moment ago, and reports whether it
+// did. A busy API server describes a changed kind a minute later than it serves it, and no event says so.
+func (d *Discovered) describeAgain(ctx context.Context) bool {
+	d.describing.Lock()
+	defer d.describing.Unlock()
+	d.mu.Lock()
+	recent := d.Clock.Since(d.listed) < unsettledAge
+	d.mu.Unlock()
+	if recent {
+		return false
+	}
+	list := describe(ctx, d.Discovery)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.listed = d.Clock.Now()
+	if list != nil {
+		d.descriptions = list
+	}
+	return list != nil
 }
 
 // fieldsOf returns the fields of a kind; nil if they are not known. A description is read when it is first asked for,

@@ -35,14 +35,18 @@ func TestFieldsOfKindsFollowTheCluster(t *testing.T) {
 	check("a group that is not described", object("example.org/v1", "Part"), "", 1)
 	check("a built-in kind", object("v1", "Service"), "", 1)
 
-	_, before, _ := d.Get(t.Context())
 	cluster.descriptions["apis/example.com/v1"] = grown
-	check("not yet looked at", object("example.com/v1", "Part"), "spec.b", 1)
+	check("a moment later", object("example.com/v1", "Part"), "spec.b", 1)
+	clock.SetTime(start.Add(2 * unsettledAge))
+	check("the cluster was upgraded, and no event said so", object("example.com/v1", "Part"), "", 2)
+
+	_, before, _ := d.Get(t.Context())
+	cluster.descriptions["apis/example.com/v1"] = old
 	clock.SetTime(start.Add(time.Minute))
 	d.Invalidate()
 	_, after, _ := d.Get(t.Context())
 	assert.Greater(t, after, before, "what is rendered is rendered again")
-	check("the cluster was upgraded", object("example.com/v1", "Part"), "", 2)
+	check("the cluster was changed back", object("example.com/v1", "Part"), "spec.b", 3)
 	_, again, _ := d.Get(t.Context())
 	assert.Equal(t, after, again)
 }
