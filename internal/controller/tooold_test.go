@@ -30,6 +30,7 @@ func TestAClusterThatWasTooOldIsAskedAgain(t *testing.T) {
 	}
 	assert.Equal(t, v1.ReasonAPITooOld, reason())
 	assert.Equal(t, v1.ReasonAPITooOld, reason())
+	b.installed(t)
 	lacks = ""
 	assert.NotEqual(t, v1.ReasonAPITooOld, reason())
 }
