@@ -93,8 +93,9 @@ func featuresOfSamples(t *testing.T) map[string]feature {
 	t.Helper()
 	features := map[string]feature{}
 	for _, file := range sampleFiles(t) {
-		if file == "appservice_headless.yaml" || file == "appservice_stateful.yaml" {
-			continue // the API server never changes between headless and not, nor a volume for each replica and not: both changes are refused
+		switch file { // what never changes: whether a Service is headless, and whether a workload is a StatefulSet
+		case "appservice_claims.yaml", "appservice_headless.yaml", "appservice_stateful.yaml":
+			continue
 		}
 		app := harness.Sample(t, file, "")
 		app.Spec.Size = ptr.To[int32](0)
