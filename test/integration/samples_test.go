@@ -213,6 +213,9 @@ func createFixture(t, whole *testing.T, namespace string, object *unstructured.U
 	if namespaced {
 		object.SetNamespace(namespace)
 	}
+	if claim, _, _ := unstructured.NestedMap(object.Object, "spec", "claimRef"); claim != nil { // a volume that no other test takes
+		require.NoError(t, unstructured.SetNestedField(object.Object, namespace, "spec", "claimRef", "namespace"))
+	}
 	err = cluster.Client.Create(t.Context(), object)
 	if err != nil && (namespaced || !apierrors.IsAlreadyExists(err)) {
 		t.Fatalf("cannot create %s %s: %v", object.GetKind(), object.GetName(), err)

@@ -50,7 +50,8 @@ func TestMain(m *testing.M) {
 func TestWalks(t *testing.T) {
 	var g *generator
 	require.NoError(t, try.Catch(func() { g = newGenerator() }))
-	for _, kind := range []string{"gateway.networking.k8s.io_httproutes", "keda.sh_scaledobjects", "monitoring.coreos.com_servicemonitors"} {
+	for _, kind := range []string{"gateway.networking.k8s.io_httproutes", "gateway.networking.k8s.io_grpcroutes", "gateway.networking.k8s.io_listenersets",
+		"keda.sh_scaledobjects", "monitoring.coreos.com_servicemonitors"} {
 		cluster.Install(t, files.CRD(t, "test/testdata/fixtures/crds/"+kind+".yaml")) // which the chart renders
 	}
 	numbers, kept := wanted(t)
