@@ -183,7 +183,10 @@ func appIn(t *testing.T, namespace, name string, spec v1.AppServiceSpec) *v1.App
 		}
 	}
 	if claim := app.Spec.Persistence; claim != nil {
-		claim.StorageClassName = ptr.To("none") // leaves the volumes of other tests alone
+		claim.StorageClassName = ptr.To(harness.StaticVolumes) // leaves the volumes of other tests alone
+	}
+	for i := range app.Spec.Claims {
+		app.Spec.Claims[i].StorageClassName = ptr.To(harness.StaticVolumes)
 	}
 	return app
 }
