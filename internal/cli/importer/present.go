@@ -1,12 +1,12 @@
 package importer
 
 import (
-	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/json"
 )
 
 // present is the version of a kind that Kubernetes serves, and how content of a former one is read.
@@ -102,37 +102,18 @@ func scalerV1(object *unstructured.Unstructured) {
 	var more []any
 	if json.Unmarshal([]byte(annotations[prefix+"metrics"]), &more) == nil {
 		for _, metric := range list(more) {
-			metrics = append(metrics, metricV2beta1(whole(metric).(map[string]any)))
+			metrics = append(metrics, metricV2beta1(metric))
 		}
 	}
 	var behavior map[string]any
 	if json.Unmarshal([]byte(annotations[prefix+"behavior"]), &behavior) == nil && len(behavior) > 0 {
-		spec["behavior"] = capitalless(whole(behavior))
+		spec["behavior"] = capitalless(behavior)
 	}
 	if len(metrics) > 0 {
 		spec["metrics"] = metrics
 	}
 	maps.DeleteFunc(annotations, func(key, _ string) bool { return strings.HasPrefix(key, prefix) })
 	object.SetAnnotations(annotations)
-}
-
-// whole makes whole numbers int64, as the API machinery reads them.
-func whole(value any) any {
-	switch value := value.(type) {
-	case float64:
-		if value == float64(int64(value)) {
-			return int64(value)
-		}
-	case map[string]any:
-		for key := range value {
-			value[key] = whole(value[key])
-		}
-	case []any:
-		for n := range value {
-			value[n] = whole(value[n])
-		}
-	}
-	return value
 }
 
 // capitalless returns a value with names of fields that begin with a small letter: the annotation has those of Go.
