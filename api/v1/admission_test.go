@@ -390,3 +390,22 @@ func TestDefaults(t *testing.T) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }
+
+// edge is a spec that is just accepted, one that is just refused, each without braces and image, and a part of the message.
+type edge struct{ accepted, refused, message string }
+
+// testEdges checks that specs are accepted as they are, and others refused with a message.
+func testEdges(t *testing.T, tests map[string]edge) {
+	t.Helper()
+	a := newAdmission(t)
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			if _, dropped, err := a.admit(t, named(t, "web", "{image: a, "+test.accepted+"}")); err != nil || len(dropped) > 0 {
+				t.Errorf("%.200s: dropped fields %v, error %v", test.accepted, dropped, err)
+			}
+			if _, _, err := a.admit(t, named(t, "web", "{image: a, "+test.refused+"}")); err == nil || !strings.Contains(err.Error(), test.message) {
+				t.Errorf("%.200s: got error %v, want %q in it", test.refused, err, test.message)
+			}
+		})
+	}
+}

@@ -7,7 +7,7 @@ import (
 
 func TestTheEdgesOfClaims(t *testing.T) {
 	const number, keys = "spec.claims[].name must not end with a number unless perReplica is true", "annotations must not have keys of app.example.com/"
-	tests := map[string]struct{ accepted, refused, message string }{
+	tests := map[string]edge{
 		"a name with a number":           {`claims: [{name: web-5a, size: 1Gi}]`, `claims: [{name: web-5, size: 1Gi}]`, number},
 		"a number":                       {`statefulSet: {}, claims: [{name: "5", size: 1Gi, perReplica: true}]`, `claims: [{name: "5", size: 1Gi}]`, number},
 		"a number for each replica":      {`statefulSet: {}, claims: [{name: a-0, size: 1Gi, perReplica: true}]`, `claims: [{name: a-0, size: 1Gi, perReplica: false}]`, number},
@@ -20,17 +20,7 @@ func TestTheEdgesOfClaims(t *testing.T) {
 		"a StatefulSet of another order": {`statefulSet: {podManagementPolicy: Parallel}`, `statefulSet: {podManagementPolicy: Random}`, "podManagementPolicy"},
 		"the name of a Service":          {`statefulSet: {serviceName: a}`, `statefulSet: {serviceName: a.b}`, "serviceName"},
 	}
-	a := newAdmission(t)
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			if _, dropped, err := a.admit(t, named(t, "web", "{image: a, "+test.accepted+"}")); err != nil || len(dropped) > 0 {
-				t.Errorf("%s: dropped fields %v, error %v", test.accepted, dropped, err)
-			}
-			if _, _, err := a.admit(t, named(t, "web", "{image: a, "+test.refused+"}")); err == nil || !strings.Contains(err.Error(), test.message) {
-				t.Errorf("%s: got error %v, want %q in it", test.refused, err, test.message)
-			}
-		})
-	}
+	testEdges(t, tests)
 }
 
 // claimList is a list of some claims.

@@ -30,7 +30,7 @@ func TestTheEdgesOfHowLargeASpecMayBe(t *testing.T) {
 			`, rules: [{matches: ` + list(matches, `{path: /pN}`) + `}]}`
 	}
 	const together = "256 entries together: put more of them into a ConfigMap of your own, and take it with envFrom"
-	tests := map[string]struct{ accepted, refused, message string }{
+	tests := map[string]edge{
 		"variables of a sidecar":    {sidecars("env", 256, `{name: vN}`), sidecars("env", 257, `{name: vN}`), together},
 		"variables of all":          {`envs: ` + variables(128) + `, ` + sidecars("env", 128, `{name: vN}`), `envs: ` + variables(128) + `, ` + sidecars("env", 129, `{name: vN}`), together},
 		"variables while it starts": {`envs: ` + variables(156) + `, initContainers: [{name: i, image: i, env: ` + variables(100) + `}]`, `envs: ` + variables(157) + `, initContainers: [{name: i, image: i, env: ` + variables(100) + `}]`, together},
@@ -44,15 +44,5 @@ func TestTheEdgesOfHowLargeASpecMayBe(t *testing.T) {
 		"gateways of a route":       {route(16, 1, 8), route(16, 2, 8), "more than 128 combinations"},
 		"a route without hosts":     {`ports: [{port: 1}], route: {parentRefs: ` + list(16, `{name: gN}`) + `}`, route(16, 0, 9), "more than 128 combinations"},
 	}
-	a := newAdmission(t)
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			if _, dropped, err := a.admit(t, named(t, "web", "{image: a, "+test.accepted+"}")); err != nil || len(dropped) > 0 {
-				t.Errorf("dropped fields %v, error %v", dropped, err)
-			}
-			if _, _, err := a.admit(t, named(t, "web", "{image: a, "+test.refused+"}")); err == nil || !strings.Contains(err.Error(), test.message) {
-				t.Errorf("got error %v, want %q in it", err, test.message)
-			}
-		})
-	}
+	testEdges(t, tests)
 }

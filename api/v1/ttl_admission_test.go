@@ -1,13 +1,10 @@
 package v1_test
 
-import (
-	"strings"
-	"testing"
-)
+import "testing"
 
 func TestTheEdgesOfTimesToLive(t *testing.T) {
 	const bounds, pattern, persistence = "spec.ttl must be at least 1m and at most 8760h", "spec.ttl", "needs spec.persistence.retain to be said"
-	tests := map[string]struct{ accepted, refused, message string }{
+	tests := map[string]edge{
 		"from below":                {`ttl: 1m`, `ttl: 59s`, bounds},
 		"from above":                {`ttl: 8760h`, `ttl: 8760h1s`, bounds},
 		"from above, in seconds":    {`ttl: 31536000s`, `ttl: 31536001s`, bounds},
@@ -20,15 +17,5 @@ func TestTheEdgesOfTimesToLive(t *testing.T) {
 		"a claim that goes with it": {`ttl: 72h, persistence: {size: 1Gi, mountPath: /a, retain: false}`, `ttl: 72h, persistence: {size: 1Gi, mountPath: /a}`, persistence},
 		"a claim that is kept":      {`ttl: 72h, persistence: {size: 1Gi, mountPath: /a, retain: true}`, `ttl: 72h, persistence: {size: 1Gi, mountPath: /a, accessModes: [ReadWriteOnce]}`, persistence},
 	}
-	a := newAdmission(t)
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			if _, dropped, err := a.admit(t, named(t, "web", "{image: a, "+test.accepted+"}")); err != nil || len(dropped) > 0 {
-				t.Errorf("%s: dropped fields %v, error %v", test.accepted, dropped, err)
-			}
-			if _, _, err := a.admit(t, named(t, "web", "{image: a, "+test.refused+"}")); err == nil || !strings.Contains(err.Error(), test.message) {
-				t.Errorf("%s: got error %v, want %q in it", test.refused, err, test.message)
-			}
-		})
-	}
+	testEdges(t, tests)
 }
