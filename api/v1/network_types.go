@@ -251,7 +251,7 @@ type Route struct {
 	// +optional
 	HTTPListener string `json:"httpListener,omitempty"`
 
-	// TLS gives the hostnames a certificate of their own. The Gateway has to allow listeners of this namespace.
+	// TLS is the certificate of the hostnames, on listeners of their own, which the Gateway has to allow for this namespace.
 	// +optional
 	TLS *RouteTLS `json:"tls,omitempty"`
 }

@@ -14,7 +14,7 @@ The Services, as JSON, the first one first. Only that one has no label app.examp
 {{- $taken := dict $name "service.name" }}
 {{- if .Values.persistence.perReplica }}
 {{- $headless := include "appservice.headlessName" . }}
-{{- if eq $name $headless }}{{ fail (printf "service.name must not be %s: the Service of that name gives the replicas their names" (quote $headless)) }}{{ end }}
+{{- if eq $name $headless }}{{ fail (printf "service.name must not be %s: the replicas are named by the Service of that name" (quote $headless)) }}{{ end }}
 {{- $_ := set $taken $headless "persistence.perReplica" }}
 {{- end }}
 {{- range .Values.services }}
