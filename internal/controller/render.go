@@ -243,7 +243,7 @@ func (r *Reconciler) finish(ctx context.Context, s *scope, into *rendered, draft
 	if err != nil {
 		return renderFailed(err)
 	}
-	whole.Compare(ctx, r.Fields)
+	whole.CheckFields(ctx, r.Fields)
 	into.jobs = wantedJobs(into, whole.Objects)
 	into.outline, into.defaults = whole.Outline, draft.Defaults
 	s.memory.groups.set(whole.Groups())

@@ -14,7 +14,7 @@ import (
 // lackingField is a cluster whose kinds all lack a field; empty for none.
 type lackingField string
 
-func (l *lackingField) Unknown(context.Context, *unstructured.Unstructured) (path, version string) {
+func (l *lackingField) UnknownField(context.Context, *unstructured.Unstructured) (path, version string) {
 	return string(*l), "v1.4.1"
 }
 

@@ -12,9 +12,9 @@ import (
 
 // Fields knows which fields the kinds of a cluster have.
 type Fields interface {
-	// Unknown returns the path of a field of an object that its kind does not have, and the version of that API, empty
+	// UnknownField returns the path of a field of an object that its kind does not have, and the version of that API, empty
 	// where it is not known; no path if there is none, or if nothing is known of the kind.
-	Unknown(ctx context.Context, object *unstructured.Unstructured) (path, version string)
+	UnknownField(ctx context.Context, object *unstructured.Unstructured) (path, version string)
 }
 
 // TooOldError reports that the cluster has a kind without a field that is rendered: it would be refused when other
@@ -36,14 +36,14 @@ func (e *TooOldError) Error() string {
 // Reason returns the reason of Ready.
 func (e *TooOldError) Reason() string { return v1.ReasonAPITooOld }
 
-// Compare notes the first field of an object that the cluster does not have. Without knowledge of the cluster, it has
+// CheckFields notes the first field of an object that the cluster does not have. Without knowledge of the cluster, it has
 // all.
-func (r *Result) Compare(ctx context.Context, cluster Fields) {
+func (r *Result) CheckFields(ctx context.Context, cluster Fields) {
 	if cluster == nil {
 		return
 	}
 	for _, object := range r.Objects {
-		if path, version := cluster.Unknown(ctx, object); path != "" {
+		if path, version := cluster.UnknownField(ctx, object); path != "" {
 			r.TooOld = &TooOldError{kube.KeyOf(object), path, version}
 			return
 		}

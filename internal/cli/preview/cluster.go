@@ -100,7 +100,7 @@ func (c *Cluster) Render(
 		return c.facts(ctx, resource, draft, last)
 	})
 	if err == nil {
-		result.Compare(ctx, c.fields)
+		result.CheckFields(ctx, c.fields)
 	}
 	return result, err
 }

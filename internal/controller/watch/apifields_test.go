@@ -24,7 +24,7 @@ func TestFieldsOfKindsFollowTheCluster(t *testing.T) {
 	}
 	check := func(what string, of *unstructured.Unstructured, want string, reads int) {
 		t.Helper()
-		path, version := d.Unknown(t.Context(), of)
+		path, version := d.UnknownField(t.Context(), of)
 		assert.Equal(t, want, path, what)
 		assert.Equal(t, want != "", version == "v1.4.1", what)
 		assert.Equal(t, reads, cluster.read, "%s: descriptions read", what)
