@@ -20,7 +20,7 @@ type result struct {
 }
 
 // Run runs suites with all their parts, one after the other, also after failures, and prints a table if there were
-// several. The error says which failed.
+// several, and then the tests that failed. The error says which suites failed.
 func Run(ctx context.Context, names ...string) error {
 	root, err := toolchain.Root()
 	if err != nil {
@@ -51,6 +51,7 @@ func runAll(r *runner, all []Suite) error {
 	if len(results) > 1 {
 		table(os.Stdout, results)
 	}
+	r.failed.print(os.Stdout)
 	return failures(results)
 }
 

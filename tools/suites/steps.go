@@ -31,7 +31,7 @@ type command struct {
 
 func (c command) run(r *runner) error {
 	process := r.command(c)
-	process.Stdout, process.Stderr = os.Stdout, os.Stderr
+	process.Stdout, process.Stderr = &r.failed, os.Stderr
 	if err := process.Run(); err != nil {
 		return fmt.Errorf("%s: %w", strings.Join(c.args, " "), err)
 	}
@@ -150,6 +150,7 @@ func (f function) run(r *runner) error { return f(r) }
 
 // runner runs steps in a repository.
 type runner struct {
-	ctx  context.Context
-	root string
+	ctx    context.Context
+	root   string
+	failed failedTests
 }

@@ -1,0 +1,64 @@
+package suites
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+)
+
+// failedTests reads what tests print, passes it on to standard output, and lists the tests that failed. A run of many
+// suites ends with that list: what keeps only the end of a long log has it.
+type failedTests struct {
+	partial []byte
+	running string            // the test that the next lines are of
+	said    map[string]string // by test: its last line of the form FILE_test.go:LINE
+	names   []string
+	races   int
+}
+
+// Write never fails.
+func (f *failedTests) Write(text []byte) (int, error) {
+	_, _ = os.Stdout.Write(text)
+	lines := bytes.Split(append(f.partial, text...), []byte("\n"))
+	for _, line := range lines[:len(lines)-1] {
+		f.line(string(line))
+	}
+	f.partial = bytes.Clone(lines[len(lines)-1])
+	return len(text), nil
+}
+
+func (f *failedTests) line(line string) {
+	words := strings.Fields(line)
+	switch {
+	case len(words) > 2 && words[0] == "===":
+		f.running = words[2]
+	case len(words) > 2 && words[0] == "---" && words[1] == "FAIL:":
+		f.running = words[2]
+		f.names = append(f.names, words[2])
+	case strings.Contains(line, "WARNING: DATA RACE"):
+		f.races++
+	case strings.HasPrefix(line, " ") && strings.Contains(line, "_test.go:"):
+		f.say(strings.Join(words, " "))
+	case len(words) > 1 && (words[0] == "Error:" || words[0] == "Messages:"): // of testify, below that line
+		f.say(f.said[f.running] + " " + strings.Join(words, " "))
+	}
+}
+
+func (f *failedTests) say(text string) {
+	if f.said == nil {
+		f.said = map[string]string{}
+	}
+	f.said[f.running] = text
+}
+
+// print lists them, a line each.
+func (f *failedTests) print(out io.Writer) {
+	for _, name := range f.names {
+		fmt.Fprintf(out, "FAIL %s: %.300s\n", name, f.said[name])
+	}
+	if f.races > 0 {
+		fmt.Fprintf(out, "DATA RACE reported %d times\n", f.races)
+	}
+}
