@@ -88,6 +88,11 @@ func chartFromImage(ctx context.Context, s *suite) {
 // deployWith runs make deploy with more variables, and waits until only managers of that run.
 func (s *suite) deployWith(ctx context.Context, variables ...string) {
 	try.Do(s.command(ctx, append([]string{"make", "deploy", "IMG=" + s.present.Image}, variables...)...))
+	s.untilDeployed(ctx)
+}
+
+// untilDeployed waits until all managers are those of the last deployment.
+func (s *suite) untilDeployed(ctx context.Context) {
 	manager := &appsv1.Deployment{}
 	try.Do(poll.Until(ctx, func(ctx context.Context) error {
 		if err := s.client.Get(ctx, client.ObjectKey{Namespace: operatorNamespace, Name: managerName}, manager); err != nil {

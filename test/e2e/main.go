@@ -188,10 +188,12 @@ func checks() []check {
 		{"an AppJob runs to its end, another fails and says why, a third waits for its time", runJobs},
 		{"a deleted AppService leaves its claim and nothing else", deleteApp},
 		{"each replica of a StatefulSet keeps its data over a restart and over the loss of its pod", keepData},
+		{"a StatefulSet with two claims is imported and adopted: its data is there after that, and after the next image", adoptData},
 		{"make undeploy: applications go on serving", undeploy},
 		{"make deploy for one namespace: an application runs there, and with no ClusterRole the manager may do nothing elsewhere", confinedByMake},
 		{"helm install for one namespace: the same", confinedByHelm},
 		{"make uninstall: nothing is left in the cluster", uninstall},
+		{"make deploy upgrades the version before: no pod restarts, each replica keeps its data over that and the next image", upgradeByMake},
 	}
 }
 

@@ -26,18 +26,7 @@ const keptPort = 30007
 
 // keepData has each replica of an application write a file to its own volume, restarts all of them, and deletes the pod of one.
 func keepData(ctx context.Context, s *suite) {
-	app := web(apps, "kept", keptPort)
-	app.Spec.Envs = []corev1.EnvVar{{Name: "KEEP", Value: "/data/started"}}
-	app.Spec.Security = &v1.Security{Container: &v1.ContainerSecurity{RunAsUser: ptr.To[int64](0)}} // the node's folder is root's
-	app.Spec.Persistence = &v1.Persistence{PerReplica: true, Size: resource.MustParse("1Mi"), MountPath: "/data", StorageClassName: ptr.To(apps + "-kept")}
-	var made []client.Object
-	for i := range *app.Spec.Size {
-		name := fmt.Sprintf("%s-kept-%d", apps, i)
-		volume := s.makeVolume(ctx, name, apps+"-kept", name+"-"+strconv.FormatInt(time.Now().UnixNano(), 36))
-		claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: apps, Name: fmt.Sprintf("data-%s-%d", app.Name, i)}}
-		made = append(made, claim, volume)
-	}
-	s.createReady(ctx, app)
+	app, made := s.makeKept(ctx)
 	before := s.answers(ctx, app)
 	first := try.Get(s.podsByName(ctx, app))
 	s.change(ctx, app, func() { app.Annotations = map[string]string{v1.AnnotationRestartedAt: "now"} })
@@ -46,15 +35,34 @@ func keepData(ctx context.Context, s *suite) {
 	lost := app.Name + "-0"
 	try.Do(s.client.Delete(ctx, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: apps, Name: lost}}))
 	s.untilOthers(ctx, app, map[string]types.UID{lost: second[lost]})
-	after := s.answers(ctx, app)
-	if !maps.Equal(before, after) {
-		try.Fail("replicas answered %v, and after the restart %v", before, after)
+	s.answersAs(ctx, app, before)
+	s.endKept(ctx, app, made)
+}
+
+// makeKept creates an application whose replicas have a volume each, to which each of them writes. Its claims and volumes
+// are returned with it.
+func (s *suite) makeKept(ctx context.Context) (*v1.AppService, []client.Object) {
+	app := web(apps, "kept", keptPort)
+	app.Spec.Envs = []corev1.EnvVar{{Name: "KEEP", Value: "/data/started"}}
+	app.Spec.Security = &v1.Security{Container: &v1.ContainerSecurity{RunAsUser: ptr.To[int64](0)}} // the node's folder is root's
+	app.Spec.Persistence = &v1.Persistence{PerReplica: true, Size: resource.MustParse("1Mi"), MountPath: "/data", StorageClassName: ptr.To(apps + "-kept")}
+	var made []client.Object
+	for i := range *app.Spec.Size {
+		made = append(made, s.makeClaimable(ctx, fmt.Sprintf("data-%s-%d", app.Name, i), apps+"-kept")...)
 	}
-	for host, text := range after {
-		if !strings.HasPrefix(text, host+"@") {
-			try.Fail("%s has the data of %s", host, text)
-		}
-	}
+	s.createReady(ctx, app)
+	return app, made
+}
+
+// makeClaimable creates a volume, empty and of a class, for a claim that a workload will make. Both are returned.
+func (s *suite) makeClaimable(ctx context.Context, claim, class string) []client.Object {
+	name := apps + "-" + claim
+	volume := s.makeVolume(ctx, name, class, name+"-"+strconv.FormatInt(time.Now().UnixNano(), 36))
+	return []client.Object{&corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: apps, Name: claim}}, volume}
+}
+
+// endKept deletes an application and, once its pods are gone, its claims and volumes, which have to be there still.
+func (s *suite) endKept(ctx context.Context, app *v1.AppService, made []client.Object) {
 	try.Do(s.client.Delete(ctx, app))
 	try.Do(poll.Until(ctx, func(ctx context.Context) error {
 		left, err := s.podsByName(ctx, app)
@@ -63,8 +71,21 @@ func keepData(ctx context.Context, s *suite) {
 		}
 		return err
 	}))
-	for _, object := range made { // the claims are still there
+	for _, object := range made {
 		try.Do(s.client.Delete(ctx, object))
+	}
+}
+
+// answersAs fails unless each replica answers as before, with data of its own.
+func (s *suite) answersAs(ctx context.Context, app *v1.AppService, before map[string]string) {
+	after := s.answers(ctx, app)
+	if !maps.Equal(before, after) {
+		try.Fail("replicas answered %v, and now %v", before, after)
+	}
+	for host, text := range after {
+		if !strings.HasPrefix(text, host+"@") {
+			try.Fail("%s has the data of %s", host, text)
+		}
 	}
 }
 

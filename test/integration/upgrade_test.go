@@ -3,8 +3,10 @@
 package integration
 
 import (
+	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -25,15 +27,18 @@ import (
 // upgradedNodePort is added to the node ports of the samples of the version before.
 const upgradedNodePort = 300
 
-// beforeReleaseTasks is a commit whose operator knows no release tasks, no generated values and no return.
-const beforeReleaseTasks = "7183537a"
+// versionBefore is the file with the commit of the version that is upgraded. Its operator knows no release tasks, no generated values
+// and no return.
+const versionBefore = "../testdata/before/COMMIT"
 
 // An upgrade of the operator restarts no pod, deletes nothing, runs no Job again and refuses nothing of what the samples of the version
 // before have made.
 func TestAnUpgradeChangesNothingThatRuns(t *testing.T) {
 	t.Parallel()
 	withForeignKinds(t)
-	source := sourceOf(t, beforeReleaseTasks)
+	commit, err := os.ReadFile(versionBefore)
+	require.NoError(t, err)
+	source := sourceOf(t, strings.TrimSpace(string(commit)))
 	namespace := cluster.Namespace(t)
 	old := harness.RunBinary(t, managerOf(t, source), cluster.NewProxy(t).Kubeconfig, "--watch-namespaces="+namespace)
 	apps := createSamplesOf(t, source, namespace)

@@ -6,7 +6,8 @@
 //	MODE=once   serves nothing and ends at once
 //	MODE=hog    takes memory until it is stopped
 //	DELAY=2s    takes that long for each answer
-//	KEEP=FILE   answers with what FILE holds, behind the name of its host; the first to find no FILE writes its own time of start there
+//	KEEP=FILE   answers with what FILE holds, behind the name of its host; the first to find no FILE writes its own time of start there.
+//	            Of several files, FILE:FILE, what they hold is joined by commas
 //	START=2s    takes that long until it listens
 //	VISIT=URL   answers with an error unless that URL answers with 200
 //
@@ -21,6 +22,8 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -100,21 +103,28 @@ func serve() error {
 	}
 }
 
-// kept returns what to answer: what a file holds, which is written unless it is there.
-func kept(file string) (string, error) {
-	if file == "" {
+// kept returns what to answer: what files hold, each of which is written unless it is there.
+func kept(files string) (string, error) {
+	if files == "" {
 		return "ok", nil
 	}
 	host, err := os.Hostname()
 	if err != nil {
 		return "", err
 	}
-	text, err := os.ReadFile(file)
-	if errors.Is(err, os.ErrNotExist) {
-		text = []byte(host + "@" + time.Now().Format(time.RFC3339Nano))
-		err = os.WriteFile(file, text, 0o600)
+	var texts []string
+	for _, file := range filepath.SplitList(files) {
+		text, err := os.ReadFile(file)
+		if errors.Is(err, os.ErrNotExist) {
+			text = []byte(host + "@" + time.Now().Format(time.RFC3339Nano))
+			err = os.WriteFile(file, text, 0o600)
+		}
+		if err != nil {
+			return "", err
+		}
+		texts = append(texts, string(text))
 	}
-	return host + " " + string(text), err
+	return host + " " + strings.Join(texts, ","), nil
 }
 
 // visit asks for a page, unless there is nothing to ask.
