@@ -106,7 +106,7 @@ func (r *Reconciler) former(ctx context.Context, s *scope, run jobs.Run) (*v1.Ru
 	return &former, nil
 }
 
-// wantedJobs returns the rendered Jobs that are to run once.
+// wantedJobs returns the rendered Jobs that run once.
 func wantedJobs(of *rendered, objects []*unstructured.Unstructured) []jobs.Wanted {
 	var list []jobs.Wanted
 	for _, object := range objects {

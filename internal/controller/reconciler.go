@@ -145,7 +145,7 @@ func (r *Reconciler) reconcile(whole context.Context,
 		wanted, done.err = r.render(ctx, s)
 	}
 
-	// 4. Observe what is there.
+	// 4. Observe the live objects.
 	if done.there, err = r.observe(ctx, s, wanted); err != nil {
 		return metrics.Error, reconcile.Result{}, err
 	}

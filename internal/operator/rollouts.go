@@ -61,7 +61,7 @@ func names(informers client.Reader, reconciler *controller.Reconciler,
 	return all, nil
 }
 
-// watchRequests lets the annotation of a CRD let a chart of its kind go on.
+// watchRequests lets a halted chart of a kind continue if the annotation of its CRD requests that.
 func watchRequests(mgr manager.Manager, runs ctrl.Controller, reconciler *controller.Reconciler) error {
 	mapping, err := mgr.GetRESTMapper().RESTMapping(reconciler.Kind.GroupKind(), reconciler.Kind.Version)
 	if err != nil {

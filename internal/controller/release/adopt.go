@@ -190,7 +190,7 @@ func ends(change Change, after *unstructured.Unstructured) (list []string) {
 	return list
 }
 
-// only returns an object with nothing but the value at a path.
+// only returns an object that has only the value at a path.
 func only(object *unstructured.Unstructured, path []string) *unstructured.Unstructured {
 	out := identity(object)
 	if value, found, _ := unstructured.NestedFieldCopy(object.Object, path...); found {

@@ -50,7 +50,7 @@ func (p *Plan) Renew(rendered []*unstructured.Unstructured, there map[kube.Key]c
 	}
 }
 
-// due reports whether a certificate in a live Secret is to be renewed.
+// due reports whether a certificate in a live Secret has to be renewed.
 func due(desired *unstructured.Unstructured, live client.Object, now time.Time) bool {
 	return generate.Of(desired).CA > 0 && generate.NoteOf(live).Due(now)
 }

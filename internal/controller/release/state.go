@@ -92,7 +92,7 @@ func IsDeployed(record *livestate.Record, digest string) bool {
 	return record != nil && record.Digest == digest && record.Status == statusDeployed
 }
 
-// Decide returns the state. It depends on nothing but its arguments: the digest of what is rendered, the snapshot, and
+// Decide returns the state. It depends only on its arguments: the digest of what is rendered, the snapshot, and
 // the plan that leads from the snapshot to what is rendered.
 func Decide(digest string, there *livestate.Snapshot, plan *Plan) State {
 	newest := there.Record

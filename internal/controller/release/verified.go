@@ -8,8 +8,8 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// Verified are objects that were found to match a release. They need not be compared again while nothing but their
-// status changes. The zero value has none.
+// Verified are objects that were found to match a release. They need not be compared again while only their status
+// changes. The zero value has none.
 type Verified struct {
 	digest  string
 	objects map[kube.Key]client.Object

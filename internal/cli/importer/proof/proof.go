@@ -135,7 +135,7 @@ func distance(b, a *side, before, after *unstructured.Unstructured) int {
 
 const workload = "workload"
 
-// role is what an object is compared with: the kind, but for workloads, of which an application has one.
+// role is what an object is compared with: the kind, except for workloads: an application has one, of any kind.
 func role(object *unstructured.Unstructured) string {
 	if podsOf(object) != nil && !isTask(object) {
 		return workload
