@@ -15,7 +15,7 @@ var rules = []rule{
 		"name the thing: of the objects that ..., of the field that ..."},
 	{`\b[oO]f (?:which|whom)\b`, `(?:one|[Ee]ach|some|most|all|none|both|part|any|two|many|first|last) of which`, "whose, or two sentences"},
 	{`\bWho [a-z]+`, `Who[^.!|]*\?`, "users who ..., a program that ..."},
-	{`\bOf [a-z]+`, `Of (?:course|evaluates|lists|returns|reads|parses|reports|is)\b`, "the subject first: the newest of ..., for ..."},
+	{`\bOf [a-z][^.,|]{0,60}, (?:only|one|the|those|each|none|no|some|both|it|what|an?|where|of|that|some)\b`, ``, "the subject first: only the newest of ..."},
 	{`\b[lL]et(?:s|ting)? (?:\w+ )?in\b`, ``, "allow, accept, admit"},
 	{`\bfor good\b`, ``, "permanently, for ever, finally"},
 	{`\bby (?:it|them)sel(?:f|ves)\b`, `\b(?:end|ends|ended|exits?) by`, "automatically, or alone"},
