@@ -383,7 +383,7 @@ type AppServiceSpec struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Reload on change",order=12,xDescriptors={"urn:alm:descriptor:com.tectonic.ui:booleanSwitch"}
 	ReloadOnChange *bool `json:"reloadOnChange,omitempty"`
 
-	// Paused leaves everything as it is: nothing is installed, upgraded or repaired. Deletion goes on.
+	// Paused leaves everything as it is: nothing is installed, upgraded or repaired. Deletion continues.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Paused",order=11,xDescriptors={"urn:alm:descriptor:com.tectonic.ui:booleanSwitch"}
 	Paused bool `json:"paused,omitempty"`
@@ -450,7 +450,7 @@ type AppService struct {
 	// Spec is what is wanted.
 	Spec AppServiceSpec `json:"spec"`
 
-	// Status is what is there, written by the operator.
+	// Status is the observed state, written by the operator.
 	// +optional
 	Status AppServiceStatus `json:"status,omitempty"`
 }

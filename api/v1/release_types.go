@@ -27,7 +27,7 @@ type ReleaseTask struct {
 	// +optional
 	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
 
-	// TimeoutSeconds is the time after which it is ended and has failed, all tries taken together. Defaults to 3600.
+	// TimeoutSeconds is the time after which it is ended and has failed, for all attempts together. Defaults to 3600.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=604800
 	// +optional
