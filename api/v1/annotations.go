@@ -33,7 +33,7 @@ const AnnotationKeepsKind = "app.example.com/keeps-kind"
 const AnnotationReload = "app.example.com/reload-on-change"
 
 // AnnotationPodSecurity is the annotation of a rendered object whose pods have to meet a level of the Pod Security
-// Standards, because the spec asks for it: privileged, baseline or restricted. In Chart.yaml, it is what all pods of a
+// Standards, because the spec requests it: privileged, baseline or restricted. In Chart.yaml, it is what all pods of a
 // chart have to meet.
 const AnnotationPodSecurity = "app.example.com/pod-security"
 

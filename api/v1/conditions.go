@@ -144,7 +144,7 @@ const (
 	ReasonAPITooOld = "APITooOld"
 	// ReasonMissingRights: the operator may not see or write a kind that the chart renders.
 	ReasonMissingRights = "MissingRights"
-	// ReasonReturnedToRelease: what the spec asks for failed, and the last release that was Ready was applied again.
+	// ReasonReturnedToRelease: what the spec requests failed, and the last release that was Ready was applied again.
 	ReasonReturnedToRelease = "ReturnedToRelease"
 	// ReasonPaused: spec.paused is set; the operator leaves everything as it is.
 	ReasonPaused = "Paused"
@@ -154,11 +154,11 @@ const (
 
 // Reasons of problems that are not reasons of conditions.
 const (
-	// ReasonAPIAbsent: the cluster does not serve a kind that a field of the spec asks for; the field has no effect.
+	// ReasonAPIAbsent: the cluster does not serve a kind that a field of the spec requests; the field has no effect.
 	ReasonAPIAbsent = "APIAbsent"
 	// ReasonReferenceMissing: something that the spec refers to is missing, and pods start without it.
 	ReasonReferenceMissing = "ReferenceMissing"
-	// ReasonAutoscalingLimited: the load asks for more replicas than the autoscaler may have.
+	// ReasonAutoscalingLimited: the load requests more replicas than the autoscaler may have.
 	ReasonAutoscalingLimited = "AutoscalingLimited"
 	// ReasonEvictionBlocked: a disruption budget lets no pod go, so that nodes cannot be drained.
 	ReasonEvictionBlocked = "EvictionBlocked"

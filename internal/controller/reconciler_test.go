@@ -680,7 +680,7 @@ func TestContentThatChangesOftenIsTakenIntoAccountNowAndThen(t *testing.T) {
 	}
 }
 
-// A place that nobody gives back would be lost for good: ten of them, and no new chart is rolled out any more.
+// A place that nobody gives back would be lost permanently: ten of them, and no new chart is rolled out any more.
 func TestAResourceMadeAgainHoldsNoPlaceOfTheOneBefore(t *testing.T) {
 	b := newBench(t, "nginx")
 	b.installed(t)

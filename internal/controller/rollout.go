@@ -106,7 +106,7 @@ func (r *Reconciler) judge(ctx context.Context, s *scope, done attempt) (again t
 	return again, r.Actor.Mark(ctx, s.resource, record, map[string]string{v1.LabelRollout: judged.String()})
 }
 
-// waits reports whether the resource keeps the recorded release for now: its user did not ask for another one, that one
+// waits reports whether the resource keeps the recorded release for now: its user did not request another one, that one
 // failed, or its stage before is not ready.
 func (a attempt) waits() bool { return a.queued || a.keeps() || a.staged != nil }
 

@@ -96,7 +96,7 @@ func TestFactsAreNotTheFaultOfAChart(t *testing.T) {
 	}
 }
 
-// What the API server has not told yet is no answer: a resource that serves goes on to be ready, however long that takes.
+// What the API server has not told yet is no answer: a resource that serves stays ready, however long that takes.
 func TestNothingIsSaidWhileAKindIsNotListedYet(t *testing.T) {
 	b := deployedBench(t)
 	before, written := b.web(t).Status, b.statuses

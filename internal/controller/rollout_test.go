@@ -14,7 +14,7 @@ import (
 	"github.com/example/appservice-operator/internal/kube/livestate"
 )
 
-// deployedAt is a status that says whether the release of a generation is deployed.
+// deployedAt is a status that reports whether the release of a generation is deployed.
 func deployedAt(generation int64, status metav1.ConditionStatus) *v1.AppServiceStatus {
 	return &v1.AppServiceStatus{ObservedGeneration: generation, Release: &v1.ReleaseStatus{Revision: 1}, Conditions: []metav1.Condition{
 		{Type: v1.ConditionDeployed, Status: status, ObservedGeneration: generation},

@@ -72,7 +72,7 @@ type world struct {
 	writes int
 }
 
-// forever is more than anybody does here.
+// forever is more than anyone does here.
 const forever = 1 << 30
 
 var errDied = errors.New("the operator died")

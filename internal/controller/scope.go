@@ -115,8 +115,8 @@ func (r *Reconciler) forget(name types.NamespacedName) {
 	}
 }
 
-// pausedBy reports whether a resource asks to be left unchanged. For kinds other than AppService, spec belongs to the
-// chart.
+// pausedBy reports whether a resource requests to be left unchanged. For kinds other than AppService, spec belongs to
+// the chart.
 func (r *Reconciler) pausedBy(resource *unstructured.Unstructured) bool {
 	paused, _, _ := unstructured.NestedBool(resource.Object, "spec", "paused")
 	return paused && r.Kind == v1.GroupVersion.WithKind(v1.Kind)

@@ -48,7 +48,7 @@ func (w *world) foreign(namespace, name, host string) {
 	w.others(made)
 }
 
-// others has somebody else make a route.
+// others has someone else make a route.
 func (w *world) others(made *unstructured.Unstructured) {
 	by := &actor{resource: claimant(made.GetNamespace(), "none", 0), journal: map[place]change{}}
 	w.apply(by, made)

@@ -105,7 +105,7 @@ func (w *world) apply(by *actor, o *unstructured.Unstructured) {
 	by.journal[at] = change{o, false}
 }
 
-// remove deletes an object; by is nil if that is somebody else.
+// remove deletes an object; by is nil if that is someone else.
 func (w *world) remove(by *actor, at place) {
 	before := w.objects[at]
 	if before == nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// rolloutLimits bound the rollouts of each kind that no user asks for.
+// rolloutLimits bound the rollouts of each kind that no user requests.
 type rolloutLimits struct {
 	atATime, failed int
 	deadline        time.Duration

@@ -65,10 +65,10 @@ type Settings struct {
 
 	// ServiceTypes are ClusterIP, which headless Services have, too, NodePort, LoadBalancer and ExternalName.
 	ServiceTypes ServiceTypes `json:"serviceTypes"`
-	// NodePorts are ports, or ranges such as 30000-30099, that a Service may ask for by number. Without a number, it is
+	// NodePorts are ports, or ranges such as 30000-30099, that a Service may request by number. Without a number, it is
 	// given one.
 	NodePorts Ports `json:"nodePorts"`
-	// ExternalIPs are addresses, or networks such as 192.0.2.0/24, that a Service may ask for, as external IP or of a load
+	// ExternalIPs are addresses, or networks such as 192.0.2.0/24, that a Service may request, as external IP or of a load
 	// balancer.
 	ExternalIPs Networks `json:"externalIPs"`
 	// LoadBalancerClasses of Services; without one, the cluster's own serves them.

@@ -106,7 +106,7 @@ var payloads = map[string]string{
 }
 
 // refusable names the payloads that may be refused instead: YAML has no plain way to say them, and nobody needs them.
-// What is refused must be refused; nothing may change or drop it in silence.
+// What is refused must be refused; nothing may change or drop it silently.
 var refusable = []string{"what a template says of nothing", "a next line", "no letters", "a delete", "a control of the second set"}
 
 func keysOf(result *Result) string {

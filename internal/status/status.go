@@ -62,7 +62,7 @@ type Input struct {
 	Stage *Stage
 	// Returned says what failed before the recorded release was applied again; empty if nothing did.
 	Returned string
-	// Stays says why a release that fails is not answered by an earlier one, although the spec asks for that; empty if it
+	// Stays says why a release that fails is not answered by an earlier one, although the spec requests that; empty if it
 	// does not, or if it is.
 	Stays string
 	// NextAttempt is when the failed action is tried again, if only time may end the failure; zero if not.

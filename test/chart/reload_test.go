@@ -156,7 +156,7 @@ func follow(t *testing.T, cluster *harness.Cluster, apps []*v1.AppService, versi
 	}
 }
 
-// refused waits until the metric says whether the files of the chart can be used.
+// refused waits until the metric reports whether the files of the chart can be used.
 func refused(t *testing.T, want float64) {
 	t.Helper()
 	harness.Eventually(t, fmt.Sprintf("appservice_chart_load_failed becomes %v", want), func() error {

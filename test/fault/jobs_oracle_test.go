@@ -53,14 +53,14 @@ func onlyPodsOfJobs() map[client.Object]cache.ByObject {
 type ledger struct {
 	kind     string
 	plan     string
-	asked    []string             // what is to run, again each time that this changed
+	asked    []string             // what should run, again each time that this changed
 	wanted   bool                 // the AppJob was not deleted
 	held     bool                 // spec.suspend holds it back
 	ran      []string             // the Jobs that were ever not suspended, in order
 	jobs     map[types.UID]bool   // those Jobs
 	pods     map[types.UID]jobPod // that have not ended
 	overlaps []string
-	waits    map[string]bool // images whose release tasks do not end well by themselves
+	waits    map[string]bool // images whose release tasks do not end well on its own
 	early    []string        // of these, what was rolled out
 	says     string          // the messages of its conditions; empty if there is no AppJob that waits
 	there    bool
@@ -82,7 +82,7 @@ func (s *stage) counts(plan, kind string) {
 	seen.ledgers[s.namespace] = &ledger{kind: kind, plan: plan, jobs: map[types.UID]bool{}, pods: map[types.UID]jobPod{}, waits: map[string]bool{}, freed: map[types.UID]bool{}}
 }
 
-// asked records what a written AppJob or AppService is to run.
+// asked records what a written AppJob or AppService should run.
 func (w *world) asked(app *unstructured.Unstructured) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -111,7 +111,7 @@ func (w *world) unasked(app *unstructured.Unstructured) {
 	}
 }
 
-// askedBy and ranBy return what an AppJob or a release task is to run, and what a Job runs, in the same form. A task that succeeded does not run
+// askedBy and ranBy return what an AppJob or a release task should run, and what a Job runs, in the same form. A task that succeeded does not run
 // again on request.
 func askedBy(app *unstructured.Unstructured) string {
 	image, _, _ := unstructured.NestedString(app.Object, "spec", "image")
@@ -222,7 +222,7 @@ func (w *world) runs(namespace string) (ran []string, pods int) {
 	return slices.Clone(l.ran), len(l.pods)
 }
 
-// judge fails the plans of AppJobs that ran more often than asked, or while an earlier run went on, or not at all.
+// judge fails the plans of AppJobs that ran more often than asked, or while an earlier run continued, or not at all.
 func (w *world) judge(t *testing.T) {
 	t.Helper()
 	w.mu.Lock()

@@ -21,7 +21,7 @@ import (
 	"github.com/example/appservice-operator/test/harness"
 )
 
-// The specs of AppJobs. The pods of once and its variants end by themselves, those of long and its variants go on until they are deleted.
+// The specs of AppJobs. The pods of once and its variants end by themselves, those of long and its variants continue until they are deleted.
 const (
 	once = `
 image: report:1

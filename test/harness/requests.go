@@ -129,7 +129,7 @@ func (r *Requests) Mark() int {
 	return len(r.list)
 }
 
-// from returns the requests since a mark that are to be kept.
+// from returns the requests since a mark that must be kept.
 func (r *Requests) from(mark int, keep func(Request) bool) []Request {
 	r.mu.Lock()
 	defer r.mu.Unlock()

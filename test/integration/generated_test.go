@@ -168,7 +168,7 @@ func TestAGeneratedValueIsRotatedByDeletingItsKey(t *testing.T) {
 	assert.Equal(t, sets+1, podRevisions(t, app), "pods roll once, for the new variable")
 	assert.Equal(t, generation+1, deployment(t, app).Generation)
 
-	// a value that somebody writes is as good as one of the operator
+	// a value that someone writes is as good as one of the operator
 	own := generatedOf(t, app)
 	own.Data["PASSWORD"] = []byte("a value of their own")
 	cluster.Update(t, own)

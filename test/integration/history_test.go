@@ -110,7 +110,7 @@ func TestOneRecordIsKeptWhereThatIsAskedFor(t *testing.T) {
 	historyIs(t, app, "2 deployed")
 }
 
-// If fewer records are to be kept, the others are deleted; nothing else is written for that, and nothing is reported.
+// If fewer records must be kept, the others are deleted; nothing else is written for that, and nothing is reported.
 func TestRecordsThatAreMoreThanAreKeptGo(t *testing.T) {
 	t.Parallel()
 	namespace, first := cluster.ManagedNamespace(t)

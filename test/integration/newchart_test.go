@@ -25,7 +25,7 @@ const (
 	podSettings   = "terminationGracePeriodSeconds: {{ int64 .Values.terminationGracePeriodSeconds }}"
 )
 
-// The event of an upgrade counts the fields that it does not list, and says whether pods restart.
+// The event of an upgrade counts the fields that it does not list, and reports whether pods restart.
 func TestANewChartSaysWhatItChanges(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {

@@ -54,7 +54,7 @@ func returned(t *testing.T, app *v1.AppService, from, to int) {
 	assert.Equal(t, app.Generation, app.Status.ObservedGeneration)
 }
 
-// What fails by itself is answered once; the pods before go on all the time.
+// What fails by itself is answered once; the pods before continue all the time.
 func TestAReleaseThatFailsIsAnsweredByTheLastThatWasReady(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"an image that is not there", "a container that crashes", "a container that uses too much memory", "a readiness probe that fails"} {

@@ -126,7 +126,7 @@ func kindOf(object client.Object) schema.GroupVersionKind {
 	return kinds[0]
 }
 
-// inNobodysName has the tenant change a Deployment while its AppService is paused, and then put back the managed fields that it had: the
+// inNobodysName has the tenant change a Deployment while its AppService is paused, and then restored the managed fields that it had: the
 // operator seems to be its only writer.
 func inNobodysName(change func(*appsv1.Deployment)) func(*scene) error {
 	return func(s *scene) error {

@@ -95,7 +95,7 @@ func taskIn(s *scene, namespace string) (*batchv1.Job, error) {
 	return nil, errors.New("there is no task")
 }
 
-// squatsJob is a vector that wants the Job of somebody else, which has the name that the task gets. The name follows from what the task runs, so
+// squatsJob is a vector that wants the Job of someone else, which has the name that the task gets. The name follows from what the task runs, so
 // that the same AppService in another namespace shows it.
 func squatsJob() vector {
 	const spec = `{image: mine, release: {command: [migrate]}}`

@@ -37,7 +37,7 @@ type downloader struct {
 	span   time.Duration
 }
 
-// downloads returns the downloader that APPSERVICE_MIRROR asks for, or nil if nothing may be downloaded.
+// downloads returns the downloader that APPSERVICE_MIRROR requests, or nil if nothing may be downloaded.
 func downloads() (*downloader, error) {
 	d := &downloader{reach: reach, span: span}
 	switch value := os.Getenv("APPSERVICE_MIRROR"); {

@@ -2,7 +2,7 @@
 // waits for another one's changes to end, and within a namespace requests that users wait for precede bookkeeping.
 //
 // Queue is client-go's work queue, which keeps requests unique and never hands one out twice at a time, with an order
-// of its own (order.go) and the delays and priorities that controller-runtime asks for. It does not know the objects
+// of its own (order.go) and the delays and priorities that controller-runtime requests. It does not know the objects
 // that are reconciled.
 package queue
 

@@ -96,7 +96,7 @@ func (b *bench) history(t *testing.T) string {
 	return strings.Join(parts, ", ")
 }
 
-// task is what a reconcile makes of objects that are to be as in version two.
+// task is what a reconcile makes of objects that must be as in version two.
 func (b *bench) task(t *testing.T, state State, record *livestate.Record) Task {
 	t.Helper()
 	objects := []*unstructured.Unstructured{owned(t, "ConfigMap", "a", "two"), owned(t, "ConfigMap", "b", "two")}

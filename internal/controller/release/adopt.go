@@ -17,9 +17,9 @@ import (
 	"github.com/example/appservice-operator/internal/kube/livestate"
 )
 
-// Adopt takes over the objects of other owners that have the names of objects a plan creates, as the resource asks, and
-// returns the remaining plan and the objects taken over. All are judged before the first is written. The error is an
-// AdoptionError, a StaleError or the API server's.
+// Adopt takes over the objects of other owners that have the names of objects a plan creates, as the resource
+// requests, and returns the remaining plan and the objects taken over. All are judged before the first is written.
+// The error is an AdoptionError, a StaleError or the API server's.
 //
 // If it is interrupted at any point, the next attempt finds the objects taken over as the resource's own, and the
 // others unchanged.

@@ -35,7 +35,7 @@ import (
 type derived struct{ claims, prefixes, secrets []string }
 
 // usesOfOthers returns a NotOursError if a plan would newly use an object that exists under a derived name and was not
-// made for the owner. If the owner asks for adoption, claims that this operator made for an earlier owner of its name
+// made for the owner. If the owner requests adoption, claims that this operator made for an earlier owner of its name
 // become its own.
 func (a *Actor) usesOfOthers(ctx context.Context, session *livestate.Session, task Task) error {
 	unproven := a.unproven(task)

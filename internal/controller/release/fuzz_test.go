@@ -158,7 +158,7 @@ func collect(value any, replace func(any), places *[]func(byte)) {
 	}
 }
 
-// changeList takes out an item, turns the order around, or adds an item of somebody else's, with other texts and numbers.
+// changeList takes out an item, turns the order around, or adds an item of someone else's, with other texts and numbers.
 func changeList(items []any, what byte, replace func(any)) {
 	switch {
 	case len(items) == 0:

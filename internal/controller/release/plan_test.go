@@ -133,7 +133,7 @@ spec:
   ports: [{port: 53, protocol: UDP, name: dns, targetPort: 5353, nodePort: 31000}, {port: 53, protocol: TCP, name: dns-tcp, targetPort: 5353, nodePort: 31001}]
 `
 
-// edit is what somebody did to a live object, and what Compare makes of it.
+// edit is what someone did to a live object, and what Compare makes of it.
 type edit struct {
 	rendered, live string
 	change         func(*testing.T, *unstructured.Unstructured)

@@ -15,7 +15,7 @@ import (
 	"github.com/example/appservice-operator/internal/kube/livestate"
 )
 
-// What is marked or rewritten is the very record that was seen: one that somebody changed since, or made again, is looked at again first.
+// What is marked or rewritten is the very record that was seen: one that someone changed since, or made again, is looked at again first.
 func TestARecordThatIsAnotherByNowIsLeftAlone(t *testing.T) {
 	for name, test := range map[string]struct {
 		harm func(secret *corev1.Secret)

@@ -27,7 +27,7 @@ const (
 	// InSync: everything is as rendered. Nothing is requested or written.
 	InSync State = "InSync"
 	// Failed: the release is as rendered, and its pods do not run for a cause of its own. Return to one that was Ready, if
-	// the spec asks for that. Decide does not look for it: pods show it, not objects.
+	// the spec requests that. Decide does not look for it: pods show it, not objects.
 	Failed State = "Failed"
 )
 

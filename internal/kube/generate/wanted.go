@@ -44,7 +44,7 @@ const (
 	shortestLifetime = time.Hour
 )
 
-// The limits of what an annotation may ask for. Caches keep no longer annotation of a Secret than mostNames.
+// The limits of what an annotation may request. Caches keep no longer annotation of a Secret than mostNames.
 const (
 	leastBytes = 16
 	mostBytes  = 1024
@@ -67,8 +67,8 @@ type Wanted struct {
 	For string
 }
 
-// Of returns what the annotations of a rendered Secret ask for; the zero value for any other object, and if they cannot
-// be read, which keeps a Secret from being rendered.
+// Of returns the values that the annotations of a rendered Secret request; the zero value for any other object, and
+// if they cannot be read, which keeps a Secret from being rendered.
 func Of(object client.Object) Wanted {
 	annotation, asked := object.GetAnnotations()[v1.AnnotationGenerate]
 	if !asked || object.GetObjectKind().GroupVersionKind() != kube.SecretKind {

@@ -492,7 +492,7 @@ func TestAKindThatCannotBeSeenIsLeftOut(t *testing.T) {
 	}
 }
 
-// The informers go on while a snapshot is made: what the journal drops, because its event has come, may have come after
+// The informers continue while a snapshot is made: what the journal drops, because its event has come, may have come after
 // the list that the snapshot is made of.
 func TestSnapshotsMissNothingThatIsSeenWhileTheyAreMade(t *testing.T) {
 	pending, deployed := record("1", "pending-install", "a"), record("1", "deployed", "a")

@@ -25,6 +25,7 @@ var rules = []rule{
 	{`\b(?:has|have|had) lived\b`, ``, "expired, or has existed for"},
 	{`\b(?:the|its|their|of|many|few|more|several|all) tries\b`, ``, "attempts"},
 	{`\bwants\b`, `(?:who|user|developer|team|else|person|everyone) wants`, "requires, needs, requests"},
+	{`\b(?:[sS]pec|[rR]esource|[cC]hart|[fF]ield|[aA]nnotation|environment|owner|load) (?:ask|asks|asked)\b`, ``, "request, require"},
 	{`\bthat there (?:is|are)\b`, `that there (?:is|are) (?:no|none|nothing|not|always|also|enough|time)\b`, "that exists"},
 	{`\b(?:that|which|what|who) (?:is|are|was|were) (?:already )?there\b`, ``, "that exists, existing, present"},
 	{`\b(?:which|what) there (?:is|are)\b`, ``, "that exists"},
