@@ -91,7 +91,7 @@ func TestTheDefinitionIsValid(t *testing.T) {
 	}
 }
 
-// kubectl apply keeps the whole definition in an annotation, of which there may be 262,144 bytes.
+// kubectl apply keeps the whole definition in an annotation, which may have 262,144 bytes.
 func TestTheDefinitionIsSmallEnoughForPlainApply(t *testing.T) {
 	const limit = 180 << 10
 	compact, err := yaml.YAMLToJSON(crdFile(t))

@@ -814,7 +814,7 @@ func TestAStatusThatCannotBeWrittenIsAnErrorAndTellsNothing(t *testing.T) {
 	}
 }
 
-// What the cache shows may be older than what was written to the status last.
+// The cache may show an older status than the one that was written last.
 func TestAStatusIsComparedWithTheOneThatWasWrittenLast(t *testing.T) {
 	b := newBench(t, "refused")
 	before := b.web(t)

@@ -134,7 +134,7 @@ func TestAHaltedChartGoesOnOnRequest(t *testing.T) {
 	w.expect(map[string]int{"two": many}, 0, 0)
 }
 
-// What is held up by a rollout that makes no progress, whatever its own deadline is, continues at that of the platform.
+// Resources that wait for a rollout without progress continue at the deadline of the platform, whatever its own deadline is.
 func TestRolloutsWithoutProgressGiveTheirPlacesBack(t *testing.T) {
 	w := newWorld(t)
 	w.charts.Set(rendererOf("two", ""))

@@ -14,7 +14,7 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// app adds a resource that wants an Ingress for hosts; none for no Ingress.
+// app adds a resource that requests an Ingress for hosts; none for no Ingress.
 func (w *world) app(namespace, name string, seconds int, hosts ...string) *actor {
 	a := &actor{resource: claimant(namespace, name, seconds)}
 	w.actors[named(namespace, name)] = a

@@ -89,7 +89,7 @@ func TestContentIsTheSameInEveryForm(t *testing.T) {
 	}
 }
 
-// What makes pods is read by its Go type, whatever it is in the caches.
+// Workloads are read by their Go types, whatever they are in the caches.
 func TestWhatMakesPodsHasAGoType(t *testing.T) {
 	for _, want := range []client.Object{&appsv1.Deployment{}, &appsv1.StatefulSet{}, &appsv1.DaemonSet{}, &appsv1.ReplicaSet{}, &batchv1.Job{}, &batchv1.CronJob{}} {
 		kinds, _, err := scheme.Scheme.ObjectKinds(want)

@@ -17,7 +17,7 @@ import (
 // objects are objects of a cluster, each by its kind, namespace and name.
 type objects map[string]bool
 
-// everything returns all objects of the cluster but those that come and go on their own.
+// everything returns all objects of the cluster except those that come and go on their own.
 func (s *suite) everything(ctx context.Context) (objects, error) {
 	return s.list(ctx, metav1.NamespaceAll)
 }

@@ -1,4 +1,4 @@
-// Package endstate compares what AppServices became. It owns the list of what is never the same twice, and why.
+// Package endstate compares what AppServices became. It owns the list of fields that are never the same twice, with reasons.
 package endstate
 
 import (

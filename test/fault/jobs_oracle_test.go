@@ -60,7 +60,7 @@ type ledger struct {
 	jobs     map[types.UID]bool   // those Jobs
 	pods     map[types.UID]jobPod // that have not ended
 	overlaps []string
-	waits    map[string]bool // images whose release tasks do not end well on its own
+	waits    map[string]bool // images whose release tasks do not end well on their own
 	early    []string        // of these, what was rolled out
 	says     string          // the messages of its conditions; empty if there is no AppJob that waits
 	there    bool
@@ -82,7 +82,7 @@ func (s *stage) counts(plan, kind string) {
 	seen.ledgers[s.namespace] = &ledger{kind: kind, plan: plan, jobs: map[types.UID]bool{}, pods: map[types.UID]jobPod{}, waits: map[string]bool{}, freed: map[types.UID]bool{}}
 }
 
-// asked records what a written AppJob or AppService should run.
+// asked records the runs that a written AppJob or AppService requests.
 func (w *world) asked(app *unstructured.Unstructured) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

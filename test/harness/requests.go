@@ -149,8 +149,8 @@ func (r *Requests) Since(mark int) []Request {
 	})
 }
 
-// OfObjectsSince returns those requests since a mark that are about objects. What the cluster serves is asked again when any test
-// beside installs a kind, or deletes one.
+// OfObjectsSince returns those requests since a mark that are about objects. Discovery is excluded: it repeats when any
+// other test installs or deletes a kind.
 func (r *Requests) OfObjectsSince(mark int) []Request {
 	return slices.DeleteFunc(r.Since(mark), func(request Request) bool { return request.Target() == Target{} })
 }

@@ -91,7 +91,7 @@ func soundOf(node specs.Node) []any {
 	return words
 }
 
-// minimal is the least that a value of a node can be. What is required is there; texts are harmless words.
+// minimal is the least that a value of a node can be. Required fields are set; texts are harmless words.
 func minimal(node specs.Node) any {
 	switch {
 	case len(node.Enum) > 0:

@@ -51,7 +51,7 @@ func TestTwoWritersOfOneFieldDoNotLoop(t *testing.T) {
 	}
 }
 
-// What is deleted each time is a contest, too.
+// An object that is deleted each time is a contest, too.
 func TestAnObjectThatIsDeletedEachTime(t *testing.T) {
 	t.Parallel()
 	namespace, _ := cluster.ManagedNamespace(t)

@@ -308,7 +308,7 @@ func TestARotationReachesPodsOfAReleaseThatWaits(t *testing.T) {
 	heldBack(t, app, "is halted, because")
 }
 
-// The program is killed with SIGKILL at each write of an install: the values that are there first are there last.
+// The program is killed with SIGKILL at each write of an install: the first values are the last ones.
 func TestGeneratedValuesSurviveSIGKILLAtEveryWrite(t *testing.T) {
 	t.Parallel()
 	atEachWrite(t, 6, valuesSurvive)

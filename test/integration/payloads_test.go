@@ -16,7 +16,7 @@ import (
 	"github.com/example/appservice-operator/test/harness"
 )
 
-// Of all Secrets, the operator lists and watches only metadata. It reads the content by name: of those that a spec refers to, of those that it
+// The operator lists and watches only the metadata of Secrets. It reads the content by name: of those that a spec refers to, of those that it
 // rendered, and of its own records. Manager ensures that no operator of any test lists more.
 func TestSecretsOfOthersAreNotRead(t *testing.T) {
 	t.Parallel()

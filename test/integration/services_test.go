@@ -96,7 +96,7 @@ func TestTheNewServiceComesBeforeTheIngressAndTheOldOneGoesAfterIt(t *testing.T)
 	}
 }
 
-// What exists under the name is left alone, and the release that runs keeps its Service.
+// An existing Service of the name is left alone, and the release that runs keeps its Service.
 func TestAServiceOfAnotherIsNotTaken(t *testing.T) {
 	t.Parallel()
 	namespace, _ := cluster.ManagedNamespace(t)

@@ -59,7 +59,7 @@ func vanish(t *testing.T, object client.Object) types.UID {
 	return uid
 }
 
-// What runs is never taken for an install that may be undone.
+// A running application is never taken for an install that may be undone.
 func TestALostRecordAndAForeignNameCostNothingThatRuns(t *testing.T) {
 	t.Parallel()
 	namespace := cluster.Namespace(t)
@@ -172,7 +172,7 @@ func TestNothingOfARecordedReleaseReturnsOnceAnotherWasApplied(t *testing.T) {
 	}
 }
 
-// A release that only deletes leaves no trace but its record, which is therefore written first.
+// A release that only deletes leaves only its record as a trace, which is therefore written first.
 func TestAReleaseThatOnlyDeletesIsRecordedFirst(t *testing.T) {
 	t.Parallel()
 	namespace, manager := cluster.ManagedNamespace(t)

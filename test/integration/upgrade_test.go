@@ -28,8 +28,8 @@ const upgradedNodePort = 300
 // beforeReleaseTasks is a commit whose operator knows no release tasks, no generated values and no return.
 const beforeReleaseTasks = "7183537a"
 
-// An upgrade of the operator restarts no pod, deletes nothing, runs no Job again and refuses nothing of what the samples of the version
-// before have made.
+// An upgrade of the operator restarts no pod, deletes nothing, runs no Job again and refuses no object of the samples
+// of the version before.
 func TestAnUpgradeChangesNothingThatRuns(t *testing.T) {
 	t.Parallel()
 	withForeignKinds(t)

@@ -117,7 +117,7 @@ func (w *world) isReleased() bool {
 	})
 }
 
-// givesUp reports whether a resource asks for other values than those that are lost.
+// givesUp reports whether a resource requests other values than those that are lost.
 func givesUp(resource *unstructured.Unstructured) bool {
 	return resource != nil && resource.GetAnnotations()[v1.AnnotationGenerateAgain] == name
 }

@@ -107,7 +107,7 @@ func newRuns(resource *unstructured.Unstructured) runs {
 	return r
 }
 
-// ask notes that what a resource runs should run, if that is something else than before.
+// ask notes that the Job of a resource should run, if it is another one than before.
 func (r *runs) ask(resource *unstructured.Unstructured) {
 	image, _, _ := unstructured.NestedString(resource.Object, "spec", "image")
 	wanted := string(resource.GetUID()) + " " + image + " " + resource.GetAnnotations()[v1.AnnotationRestartedAt]
@@ -165,7 +165,7 @@ func (w *world) startsAlone(job *unstructured.Unstructured) error {
 	return nil
 }
 
-// interrupted is a Job that should run otherwise while its pod has not ended.
+// interrupted is a Job that changed while its pod has not ended.
 func interrupted(ctx context.Context) *world {
 	w := newWorld(once)
 	w.process.reconcile(ctx)

@@ -159,7 +159,7 @@ const longest = "a23456789-123456789-123456789-123456789-123456789-123"
 // selects is the selector of the pods of every AppService app, so that its Deployment can replace another one.
 var selects = map[string]string{"app.kubernetes.io/name": "appservice", "app.kubernetes.io/instance": "app"}
 
-// takesOver is a vector that wants a foreign object of the namespace, of a name that the AppService renders. The guard is
+// takesOver is a vector that tries to get a foreign object of the namespace, of a name that the AppService renders. The guard is
 // that its controller is another; it is off once an administrator makes the AppService its controller.
 func takesOver(object client.Object, spec, word string, harm func(*scene) error) vector {
 	if object.GetName() == "" {

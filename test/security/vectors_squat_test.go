@@ -22,7 +22,7 @@ var _ = register(vectors{
 	}),
 })
 
-// squats is a vector that wants releases of an AppService not to be recorded any more.
+// squats is a vector that tries to keep releases of an AppService from being recorded.
 func squats(as func(*scene, *corev1.Secret) error) vector {
 	return vector{
 		may: writesSecrets,

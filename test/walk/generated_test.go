@@ -110,7 +110,7 @@ func keysOf(secret *corev1.Secret) (keys []string) {
 	return keys
 }
 
-// secret sees a Secret that the operator fills: it is created with its values, and a value that is there never becomes another one.
+// secret sees a Secret that the operator fills: it is created with its values, and an existing value never becomes another one.
 func (w *witness) secret(event apiwatch.Event) {
 	secret, is := event.Object.(*corev1.Secret)
 	if !is || event.Type == apiwatch.Deleted || len(keysOf(secret)) == 0 {

@@ -165,7 +165,7 @@ func (j *jobWalker) change(ctx context.Context, change func(*unstructured.Unstru
 	return err
 }
 
-// ask notes what the AppJob should run. Fields that say how often and how long it may try, and whether it may run now, do not count.
+// ask notes the run that the AppJob requests. Fields that say how often and how long it may try, and whether it may run now, do not count.
 func (j *jobWalker) ask() {
 	spec, _, _ := unstructured.NestedMap(j.job.Object, "spec")
 	suspended := spec["suspend"] == true

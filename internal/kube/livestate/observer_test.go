@@ -188,7 +188,7 @@ func observer(t *testing.T, shown *informers, live client.Reader) *Observer {
 	return o
 }
 
-// all wants the content of all objects.
+// all requests the content of all objects.
 func all(client.Object) bool { return true }
 
 func snapshot(t *testing.T, o *Observer) *Snapshot {
