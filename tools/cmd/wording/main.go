@@ -1,9 +1,5 @@
-// Command wording checks the English of documents, comments and messages against the table of rules.go. It prints
-// file:line: text: remedy for each finding, and exits with 1 if there are any.
-//
-//	go run ./tools/cmd/wording [-messages] [-count] [FILE...]
-//
-// Without files, it reads all that git knows. Archives, generated files and test data are left out.
+// Command wording checks the English of documents and comments, or with -messages that of string literals and markers,
+// against the table of rules.go. It prints file:line: text: remedy for each finding, and then exits with 1.
 package main
 
 import (
@@ -16,76 +12,44 @@ import (
 	"strings"
 )
 
-// leftOut are files that are not checked: records of their time, generated files, test data, and quotations of mistakes.
-var leftOut = regexp.MustCompile(`^docs/(adr/|reference/|benchmarks\.md)|^config/chart/files/|(^|/)testdata/|^tools/cmd/wording/main_test\.go$`)
-
-// notYet are pages that have findings still.
-var notYet = regexp.MustCompile(`^(README|docs/app-developers|docs/recipes|docs/tutorial)\.md$`)
-
-// A finding is a text that a rule does not allow.
-type finding struct {
-	line int
-	text string
-	rule int
-}
+var (
+	// leftOut are records of their time, generated files, test data, and quotations of mistakes.
+	leftOut = regexp.MustCompile(`^docs/(adr/|reference/|benchmarks\.md)|^config/chart/files/|(^|/)testdata/|^tools/cmd/wording/`)
+	// notYet are pages with findings. They are read if they are named.
+	notYet = regexp.MustCompile(`^(README|docs/app-developers|docs/recipes|docs/tutorial)\.md$`)
+)
 
 func main() {
-	messages := flag.Bool("messages", false, "check string literals and markers of Go code instead of comments and documents")
-	count := flag.Bool("count", false, "print how often each rule is broken")
+	messages := flag.Bool("messages", false, "check string literals and markers of Go code instead")
 	flag.Parse()
-	files, err := list(flag.Args())
+	files, err := exec.Command("git", append([]string{"ls-files", "--"}, flag.Args()...)...).Output()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
 		os.Exit(1)
 	}
-	counts, found := make([]int, len(rules)), false
-	for _, file := range files {
-		content, err := os.ReadFile(file)
-		if err != nil {
-			continue // deleted, and git still knows it
+	code := 0
+	for _, file := range strings.Fields(string(files)) {
+		if leftOut.MatchString(file) || flag.NArg() == 0 && notYet.MatchString(file) {
+			continue
 		}
-		for _, f := range check(prose(file, content, *messages)) {
-			counts[f.rule]++
-			found = true
-			if !*count {
-				fmt.Printf("%s:%d: %s: %s\n", file, f.line, f.text, rules[f.rule].remedy)
-			}
+		content, _ := os.ReadFile(file) // git knows files that are deleted
+		for _, found := range check(prose(file, content, *messages)) {
+			fmt.Println(file + ":" + found)
+			code = 1
 		}
 	}
-	if *count {
-		for i, rule := range rules {
-			fmt.Printf("%5d  %s\n", counts[i], rule.pattern)
-		}
-	}
-	if found {
-		os.Exit(1)
-	}
+	os.Exit(code)
 }
 
-// list returns the paths of the files to check, from the repository's root.
-func list(only []string) (files []string, err error) {
-	output, err := exec.Command("git", append([]string{"ls-files", "-z", "--"}, only...)...).Output()
-	for _, file := range strings.Split(string(output), "\x00") {
-		if file != "" && !leftOut.MatchString(file) && (len(only) > 0 || !notYet.MatchString(file)) {
-			files = append(files, file)
-		}
-	}
-	return files, err
-}
-
-// check returns what the rules find in a text, by rule.
-func check(text []byte) (findings []finding) {
-	for i, rule := range compiled {
-		for _, at := range rule.pattern.FindAllIndex(text, -1) {
+// check returns the findings of the rules in a text as line: text: remedy.
+func check(text []byte) (findings []string) {
+	for _, rule := range rules {
+		for _, at := range compile(rule.pattern).FindAllIndex(text, -1) {
 			around := text[max(0, at[0]-15):min(len(text), at[1]+120)]
-			if rule.unless != nil && rule.unless.Match(around) {
-				continue
+			if rule.unless == "" || !compile(rule.unless).Match(around) {
+				found := strings.Join(strings.Fields(string(text[at[0]:at[1]])), " ")
+				findings = append(findings, fmt.Sprintf("%d: %s: %s", 1+bytes.Count(text[:at[0]], []byte("\n")), found, rule.remedy))
 			}
-			findings = append(findings, finding{
-				line: 1 + bytes.Count(text[:at[0]], []byte("\n")),
-				text: strings.Join(strings.Fields(string(text[at[0]:at[1]])), " "),
-				rule: i,
-			})
 		}
 	}
 	return findings

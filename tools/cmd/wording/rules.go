@@ -42,18 +42,12 @@ var rules = []rule{
 	{`\bnot un\w+ed\b|\b(?:never|not) without\b`, ``, "say it without the double negation"},
 }
 
-// compiled are the rules, ready to match.
-var compiled = func() (all []struct{ pattern, unless *regexp.Regexp }) {
-	for _, rule := range rules {
-		next := struct{ pattern, unless *regexp.Regexp }{pattern: compile(rule.pattern)}
-		if rule.unless != "" {
-			next.unless = compile(rule.unless)
-		}
-		all = append(all, next)
-	}
-	return all
-}()
-
+// compile compiles a pattern once.
 func compile(pattern string) *regexp.Regexp {
-	return regexp.MustCompile(strings.ReplaceAll(pattern, " ", `\s+`))
+	if compiled[pattern] == nil {
+		compiled[pattern] = regexp.MustCompile(strings.ReplaceAll(pattern, " ", `\s+`))
+	}
+	return compiled[pattern]
 }
+
+var compiled = map[string]*regexp.Regexp{}
