@@ -113,8 +113,8 @@ func TestGoldenCasesAreAdmitted(t *testing.T) {
 	}
 }
 
-// TestTheChartHasTheDefaultsOfTheDefinition: what is rendered before and after the API server fills in defaults is the
-// same, so that a rendering on a desk is one in the cluster.
+// TestTheChartHasTheDefaultsOfTheDefinition: the rendered objects are the same before and after the
+// API server fills in defaults, so that a rendering on a desk is one in the cluster.
 func TestTheChartHasTheDefaultsOfTheDefinition(t *testing.T) {
 	c, err := chart.Load(appservice.Files, "helm-charts/appservice")
 	require.NoError(t, err)

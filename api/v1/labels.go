@@ -4,7 +4,7 @@ package v1
 // caches select by it.
 const LabelManaged = "app.example.com/managed"
 
-// LabelDigest is the label of a release record that holds the digest of what was rendered.
+// LabelDigest is the label of a release record that holds the digest of the rendered objects.
 const LabelDigest = "app.example.com/digest"
 
 // LabelChartVersion is the label of a release record that holds the version of the chart that rendered it.

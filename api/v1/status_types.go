@@ -239,7 +239,7 @@ type ReleaseStatus struct {
 	// +optional
 	ChartDigest string `json:"chartDigest,omitempty"`
 
-	// Digest of what was rendered, 32 hexadecimal characters.
+	// Digest of the rendered objects, 32 hexadecimal characters.
 	// +optional
 	Digest string `json:"digest,omitempty"`
 }

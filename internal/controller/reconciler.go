@@ -182,7 +182,7 @@ func (r *Reconciler) reconcile(whole context.Context,
 		return metrics.Deferred, after(staleRetry), nil
 	}
 
-	// 7. Keep the recorded release alive if what is rendered is refused or waits.
+	// 7. Keep the recorded release alive if the new one is refused or waits.
 	done = r.keepAlive(ctx, s, wanted, done)
 	r.recordAction(ctx, s, wanted, done)
 

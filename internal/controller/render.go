@@ -251,7 +251,7 @@ func (r *Reconciler) finish(ctx context.Context, s *scope, into *rendered, draft
 	return err
 }
 
-// preflight checks, before anything is written, whether anything prevents what is rendered from running. It returns
+// preflight checks, before anything is written, whether anything prevents the rendered pods from running. It returns
 // what is missing although pods start without it.
 func preflight(wanted *rendered) (advice []reference.Reference, err error) {
 	if err := wanted.outline.Served(); err != nil {

@@ -53,7 +53,7 @@ func kept(object *unstructured.Unstructured) (any, error) {
 	return Transform(appServices)(typed)
 }
 
-// Where a Go type took another form than JSON, what is rendered would differ from it for ever.
+// Where a Go type took another form than JSON, the rendered object would differ from it for ever.
 func TestContentIsTheSameInEveryForm(t *testing.T) {
 	whole := thing(deployments)
 	_ = unstructured.SetNestedField(whole.Object, int64(3), "spec", "replicas")

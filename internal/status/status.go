@@ -29,7 +29,7 @@ type Input struct {
 	Previous *v1.AppServiceStatus
 	// Snapshot of the cluster after the action.
 	Snapshot *livestate.Snapshot
-	// Digest of what is rendered; empty if it cannot be rendered.
+	// Digest of the rendered objects; empty if it cannot be rendered.
 	Digest string
 	// Rendered objects, those that the cluster does not serve excepted; nil if nothing can be rendered.
 	Rendered []kube.Key

@@ -76,7 +76,8 @@ func TestChartsAreFollowedWithoutARestart(t *testing.T) {
 	})
 }
 
-// If the first chart cannot be used, there is none before it: what runs stays as it is, and everything continues when the chart is fixed.
+// If the first chart cannot be used, there is none before it: running objects stay as they are, and everything
+// continues when the chart is fixed.
 func TestAManagerThatStartsWithAChartThatCannotBeUsedWaitsForIt(t *testing.T) {
 	cluster := controlPlane(t)
 	namespace := cluster.Namespace(t)

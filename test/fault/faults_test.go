@@ -15,7 +15,7 @@ import (
 	"github.com/example/appservice-operator/test/harness"
 )
 
-// reference is the outcome of a workload without faults: the state after each step, and what was written.
+// reference is the outcome of a workload without faults: the state after each step, and the writes.
 type reference struct {
 	states  []state
 	masks   []map[string]bool

@@ -48,8 +48,8 @@ func onlyPodsOfJobs() map[client.Object]cache.ByObject {
 	return map[client.Object]cache.ByObject{pod: {Label: labels.NewSelector().Add(*ofJobs)}}
 }
 
-// ledger is what the AppJob, or the release task of the AppService, of a namespace was asked to run, and what ran. It is filled from the writes of the test and from watches, and
-// knows nothing of how the operator identifies a run.
+// ledger is what the AppJob, or the release task of the AppService, of a namespace was asked to run, and the runs. It
+// is filled from the writes of the test and from watches, and knows nothing of how the operator identifies a run.
 type ledger struct {
 	kind     string
 	plan     string
@@ -111,8 +111,8 @@ func (w *world) unasked(app *unstructured.Unstructured) {
 	}
 }
 
-// askedBy and ranBy return what an AppJob or a release task should run, and what a Job runs, in the same form. A task that succeeded does not run
-// again on request.
+// askedBy and ranBy return what an AppJob or a release task should run, and what a Job runs, in the same form. A task
+// that succeeded does not run again on request.
 func askedBy(app *unstructured.Unstructured) string {
 	image, _, _ := unstructured.NestedString(app.Object, "spec", "image")
 	if app.GetKind() == v1.Kind {
@@ -193,7 +193,7 @@ func (l *ledger) notePod(pod *unstructured.Unstructured, gone bool) {
 	}
 }
 
-// twice lists what ran more often than it was asked for.
+// twice lists runs that happened more often than they were requested.
 func (l *ledger) twice() []string {
 	more := map[string]int{}
 	for _, what := range l.ran {
@@ -206,7 +206,7 @@ func (l *ledger) twice() []string {
 	return slices.Sorted(maps.Keys(more))
 }
 
-// lost returns what was asked for last, if that is not what ran last.
+// lost returns the last requested run, if it is not the last run.
 func (l *ledger) lost() string {
 	if l.wanted && !l.held && (len(l.ran) == 0 || l.ran[len(l.ran)-1] != l.asked[len(l.asked)-1]) {
 		return l.asked[len(l.asked)-1]
@@ -246,8 +246,8 @@ func (w *world) judge(t *testing.T) {
 	}
 }
 
-// holdPods keeps each pod of the AppJob that has not ended, once it is deleted, until the status says that it is waited for: an operator that
-// does not wait starts the next run meanwhile.
+// holdPods keeps each pod of the AppJob that has not ended, once it is deleted, until the status says that it is
+// waited for: an operator that does not wait starts the next run meanwhile.
 func (s *stage) holdPods(t *testing.T) {
 	t.Helper()
 	if s.kind != jobKind {

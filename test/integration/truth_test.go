@@ -143,8 +143,8 @@ func TestTheLastGoodReleaseIsKeptAlive(t *testing.T) {
 	}
 }
 
-// A release whose record a quota refuses was applied all the same. If the next spec is refused, too, nothing of the recorded release comes back
-// that the one after it does not have.
+// A release whose record a quota refuses was applied all the same. If the next spec is refused, too, nothing of the
+// recorded release comes back that the one after it does not have.
 func TestNothingOfARecordedReleaseReturnsOnceAnotherWasApplied(t *testing.T) {
 	t.Parallel()
 	namespace, manager := cluster.ManagedNamespace(t)
@@ -208,7 +208,8 @@ func noMoreSecrets(t *testing.T, namespace string) *corev1.ResourceQuota {
 	return quota
 }
 
-// A pod template equals what is rendered: kubectl rollout undo restores what an upgrade removed, which must not stay beside the new image.
+// A pod template equals the rendered one: kubectl rollout undo restores what an upgrade removed, which must not stay
+// beside the new image.
 func TestAPodTemplateBelongsToTheOperatorAsAWhole(t *testing.T) {
 	t.Parallel()
 	namespace, manager := cluster.ManagedNamespace(t)

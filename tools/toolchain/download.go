@@ -197,7 +197,7 @@ func (d *downloader) get(ctx context.Context, address string, to io.Writer) erro
 	return because(ctx, err)
 }
 
-// counter counts what is written to it.
+// counter counts the bytes that are written to it.
 type counter struct{ sum *atomic.Int64 }
 
 func (c counter) Write(p []byte) (int, error) {

@@ -189,7 +189,7 @@ func (i *Importer) nameOf(w *world, of *unstructured.Unstructured) string {
 	return cmp.Or(i.Names[strings.ToLower(of.GetKind())+"/"+of.GetName()], i.Names[of.GetName()], lone, of.GetName())
 }
 
-// prove compares the original with what is rendered, and adds a note for each difference.
+// prove compares the original with the rendered objects, and adds a note for each difference.
 func (s *subject) prove(all []*subject) {
 	for _, d := range proof.Differences(s.before(), s.after(all)) {
 		s.explain(d)

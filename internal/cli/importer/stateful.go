@@ -106,7 +106,7 @@ func (s *subject) keepsClaims() error {
 	return nil
 }
 
-// claimsMade returns the names of the claim templates of what is rendered.
+// claimsMade returns the names of the rendered claim templates.
 func (s *subject) claimsMade() (list []string) {
 	for _, object := range s.rendered {
 		if set, err := as[appsv1.StatefulSet](object); err == nil && object.GetKind() == "StatefulSet" {

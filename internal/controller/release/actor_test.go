@@ -65,7 +65,7 @@ var charted = &chart.Chart{
 	Templates: []*chart.File{{Name: "templates/x.yaml", Data: []byte("{{ fail }}")}},
 }
 
-// records is Helm's own storage: what is written must be read by helm.
+// records is Helm's own storage: helm must read the records.
 func (b *bench) records(owner client.Object) *storage.Storage {
 	return storage.Init(driver.NewSecrets(b.secrets.CoreV1().Secrets(owner.GetNamespace())))
 }

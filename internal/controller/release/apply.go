@@ -124,7 +124,8 @@ func (a *applier) dryRun(ctx context.Context, plan *Plan) error {
 	return a.wouldTake(ctx, plan)
 }
 
-// keepsFixed returns an error if a plan changes what the API server would ignore, or refuse without saying what it is.
+// keepsFixed returns an error if a plan changes a field that the API server would ignore, or refuse without saying
+// what it is.
 func keepsFixed(plan *Plan) error {
 	for _, change := range plan.Apply {
 		if refused := staysHeadless(change); refused != nil {

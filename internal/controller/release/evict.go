@@ -51,8 +51,8 @@ func sameContent(compared client.Object, live *unstructured.Unstructured) bool {
 		kube.SameGeneration(compared, live)
 }
 
-// eviction returns the JSON patch by which the operator takes over what others added. It removes the stamp of what is
-// rendered: if the apply that removes the fields never follows, the missing stamp shows that it is still due. Another
+// eviction returns the JSON patch by which the operator takes over what others added. It removes the stamp: if the
+// apply that removes the fields never follows, the missing stamp shows that it is still due. Another
 // stamp shows that anyway, and stays: generations of Deployments count annotations.
 func eviction(live *unstructured.Unstructured, rendered string) ([]byte, error) {
 	whole := kube.TraitsOf(live.GroupVersionKind().GroupKind()).Whole

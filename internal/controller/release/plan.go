@@ -48,7 +48,7 @@ func (p *Plan) Empty() bool { return len(p.Create)+len(p.Apply)+len(p.Fill)+len(
 // OnlyDeletes reports whether nothing has to be created or changed.
 func (p *Plan) OnlyDeletes() bool { return len(p.Create)+len(p.Apply) == 0 }
 
-// RollsPods reports whether the plan changes, or may change, the template of existing pods, or deletes what runs them.
+// RollsPods reports whether the plan changes, or may change, the template of existing pods, or deletes their workload.
 func (p *Plan) RollsPods() bool {
 	return slices.ContainsFunc(p.Apply, func(c Change) bool { return c.rolling != stays }) ||
 		slices.ContainsFunc(p.Delete, func(o client.Object) bool { return templateOfRunning(o) != nil })
@@ -179,7 +179,7 @@ func CompareReturned(recorded []*unstructured.Unstructured,
 	return plan, len(plan.Create) == all
 }
 
-// Restamps reports whether a plan changes what another release applied.
+// Restamps reports whether a plan changes objects that another release applied.
 func (p *Plan) Restamps() bool {
 	return slices.ContainsFunc(p.Apply, func(c Change) bool { return stampOf(c.Live) != stampOf(c.Desired) })
 }

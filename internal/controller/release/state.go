@@ -41,7 +41,7 @@ type Action struct {
 	DryRun bool
 	// Failure is the reason of Ready if it fails and the error has no reason of its own.
 	Failure string
-	// Event is the reason of the event, Note its text, of the release's revision and of what was written; Log is the line
+	// Event is the reason of the event, Note its text, of the release's revision and of the writes; Log is the line
 	// in the log.
 	Event, Note, Log string
 }
@@ -92,8 +92,8 @@ func IsDeployed(record *livestate.Record, digest string) bool {
 	return record != nil && record.Digest == digest && record.Status == statusDeployed
 }
 
-// Decide returns the state. It depends only on its arguments: the digest of what is rendered, the snapshot, and
-// the plan that leads from the snapshot to what is rendered.
+// Decide returns the state. It depends only on its arguments: the rendered digest, the snapshot, and the plan that
+// leads from the snapshot to the rendered objects.
 func Decide(digest string, there *livestate.Snapshot, plan *Plan) State {
 	newest := there.Record
 	switch {

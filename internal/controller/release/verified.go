@@ -46,7 +46,7 @@ func (v Verified) Covers(digest string, objects map[kube.Key]client.Object) bool
 	return true
 }
 
-// Knows reports whether the content of an object need not be read: it is only compared with what is rendered, and was
+// Knows reports whether the content of an object need not be read: it is only compared with the rendered one, and was
 // found to match in this version.
 func (v Verified) Knows(object client.Object) bool {
 	key := kube.KeyOf(object)

@@ -102,7 +102,7 @@ func TestARunIsSkippedIfTheAnnotationNamesIt(t *testing.T) {
 	}
 }
 
-// The annotation is for the stage before: other Jobs follow what runs already.
+// The annotation is for the stage before: other Jobs follow the running ones.
 func TestNoJobOfAnotherStageIsSkipped(t *testing.T) {
 	run := identify(t, "image", "{}", "{image: x}", "")
 	object := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "batch/v1", "kind": "Job"}}

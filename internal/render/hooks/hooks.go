@@ -46,7 +46,7 @@ type Facts struct {
 	Policy policy.Rules
 	// Selectors are the selectors of live workloads that differ from the rendered ones; nil if none do.
 	Selectors map[kube.Key]map[string]string
-	// Jobs are the names of the live Jobs that run what is rendered, by rendered name.
+	// Jobs are the names of the live Jobs that run the rendered spec, by rendered name.
 	Jobs map[string]string
 	// Content is the version of the content that pods take from what is referred to; empty if that is not known.
 	Content string

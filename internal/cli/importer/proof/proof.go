@@ -1,4 +1,4 @@
-// Package proof compares what runs before with what an AppService or AppJob becomes, by meaning: objects as an API
+// Package proof compares the original objects with those of an AppService or AppJob, by meaning: objects as an API
 // server would answer them, containers by what they are rather than by name, volumes by what they contain, ports by
 // number, and selectors by which workloads they find. It returns every difference, and knows of no reason for one.
 //

@@ -25,7 +25,7 @@ import (
 	"github.com/sirupsen/logrus"
 )
 
-// options say what is rendered, and to where; all paths are seen from the root.
+// options name input and output; all paths are seen from the root.
 type options struct {
 	root     string
 	template string
