@@ -106,7 +106,8 @@ vet: ## Run go vet, with the tests that need a cluster and without them.
 	go vet -C tools/images -tags cluster ./...
 	go vet -C tools/sbom ./...
 
-lint: ## Run golangci-lint, and actionlint on the workflows.
+lint: ## Check Go code, workflows, and the English of documents and comments.
+	go run ./tools/cmd/wording
 	$(call tool,actionlint)
 	$(call tool,golangci-lint) run
 	cd tools/images && $(call tool,golangci-lint) run

@@ -7,7 +7,7 @@ package v1
 type Access struct {
 	// From lists who may reach the ports. If left out, everyone may; if empty, only the service's own pods. Ingress
 	// controllers, gateways and Prometheus are listed by the namespace that they run in. Peers in networkPolicy.from are
-	// let in as well.
+	// admitted as well.
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
 	// +optional

@@ -91,7 +91,7 @@ func TestTheDefinitionIsValid(t *testing.T) {
 	}
 }
 
-// kubectl apply keeps the whole definition in an annotation, of which there may be 262,144 bytes.
+// kubectl apply keeps the whole definition in an annotation, which may have 262,144 bytes.
 func TestTheDefinitionIsSmallEnoughForPlainApply(t *testing.T) {
 	const limit = 180 << 10
 	compact, err := yaml.YAMLToJSON(crdFile(t))
@@ -113,8 +113,8 @@ func TestGoldenCasesAreAdmitted(t *testing.T) {
 	}
 }
 
-// TestTheChartHasTheDefaultsOfTheDefinition: what is rendered before and after the API server fills in defaults is the
-// same, so that a rendering on a desk is one in the cluster.
+// TestTheChartHasTheDefaultsOfTheDefinition: the rendered objects are the same before and after the
+// API server fills in defaults, so that a rendering on a desk is one in the cluster.
 func TestTheChartHasTheDefaultsOfTheDefinition(t *testing.T) {
 	c, err := chart.Load(appservice.Files, "helm-charts/appservice")
 	require.NoError(t, err)

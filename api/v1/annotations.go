@@ -1,7 +1,7 @@
 package v1
 
-// AnnotationContinue is the annotation of a CRD that asks to go on with a chart that was halted for the resources of
-// that kind. It holds the digest of the chart, or at least its first eight characters.
+// AnnotationContinue is the annotation of a CRD that requests to continue with a chart that was halted for the
+// resources of that kind. It holds the digest of the chart, or at least its first eight characters.
 const AnnotationContinue = "app.example.com/continue-with-chart"
 
 // AnnotationStamp is the annotation that holds the digest of an object as it was rendered.
@@ -33,7 +33,7 @@ const AnnotationKeepsKind = "app.example.com/keeps-kind"
 const AnnotationReload = "app.example.com/reload-on-change"
 
 // AnnotationPodSecurity is the annotation of a rendered object whose pods have to meet a level of the Pod Security
-// Standards, because the spec asks for it: privileged, baseline or restricted. In Chart.yaml, it is what all pods of a
+// Standards, because the spec requests it: privileged, baseline or restricted. In Chart.yaml, it is what all pods of a
 // chart have to meet.
 const AnnotationPodSecurity = "app.example.com/pod-security"
 
@@ -43,8 +43,8 @@ const AnnotationPodSecurity = "app.example.com/pod-security"
 const AnnotationRerun = "app.example.com/rerun-on-change"
 
 // AnnotationStage is the annotation of a rendered object with the stage of a release in which it is written: before,
-// main or after. The objects of a stage are written once those of the stage before are ready. What the stage before
-// needs, and what does not exist, is created with it, and has the value early.
+// main or after. The objects of a stage are written once those of the stage before are ready. Missing objects that the
+// stage before needs are created with it, and have the value early.
 const AnnotationStage = "app.example.com/stage"
 
 // AnnotationSkipTask is the annotation of a resource with digests of runs, or their first 24 characters, separated by

@@ -6,7 +6,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// AppServiceSpec describes a web service: what runs, how it is reached and configured, and how it is kept running.
+// AppServiceSpec describes a web service: its program, how it is reached and configured, and how it is kept running.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.ingress) || (has(self.ports) && size(self.ports) > 0)",message="spec.ingress needs at least one entry in spec.ports to send traffic to"
 // +kubebuilder:validation:XValidation:rule="!has(self.route) || (has(self.ports) && size(self.ports) > 0)",message="spec.route needs at least one entry in spec.ports to send traffic to"
@@ -383,7 +383,7 @@ type AppServiceSpec struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Reload on change",order=12,xDescriptors={"urn:alm:descriptor:com.tectonic.ui:booleanSwitch"}
 	ReloadOnChange *bool `json:"reloadOnChange,omitempty"`
 
-	// Paused leaves everything as it is: nothing is installed, upgraded or repaired. Deletion goes on.
+	// Paused leaves everything as it is: nothing is installed, upgraded or repaired. Deletion continues.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Paused",order=11,xDescriptors={"urn:alm:descriptor:com.tectonic.ui:booleanSwitch"}
 	Paused bool `json:"paused,omitempty"`
@@ -450,7 +450,7 @@ type AppService struct {
 	// Spec is what is wanted.
 	Spec AppServiceSpec `json:"spec"`
 
-	// Status is what is there, written by the operator.
+	// Status is the observed state, written by the operator.
 	// +optional
 	Status AppServiceStatus `json:"status,omitempty"`
 }

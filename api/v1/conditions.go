@@ -2,7 +2,7 @@ package v1
 
 // The types of conditions. All of them are always present.
 const (
-	// ConditionReady sums up: everything is as the spec wants it.
+	// ConditionReady sums up: everything is as the spec requires.
 	ConditionReady = "Ready"
 	// ConditionAvailable reports whether enough pods serve, according to the Deployment.
 	ConditionAvailable = "Available"
@@ -20,7 +20,7 @@ const (
 const (
 	// ReasonRunning: every replica is up to date and available.
 	ReasonRunning = "Running"
-	// ReasonScaledToZero: the spec wants no replicas and none are left.
+	// ReasonScaledToZero: the spec requests no replicas and none are left.
 	ReasonScaledToZero = "ScaledToZero"
 	// ReasonRollingOut: the Deployment replaces or starts pods.
 	ReasonRollingOut = "RollingOut"
@@ -64,7 +64,7 @@ const (
 	ReasonQuotaExceeded = "QuotaExceeded"
 	// ReasonAdmissionDenied: a rule of the cluster lets no pods be created.
 	ReasonAdmissionDenied = "AdmissionDenied"
-	// ReasonComplete: everything that was to run once has done so.
+	// ReasonComplete: all Jobs that run once have completed.
 	ReasonComplete = "Complete"
 	// ReasonJobFailed: a Job failed, or the last run of a CronJob.
 	ReasonJobFailed = "JobFailed"
@@ -105,10 +105,10 @@ const (
 	ReasonRepairFailed = "RepairFailed"
 	// ReasonResourceExists: an object or a Helm release of the name belongs to another owner.
 	ReasonResourceExists = "ResourceExists"
-	// ReasonContended: another writer changes a field each time it is put back.
+	// ReasonContended: another writer changes a field each time it is restored.
 	ReasonContended = "Contended"
-	// ReasonAdoptionRefused: what is there under the names that are rendered cannot be taken over as app.example.com/adopt
-	// asks.
+	// ReasonAdoptionRefused: existing objects of the rendered names cannot be adopted as app.example.com/adopt
+	// requests.
 	ReasonAdoptionRefused = "AdoptionRefused"
 	// ReasonPodSecurityViolation: the pods would be below the Pod Security Standard that the namespace enforces by its
 	// label, or, if it has none, below Baseline, or below what the chart requires.
@@ -130,20 +130,21 @@ const (
 	ReasonNodePortInvalid = "NodePortInvalid"
 	// ReasonNodePortConflict: another Service has the node port.
 	ReasonNodePortConflict = "NodePortConflict"
-	// ReasonImmutableChange: the spec changes what cannot be changed on an object that is there.
+	// ReasonImmutableChange: the spec changes an immutable field of an existing object.
 	ReasonImmutableChange = "ImmutableChange"
 	// ReasonTooLarge: the spec, its references, the hosts and paths of its routes, its rendered objects or its release
 	// record exceed a limit.
 	ReasonTooLarge = "TooLarge"
 	// ReasonRecordDamaged: the newest Helm release record cannot be decoded; it has to be deleted by hand.
 	ReasonRecordDamaged = "RecordDamaged"
-	// ReasonAPIUnavailable: the cluster does not serve, or does not let anybody watch, a kind that the chart renders.
+	// ReasonAPIUnavailable: the cluster does not serve a kind that the chart renders, or does not let the operator
+	// watch it.
 	ReasonAPIUnavailable = "APIUnavailable"
 	// ReasonAPITooOld: the cluster's version of an API does not have a field that the chart renders.
 	ReasonAPITooOld = "APITooOld"
 	// ReasonMissingRights: the operator may not see or write a kind that the chart renders.
 	ReasonMissingRights = "MissingRights"
-	// ReasonReturnedToRelease: what the spec asks for failed, and the last release that was Ready was applied again.
+	// ReasonReturnedToRelease: what the spec requests failed, and the last release that was Ready was applied again.
 	ReasonReturnedToRelease = "ReturnedToRelease"
 	// ReasonPaused: spec.paused is set; the operator leaves everything as it is.
 	ReasonPaused = "Paused"
@@ -153,11 +154,11 @@ const (
 
 // Reasons of problems that are not reasons of conditions.
 const (
-	// ReasonAPIAbsent: the cluster does not serve a kind that a field of the spec asks for; the field has no effect.
+	// ReasonAPIAbsent: the cluster does not serve a kind that a field of the spec requests; the field has no effect.
 	ReasonAPIAbsent = "APIAbsent"
 	// ReasonReferenceMissing: something that the spec refers to is missing, and pods start without it.
 	ReasonReferenceMissing = "ReferenceMissing"
-	// ReasonAutoscalingLimited: the load asks for more replicas than the autoscaler may have.
+	// ReasonAutoscalingLimited: the load requests more replicas than the autoscaler may have.
 	ReasonAutoscalingLimited = "AutoscalingLimited"
 	// ReasonEvictionBlocked: a disruption budget lets no pod go, so that nodes cannot be drained.
 	ReasonEvictionBlocked = "EvictionBlocked"
@@ -173,7 +174,7 @@ const (
 	ReasonFieldUnknown = "FieldUnknown"
 	// ReasonExpiring: the resource is about to be deleted, since it has nearly lived for its spec.ttl.
 	ReasonExpiring = "Expiring"
-	// ReasonExpirationFailed: the resource has lived for its spec.ttl, and could not be deleted.
+	// ReasonExpirationFailed: the spec.ttl of the resource is over, and it could not be deleted.
 	ReasonExpirationFailed = "ExpirationFailed"
 	// ReasonSizeIgnored: spec.size was changed while spec.autoscaling decides on the number of replicas.
 	ReasonSizeIgnored = "SizeIgnored"
@@ -181,7 +182,7 @@ const (
 
 // Reasons of events that are not reasons of conditions.
 const (
-	// ReasonDriftCorrected: an object that was deleted or edited was put back.
+	// ReasonDriftCorrected: an object that was deleted or edited was restored.
 	ReasonDriftCorrected = "DriftCorrected"
 	// ReasonStarted: a Job was started.
 	ReasonStarted = "Started"
@@ -198,8 +199,8 @@ const (
 	ReasonStalled = "Stalled"
 	// ReasonRecovered: what was Degraded or Stalled is as desired again.
 	ReasonRecovered = "Recovered"
-	// ReasonExpired: the resource was deleted, since it has lived for its spec.ttl.
+	// ReasonExpired: the resource was deleted at the end of its spec.ttl.
 	ReasonExpired = "Expired"
-	// ReasonResumed: spec.paused was taken off.
+	// ReasonResumed: spec.paused was removed.
 	ReasonResumed = "Resumed"
 )

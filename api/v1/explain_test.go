@@ -71,7 +71,7 @@ func nameOf(of reflect.Type) string {
 	return of.Name()
 }
 
-// flaw tells what is wrong with a description for somebody who reads it by kubectl explain; "" for nothing.
+// flaw tells what is wrong with a description for someone who reads it by kubectl explain; "" for nothing.
 func flaw(field explained) string {
 	name := field.path[strings.LastIndex(field.path, ".")+1:]
 	first, _, _ := strings.Cut(field.description, " ")

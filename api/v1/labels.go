@@ -4,7 +4,7 @@ package v1
 // caches select by it.
 const LabelManaged = "app.example.com/managed"
 
-// LabelDigest is the label of a release record that holds the digest of what was rendered.
+// LabelDigest is the label of a release record that holds the digest of the rendered objects.
 const LabelDigest = "app.example.com/digest"
 
 // LabelChartVersion is the label of a release record that holds the version of the chart that rendered it.
@@ -25,8 +25,8 @@ const LabelDefaults = "app.example.com/defaults"
 // Secret itself, has other values.
 const LabelReferences = "app.example.com/references"
 
-// LabelReady is the label, with value "true", of the record of a release that was Ready, if its resource asks to return
-// to one; and of those that are made of it again.
+// LabelReady is the label, with value "true", of the record of a release that was Ready, if its resource requests to
+// return to one; and of those that are made of it again.
 const LabelReady = "app.example.com/ready"
 
 // LabelReturnedFrom is the label of the record of a release that answers one that failed: an earlier one, applied

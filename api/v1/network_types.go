@@ -251,7 +251,8 @@ type Route struct {
 	// +optional
 	HTTPListener string `json:"httpListener,omitempty"`
 
-	// TLS is the certificate of the hostnames, on listeners of their own, which the Gateway has to allow for this namespace.
+	// TLS is the certificate of the hostnames, on listeners of their own, which the Gateway has to allow for this
+	// namespace.
 	// +optional
 	TLS *RouteTLS `json:"tls,omitempty"`
 }
@@ -373,7 +374,7 @@ type NetworkPolicy struct {
 	From []networkingv1.NetworkPolicyPeer `json:"from,omitempty"`
 
 	// Ingress lists further rules: who may reach which ports. With it, the ports are no longer open to everyone: only
-	// from, access.from and these rules let somebody in. A port is a name in spec.ports, or a number of the pods'.
+	// from, access.from and these rules admit peers. A port is a name in spec.ports, or a number of the pods'.
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=32
 	// +optional

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// reasons returns the constants of conditions.go whose names begin with Reason, with what is said of each.
+// reasons returns the constants of conditions.go whose names begin with Reason, with the comment of each.
 func reasons(t *testing.T) map[string]string {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), "conditions.go", nil, parser.ParseComments)

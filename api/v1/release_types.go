@@ -2,13 +2,13 @@ package v1
 
 import corev1 "k8s.io/api/core/v1"
 
-// ReleaseTask is what runs before a new version: once for each change of image, config, envs, envFrom or of its own
+// ReleaseTask runs before a new version: once for each change of image, config, envs, envFrom or of its own
 // fields; never because of size, labels, a new chart, defaults or a rotated Secret. It has the image, the environment,
 // the account, the security context, the volumes and the place of the application, and nothing reaches it. One that
 // failed runs again with the annotation app.example.com/restarted-at (kubectl appservice restart); one that succeeded
 // never does.
 type ReleaseTask struct {
-	// Command is what runs, in place of the image's entry point, for example [bin/rails, db:migrate].
+	// Command runs in place of the image's entry point, for example [bin/rails, db:migrate].
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=64
@@ -27,7 +27,7 @@ type ReleaseTask struct {
 	// +optional
 	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
 
-	// TimeoutSeconds is the time after which it is ended and has failed, all tries taken together. Defaults to 3600.
+	// TimeoutSeconds is the time after which it is ended and has failed, for all attempts together. Defaults to 3600.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=604800
 	// +optional

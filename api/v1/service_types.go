@@ -28,7 +28,7 @@ type ServiceSettings struct {
 	// +optional
 	PublishNotReadyAddresses *bool `json:"publishNotReadyAddresses,omitempty"`
 
-	// IPFamilyPolicy says whether the Service has addresses of one family or of both. Defaults to one.
+	// IPFamilyPolicy decides whether the Service has addresses of one family or of both. Defaults to one.
 	// +kubebuilder:validation:Enum=SingleStack;PreferDualStack;RequireDualStack
 	// +optional
 	IPFamilyPolicy corev1.IPFamilyPolicy `json:"ipFamilyPolicy,omitempty"`

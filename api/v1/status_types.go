@@ -47,7 +47,7 @@ type AppServiceStatus struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Unavailable replicas"
 	UnavailableReplicas int32 `json:"unavailableReplicas,omitempty"`
 
-	// Selector selects the pods, in the form that the scale subresource wants.
+	// Selector selects the pods, in the form of the scale subresource.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Selector",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:hidden"}
 	Selector string `json:"selector,omitempty"`
@@ -118,8 +118,8 @@ type AppServiceStatus struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Hosts",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:hidden"}
 	Hosts []HostStatus `json:"hosts,omitempty"`
 
-	// Runs are the Jobs that run once for each change of what they run, one for each that the chart renders. What is noted
-	// here with a UID is never created again.
+	// Runs are the Jobs that run once for each change, one for each that the chart renders. A Job that is noted here
+	// with a UID is never created again.
 	// +listType=atomic
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Runs"
@@ -149,7 +149,7 @@ type ResourceStatus struct {
 	// Ready reports whether the object is ready.
 	Ready bool `json:"ready"`
 
-	// State is Ready, Waiting if it may become ready by itself, or Failed if it does so with help only.
+	// State is Ready, Waiting if it may become ready without help, or Failed if not.
 	// +optional
 	State ResourceState `json:"state,omitempty"`
 
@@ -239,7 +239,7 @@ type ReleaseStatus struct {
 	// +optional
 	ChartDigest string `json:"chartDigest,omitempty"`
 
-	// Digest of what was rendered, 32 hexadecimal characters.
+	// Digest of the rendered objects, 32 hexadecimal characters.
 	// +optional
 	Digest string `json:"digest,omitempty"`
 }

@@ -29,7 +29,7 @@ var (
 
 // checkExpressions looks for invalid expressions, lists of fields, and stages that are written literally in templates.
 // It reads the text rather than the output for the defaults: that has no lines, lacks what is off by default, and does
-// not exist if the chart refuses its defaults. What a template computes is checked when it is rendered.
+// not exist if the chart refuses its defaults. Expressions that a template computes are checked when it is rendered.
 func checkExpressions(c *chart.Chart) error {
 	for _, file := range slices.Backward(TemplateFiles(c)) {
 		text := comments.ReplaceAllStringFunc(file.Text, func(comment string) string {

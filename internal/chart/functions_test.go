@@ -15,7 +15,7 @@ import (
 	"helm.sh/helm/v3/pkg/engine"
 )
 
-// helmFunctions are Helm's own, of which it exports not even the names.
+// helmFunctions are Helm's own, which it does not export, not even by name.
 //
 //go:linkname helmFunctions helm.sh/helm/v3/pkg/engine.funcMap
 func helmFunctions() template.FuncMap

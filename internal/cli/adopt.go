@@ -126,7 +126,7 @@ func (a *adopting) actor() (client.Client, *release.Actor, error) {
 		Observer: livestate.New(nil, nil, nil)}, writer, 1), nil
 }
 
-// annotate sets the adoption annotations that the flags ask for.
+// annotate sets the adoption annotations that the flags request.
 func (a *adopting) annotate(resource *unstructured.Unstructured) {
 	annotations := labels.Merge(resource.GetAnnotations(), map[string]string{v1.AnnotationAdopt: "true"})
 	if a.release != "" {

@@ -40,7 +40,7 @@ func chartsIn(dir string) (charts *preview.Charts, err error) {
 	return charts, nil
 }
 
-// folder returns the files of a folder. Charts may be those of somebody else, and templates print files: no link leads
+// folder returns the files of a folder. Charts may come from others, and templates print files: no link leads
 // out of it.
 func folder(dir string) (fs.FS, error) {
 	root, err := os.OpenRoot(dir)

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A file or a chart that somebody else wrote does not say where a file is written.
+// A file or a chart that someone else wrote does not say where a file is written.
 func TestTheFilesOfAnExternalDiffStayInTheirFolder(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv(externalDiff, "ls")

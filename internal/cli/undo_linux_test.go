@@ -56,7 +56,7 @@ func TestUndoShowsTheChangeAndAsksBeforeItWrites(t *testing.T) {
 		"a script":                      {"", dryNone, false, false, errUnasked},
 		"a script that answers":         {"", dryNone, true, true, nil},
 		"a script that only looks":      {"", dryClient, false, false, nil},
-		"a script that asks a server":   {"", dryServer, false, true, nil}, // of which nothing is stored
+		"a script that asks a server":   {"", dryServer, false, true, nil}, // which stores nothing
 		"a user who agrees":             {"y\n", dryNone, false, true, nil},
 		"a user who agrees in a word":   {"YES\n", dryNone, false, true, nil},
 		"a user who does not":           {"n\n", dryNone, false, false, errDeclined},

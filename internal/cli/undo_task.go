@@ -14,7 +14,7 @@ import (
 	"github.com/example/appservice-operator/internal/status"
 )
 
-// What undo says about the release task of the restored release before it asks.
+// Sentences of undo about the release task of the restored release, before it asks.
 const (
 	taskRests = "its release task does not run again (--run-task runs it); what a task has done, as the migration of a database, is not undone"
 	taskRuns  = "its release task runs before anything else changes; what another one has done, as the migration of a database, is not undone"

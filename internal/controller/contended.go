@@ -16,8 +16,9 @@ type contest struct {
 	by string
 }
 
-// spareContended leaves out of a plan of repairs what other writers change each time it is put back, until it may be
-// put back again. The error is a release.ContendedError about what waits longest; nil if nothing does.
+// spareContended leaves out of a plan of repairs the fields that other writers change each time they are restored,
+// until they may be restored again. The error is a release.ContendedError about the field that waits longest; nil if
+// nothing does.
 func (r *Reconciler) spareContended(ctx context.Context, s *scope, plan *release.Plan,
 	there *livestate.Snapshot) error {
 	now := r.Clock.Now()
@@ -43,7 +44,7 @@ func (r *Reconciler) spareContended(ctx context.Context, s *scope, plan *release
 	return longest
 }
 
-// noteRepairs remembers what a plan has put back, and forgets what stays as it was put back.
+// noteRepairs remembers the fields that a plan has restored, and forgets those that stay as they were restored.
 func (r *Reconciler) noteRepairs(s *scope, plan *release.Plan) {
 	now := r.Clock.Now()
 	if s.memory.contests == nil {

@@ -60,7 +60,7 @@ func TestWhatIsContendedIsLeftOutOfAPlan(t *testing.T) {
 	}
 }
 
-// What is left of an earlier resource is looked for less and less often.
+// Leftovers of an earlier resource are looked for less and less often.
 func TestAnEarlierResourceIsWaitedForWithABackoff(t *testing.T) {
 	r := &Reconciler{Clock: clocktesting.NewFakePassiveClock(start)}
 	s := &scope{resource: app("a"), memory: &remembered{}}

@@ -87,7 +87,7 @@ func (c *clinic) wait() time.Duration {
 	return c.next(c.scope, rendering{}, attempt{there: c.there}, 0).RequeueAfter
 }
 
-// unready is a workload of which a pod is not ready.
+// unready is a workload with a pod that is not ready.
 func unready[T client.Object](object T, name string) T {
 	object.SetName(name)
 	switch object := any(object).(type) {
@@ -180,7 +180,7 @@ func TestWhatIsWellOrNotJudgedIsNotLookedAt(t *testing.T) {
 	}
 }
 
-// After a restart it is known that something crashes again and again, and not what: each is looked at once, the others then no more.
+// After a restart it is known that something crashes again and again, and not what: each is looked at once, the others then no longer.
 func TestAfterARestartOnlyWhatCrashesIsLookedAtAgain(t *testing.T) {
 	well, ill := unready(&appsv1.StatefulSet{}, "db"), unready(&appsv1.StatefulSet{}, "queue")
 	well.Status.ReadyReplicas, ill.Status.ReadyReplicas = 1, 1 // between two crashes

@@ -66,8 +66,8 @@ func (r *Reconciler) generatedAt(s *scope, wanted rendering, a attempt) (wait ti
 	return wait
 }
 
-// generatedSince returns the versions of Secrets, of which those that pods have are known. One that does not exist
-// keeps its version.
+// generatedSince returns the versions of Secrets, given those that pods have. A Secret that does not exist keeps its
+// version.
 func generatedSince(known map[string]string, there map[kube.Key]client.Object) map[string]string {
 	versions := maps.Clone(known)
 	for name := range versions {
@@ -78,7 +78,7 @@ func generatedSince(known map[string]string, there map[kube.Key]client.Object) m
 	return versions
 }
 
-// refuseLost refuses an attempt that would make values again that the recorded release had. A repair goes on without
+// refuseLost refuses an attempt that would make values again that the recorded release had. A repair continues without
 // them.
 func (r *Reconciler) refuseLost(ctx context.Context, s *scope, a *attempt) {
 	lost, err := r.lost(ctx, s, a.plan, a.there.Record)

@@ -24,7 +24,7 @@ import (
 	"github.com/example/appservice-operator/internal/status"
 )
 
-// jobNames returns the names of the Jobs that already run what is rendered, by rendered name: as noted in the status,
+// jobNames returns the names of the Jobs that already run the rendered spec, by rendered name: as noted in the status,
 // or as recorded.
 func (r *Reconciler) jobNames(ctx context.Context, s *scope, runs []jobs.Run) (map[string]string, error) {
 	names := jobs.Names(runs, s.previous.Runs)
@@ -106,7 +106,7 @@ func (r *Reconciler) former(ctx context.Context, s *scope, run jobs.Run) (*v1.Ru
 	return &former, nil
 }
 
-// wantedJobs returns the rendered Jobs that are to run once.
+// wantedJobs returns the rendered Jobs that run once.
 func wantedJobs(of *rendered, objects []*unstructured.Unstructured) []jobs.Wanted {
 	var list []jobs.Wanted
 	for _, object := range objects {
@@ -138,7 +138,7 @@ type runner struct {
 	acted  bool
 }
 
-// runJobs brings the Jobs that run once to what is rendered, after all other objects are. While that cannot be, it
+// runJobs brings the Jobs that run once to the rendered state, after all other objects are. While that cannot be, it
 // notes how they end.
 func (r *Reconciler) runJobs(ctx context.Context, s *scope, wanted rendering, done attempt) attempt {
 	steps := &runner{Reconciler: r, s: s, wanted: wanted}

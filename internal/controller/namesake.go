@@ -12,8 +12,8 @@ import (
 )
 
 // namesake refuses a resource before its first write if one of another kind has its name: release records are named
-// after both. The older one has the name; where both have releases already, both go on, and the status of the younger
-// one warns.
+// after both. The older one has the name; where both have releases already, both continue, and the status of the
+// younger one warns.
 func (r *Reconciler) namesake(ctx context.Context, s *scope, there *livestate.Snapshot) error {
 	for _, kind := range r.Others {
 		other := kube.Object(kind)

@@ -191,7 +191,7 @@ func (s *twin) same(t *testing.T, renderer *render.Renderer, resource *unstructu
 	return ""
 }
 
-// What the commands show is what the operator applies: of all golden cases, also with defaults beneath their specs.
+// Commands show the objects that the operator applies: of all golden cases, also with defaults beneath their specs.
 func TestCommandsShowWhatTheOperatorRenders(t *testing.T) {
 	files, err := filepath.Glob("../../test/testdata/cases/*/cr.yaml")
 	if err != nil || len(files) == 0 {
@@ -216,7 +216,7 @@ func TestCommandsShowWhatTheOperatorRenders(t *testing.T) {
 	}
 }
 
-// What the operator refuses, the commands refuse with the same words.
+// Commands refuse the specs that the operator refuses, with the same words.
 func TestCommandsRefuseWhatTheOperatorRefuses(t *testing.T) {
 	list := func(count int, format string) string {
 		var items []string

@@ -145,7 +145,7 @@ func (r *Reconciler) reconcile(whole context.Context,
 		wanted, done.err = r.render(ctx, s)
 	}
 
-	// 4. Observe what is there.
+	// 4. Observe the live objects.
 	if done.there, err = r.observe(ctx, s, wanted); err != nil {
 		return metrics.Error, reconcile.Result{}, err
 	}
@@ -182,7 +182,7 @@ func (r *Reconciler) reconcile(whole context.Context,
 		return metrics.Deferred, after(staleRetry), nil
 	}
 
-	// 7. Keep the recorded release alive if what is rendered is refused or waits.
+	// 7. Keep the recorded release alive if the new one is refused or waits.
 	done = r.keepAlive(ctx, s, wanted, done)
 	r.recordAction(ctx, s, wanted, done)
 

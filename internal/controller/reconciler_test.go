@@ -56,8 +56,8 @@ data: {image: {{ .Values.image | quote }}}
 
 var webName = types.NamespacedName{Namespace: "demo", Name: "web"}
 
-// bench is a reconciler on an API server that holds the resource only. Its informers show nothing: what it knows of other
-// objects it knows from the journal.
+// bench is a reconciler on an API server that holds the resource only. Its informers show nothing: what it knows of
+// other objects it knows from the journal.
 var (
 	appService = v1.GroupVersion.WithKind(v1.Kind)
 	start      = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -235,7 +235,7 @@ func (b *bench) installed(t *testing.T) {
 	}
 }
 
-// released lets the journal know of a release of what is rendered, and of none of its objects.
+// released lets the journal know of a release of the rendered objects, and of none of its objects.
 func (b *bench) released(t *testing.T) *render.Result {
 	t.Helper()
 	desired := b.rendered(t)
@@ -610,7 +610,8 @@ func TestAResourceMadeAnewLeavesNothingOfTheOneBefore(t *testing.T) {
 	}
 }
 
-// A Secret that is deleted and made again with the same content restarts nothing: between the two, it is rendered as missing.
+// A Secret that is deleted and made again with the same content restarts nothing: between the two, it is rendered as
+// missing.
 func TestContentThatIsAsRecordedKeepsItsVersion(t *testing.T) {
 	references := []reference.Reference{{Object: reference.Object{Kind: "Secret", Name: "database"}, Content: true}}
 	contentOf := func(version, data string) hooks.Facts {
@@ -680,7 +681,7 @@ func TestContentThatChangesOftenIsTakenIntoAccountNowAndThen(t *testing.T) {
 	}
 }
 
-// A place that nobody gives back would be lost for good: ten of them, and no new chart is rolled out any more.
+// A place that nobody gives back would be lost permanently: ten of them, and no new chart is rolled out any more.
 func TestAResourceMadeAgainHoldsNoPlaceOfTheOneBefore(t *testing.T) {
 	b := newBench(t, "nginx")
 	b.installed(t)
@@ -814,7 +815,7 @@ func TestAStatusThatCannotBeWrittenIsAnErrorAndTellsNothing(t *testing.T) {
 	}
 }
 
-// What the cache shows may be older than what was written to the status last.
+// The cache may show an older status than the one that was written last.
 func TestAStatusIsComparedWithTheOneThatWasWrittenLast(t *testing.T) {
 	b := newBench(t, "refused")
 	before := b.web(t)

@@ -14,7 +14,7 @@ import (
 )
 
 // watchRecorded watches the kinds of the recorded release before another one follows it, and returns the objects in the
-// cluster: the chart in use may not name a kind of objects that are to be deleted. Once objects were found to match in
+// cluster: the chart in use may not name a kind of objects that must be deleted. Once objects were found to match in
 // this process, all their kinds are watched.
 func (r *Reconciler) watchRecorded(ctx context.Context, s *scope, wanted rendering,
 	there *livestate.Snapshot) (*livestate.Snapshot, error) {

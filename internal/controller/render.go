@@ -46,8 +46,8 @@ type rendered struct {
 	references []reference.Reference
 	// selectors of the workloads, before the hooks.
 	selectors map[kube.Key]map[string]string
-	// asked are what the Jobs run that are to run once, runs the same as noted if they are not to run again, and jobs are
-	// these Jobs.
+	// asked are the runs of the Jobs that run once, runs the same as noted if they do not run again, and jobs are these
+	// Jobs.
 	asked []jobs.Run
 	runs  []jobs.Run
 	jobs  []jobs.Wanted
@@ -196,7 +196,7 @@ func (r *Reconciler) recordBefore(ctx context.Context, s *scope) (*livestate.Rec
 	return there.Record, there.Sees(nil)
 }
 
-// sameButContent reports whether facts differ in nothing but the content of existing objects.
+// sameButContent reports whether facts differ only in the content of existing objects.
 func sameButContent(a, b hooks.Facts) bool {
 	a.There, b.There = withoutContent(a.There), withoutContent(b.There)
 	a.Content, b.Content = "", ""
@@ -251,7 +251,7 @@ func (r *Reconciler) finish(ctx context.Context, s *scope, into *rendered, draft
 	return err
 }
 
-// preflight checks, before anything is written, whether anything prevents what is rendered from running. It returns
+// preflight checks, before anything is written, whether anything prevents the rendered pods from running. It returns
 // what is missing although pods start without it.
 func preflight(wanted *rendered) (advice []reference.Reference, err error) {
 	if err := wanted.outline.Served(); err != nil {

@@ -76,7 +76,7 @@ func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering,
 	}
 	judgeAt, notNoted := r.judge(ctx, s, done)
 	if notNoted == nil {
-		notNoted = r.markReady(ctx, s, done, current) // before anybody learns that it is
+		notNoted = r.markReady(ctx, s, done, current) // before anyone learns that it is
 	}
 	// failed attempts have a backoff of their own
 	delayed, err := r.Status.Write(ctx, s.resource, s.previous, current, done.err == nil)
@@ -188,7 +188,7 @@ func (r *Reconciler) nextAttempt(s *scope, done attempt) time.Time {
 	return r.Clock.Now().Add(s.memory.backoff.Next(s.version()))
 }
 
-// sooner returns the shorter of two waiting times, of which 0 stands for none.
+// sooner returns the shorter of two waiting times; 0 stands for none.
 func sooner(a, b time.Duration) time.Duration {
 	if a == 0 || b != 0 && b < a {
 		return b

@@ -39,7 +39,7 @@ type recorded struct {
 	generated map[string]string
 }
 
-// restart restarts the pods of the recorded release of a resource that waits, if its user asks for that, or if content
+// restart restarts the pods of the recorded release of a resource that waits, if its user requests that, or if content
 // that they take has changed, or values that the operator made. The error is a reference.MissingError if the
 // release lacks something.
 func (r *Reconciler) restart(ctx context.Context, s *scope, wanted rendering, a attempt) attempt {

@@ -36,7 +36,7 @@ func (e *returnedError) Error() string {
 // Reason returns the reason of Ready.
 func (e *returnedError) Reason() string { return v1.ReasonReturnedToRelease }
 
-// returns reports whether the spec asks to answer a release that fails with the last one that was Ready. For other
+// returns reports whether the spec requests to answer a release that fails with the last one that was Ready. For other
 // kinds than AppService, spec belongs to the chart.
 func (r *Reconciler) returns(s *scope) bool {
 	action, _, _ := unstructured.NestedString(s.resource.Object, "spec", "onFailure", "action")
@@ -53,14 +53,14 @@ func (s *scope) taskRan(earlier *release.Source) bool {
 	})
 }
 
-// returnsAfterTask reports whether the spec asks to return also after a task of the release that failed has run.
+// returnsAfterTask reports whether the spec requests to return also after a task of the release that failed has run.
 func (s *scope) returnsAfterTask() bool {
 	after, _, _ := unstructured.NestedBool(s.resource.Object, "spec", "onFailure", "afterTask")
 	return after
 }
 
-// trial identifies what is tried, for a label: the spec and the request to restart and, if it is new, what the resource
-// is rendered with besides.
+// trial identifies what is tried, for a label: the spec and the request to restart and, if they are new, the other
+// inputs of the rendering.
 func (s *scope) trial(rest bool) string {
 	request := s.resource.GetAnnotations()[v1.AnnotationRestartedAt]
 	id := strconv.FormatInt(s.resource.GetGeneration(), 10) + "." + digest.Of([]byte(request))[:8]
@@ -70,8 +70,8 @@ func (s *scope) trial(rest bool) string {
 	return id
 }
 
-// returned leaves the recorded release to a resource that returned to it, until something else is to be tried: then the
-// trial is another one. Whether what the spec asks for could be rendered does not matter until then.
+// returned leaves the recorded release to a resource that returned to it, until something else has to be tried: then
+// the trial is another one. Whether what the spec requests could be rendered does not matter until then.
 func (r *Reconciler) returned(ctx context.Context, s *scope, done attempt) attempt {
 	record := done.there.Record
 	if s.paused || record == nil || !slices.Contains([]string{s.trial(false), s.trial(true)}, record.ReturnedFrom) {
@@ -134,7 +134,7 @@ func culpritOf(current *v1.AppServiceStatus) v1.Problem {
 	return current.Problems[at]
 }
 
-// ofRelease reports whether nothing but the release itself keeps pods from running, as far as that is known.
+// ofRelease reports whether only the release itself keeps pods from running, as far as that is known.
 func ofRelease(causes map[kube.Key][]diagnose.Cause) bool {
 	for key, list := range causes {
 		if kube.TraitsOf(key.GroupKind).RunsPods && slices.ContainsFunc(list, func(c diagnose.Cause) bool {
@@ -146,7 +146,7 @@ func ofRelease(causes map[kube.Key][]diagnose.Cause) bool {
 	return true
 }
 
-// keptError says why a release that failed is kept, although the spec asks to return to an earlier one.
+// keptError says why a release that failed is kept, although the spec requests to return to an earlier one.
 type keptError struct{ Err error }
 
 func (e *keptError) Error() string { return "it is kept: " + e.Err.Error() }

@@ -20,7 +20,7 @@ import (
 	"github.com/example/appservice-operator/internal/status/diagnose"
 )
 
-// returning is a world in which the only resource asks to return, and was Ready, and pods with the image "bad" never
+// returning is a world in which the only resource requests a return, and was Ready, and pods with the image "bad" never
 // become ready.
 func returning(t *testing.T) *world {
 	t.Helper()
@@ -158,7 +158,8 @@ func (w *world) request(value string) {
 	w.all()
 }
 
-// Nothing but the spec, and a request, tries again: not another life of the operator, a chart that is not at fault, nor defaults.
+// Only another spec, or a request, tries again: not another life of the operator, a chart that is not at fault, nor
+// defaults.
 func TestWhatEndsNoReturn(t *testing.T) {
 	for name, test := range map[string]func(w *world){
 		"a new chart":  func(w *world) { w.load(rendererOf("two", "")) },
@@ -200,7 +201,7 @@ func TestAReturnSurvivesTheEndOfTheOperatorAtEachWrite(t *testing.T) {
 	}
 }
 
-// What was changed by hand after the return is repaired.
+// Manual changes after the return are repaired.
 func TestWhatReturnedIsRepaired(t *testing.T) {
 	w := returning(t)
 	w.fail()
@@ -341,7 +342,7 @@ func TestCausesThatLeadBack(t *testing.T) {
 	}
 }
 
-// A Secret that is rotated restarts what runs, before and after a return, and is no new try.
+// A Secret that is rotated restarts the running pods, before and after a return, and is no new try.
 func TestARotatedSecretRestartsWhatReturned(t *testing.T) {
 	for name, between := range map[string]bool{"after the return": false, "before it": true} {
 		t.Run(name, func(t *testing.T) {

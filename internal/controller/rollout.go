@@ -106,11 +106,11 @@ func (r *Reconciler) judge(ctx context.Context, s *scope, done attempt) (again t
 	return again, r.Actor.Mark(ctx, s.resource, record, map[string]string{v1.LabelRollout: judged.String()})
 }
 
-// waits reports whether the resource keeps the recorded release for now: its user did not ask for another one, that one
+// waits reports whether the resource keeps the recorded release for now: its user did not request another one, that one
 // failed, or its stage before is not ready.
 func (a attempt) waits() bool { return a.queued || a.keeps() || a.staged != nil }
 
-// keeps reports whether nothing of what is rendered may be written.
+// keeps reports whether no rendered object may be written.
 func (a attempt) keeps() bool { return a.unfit != nil || a.returned != nil }
 
 // why returns what a resource waits for, and what its user can do about it, if anything.
@@ -165,7 +165,7 @@ func (r *Reconciler) recordUnfit(ctx context.Context, s *scope, done attempt, wh
 	r.event(s, corev1.EventTypeWarning, reason, note)
 }
 
-// unnamed returns an error without the name of the defaults that it comes from, if nothing but defaults is new.
+// unnamed returns an error without the name of the defaults that it comes from, if only defaults are new.
 func unnamed(news rollout.Parts, err error) error {
 	var culprit *defaults.Error
 	if !news.Chart && errors.As(err, &culprit) && culprit.Source == defaults.ByNamespace {

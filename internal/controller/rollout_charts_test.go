@@ -67,7 +67,7 @@ func TestAChartThatCannotBeRenderedForManyIsHalted(t *testing.T) {
 	if message := w.app(9).Status.Problems[0].Message; !strings.Contains(message, "is halted, because demo/web-000, demo/web-001, demo/web-002 and 1 more failed with it") {
 		t.Errorf("got %q", message)
 	}
-	w.edit(9, func(spec *v1.AppServiceSpec) { spec.Image = "nginx:2" }) // what users ask for goes on
+	w.edit(9, func(spec *v1.AppServiceSpec) { spec.Image = "nginx:2" }) // what users ask for continues
 	w.run()
 	w.expect(map[string]int{"one": many - 1, "two": 1}, many, many-1)
 
@@ -134,7 +134,7 @@ func TestAHaltedChartGoesOnOnRequest(t *testing.T) {
 	w.expect(map[string]int{"two": many}, 0, 0)
 }
 
-// What is held up by a rollout that makes no progress, whatever its own deadline is, goes on at that of the platform.
+// Resources that wait for a rollout without progress continue at the deadline of the platform, whatever its own deadline is.
 func TestRolloutsWithoutProgressGiveTheirPlacesBack(t *testing.T) {
 	w := newWorld(t)
 	w.charts.Set(rendererOf("two", ""))

@@ -33,7 +33,7 @@ func (b *bench) brings(text string) {
 
 const failing = `{{ fail "no more" }}`
 
-// deployedBench is a bench with a resource that is deployed and ready. What is recorded needs no repair.
+// deployedBench is a bench with a resource that is deployed and ready. The recorded release needs no repair.
 func deployedBench(t *testing.T) *bench {
 	t.Helper()
 	b := newBench(t, "nginx")
@@ -96,7 +96,7 @@ func TestFactsAreNotTheFaultOfAChart(t *testing.T) {
 	}
 }
 
-// What the API server has not told yet is no answer: a resource that serves goes on to be ready, however long that takes.
+// A list that the API server has not sent yet is no answer: a resource that serves stays ready, however long that takes.
 func TestNothingIsSaidWhileAKindIsNotListedYet(t *testing.T) {
 	b := deployedBench(t)
 	before, written := b.web(t).Status, b.statuses

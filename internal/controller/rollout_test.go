@@ -14,7 +14,7 @@ import (
 	"github.com/example/appservice-operator/internal/kube/livestate"
 )
 
-// deployedAt is a status that says whether the release of a generation is deployed.
+// deployedAt is a status that reports whether the release of a generation is deployed.
 func deployedAt(generation int64, status metav1.ConditionStatus) *v1.AppServiceStatus {
 	return &v1.AppServiceStatus{ObservedGeneration: generation, Release: &v1.ReleaseStatus{Revision: 1}, Conditions: []metav1.Condition{
 		{Type: v1.ConditionDeployed, Status: status, ObservedGeneration: generation},
@@ -37,8 +37,8 @@ func with(object *unstructured.Unstructured, value any, path ...string) *unstruc
 	return object
 }
 
-// Who is held back is called ready if its pods are. That must never be said of what was made for an earlier spec, be it that the present
-// one failed before the operator was restarted.
+// A resource that is held back is called ready if its pods are. That must not hold for pods of an earlier spec, even if
+// the present one failed before the operator was restarted.
 func TestWhatTakesAPlace(t *testing.T) {
 	deployed, upgrade := deployedAt(2, metav1.ConditionTrue), release.OutOfDate
 	restarted := []string{"spec", "template", "metadata", "annotations", v1.AnnotationRestartedAt}

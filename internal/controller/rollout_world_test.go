@@ -72,12 +72,12 @@ type world struct {
 	writes int
 }
 
-// forever is more than anybody does here.
+// forever is more steps than any test takes.
 const forever = 1 << 30
 
 var errDied = errors.New("the operator died")
 
-// write is one of the operator's writes. Who has died makes none.
+// write is one of the operator's writes. A dead operator makes none.
 func (w *world) write() error {
 	if w.writes--; w.writes < 0 {
 		return errDied
@@ -334,7 +334,7 @@ func held(app *v1.AppService) bool {
 	return slices.ContainsFunc(app.Status.Problems, func(p v1.Problem) bool { return p.Reason == v1.ReasonRolloutHeldBack })
 }
 
-// count counts the resources of which something holds.
+// count counts the resources for which a condition holds.
 func (w *world) count(holds func(*v1.AppService) bool) (count int) {
 	w.t.Helper()
 	list := &v1.AppServiceList{}

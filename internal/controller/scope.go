@@ -42,7 +42,7 @@ type scope struct {
 	lastGoodOf types.UID
 	// namesake is the kind of a resource with the same name that had it before; empty if there is none.
 	namesake string
-	// former are the runs of the recorded release that run what is rendered, and are not noted as that.
+	// former are the runs of the recorded release that run the rendered spec, and are not noted as that.
 	former []v1.RunStatus
 	// memory of earlier reconciles, which saves work and decides nothing that could be read from the cluster.
 	memory *remembered
@@ -115,8 +115,8 @@ func (r *Reconciler) forget(name types.NamespacedName) {
 	}
 }
 
-// pausedBy reports whether a resource asks to be left unchanged. For kinds other than AppService, spec belongs to the
-// chart.
+// pausedBy reports whether a resource requests to be left unchanged. For kinds other than AppService, spec belongs to
+// the chart.
 func (r *Reconciler) pausedBy(resource *unstructured.Unstructured) bool {
 	paused, _, _ := unstructured.NestedBool(resource.Object, "spec", "paused")
 	return paused && r.Kind == v1.GroupVersion.WithKind(v1.Kind)

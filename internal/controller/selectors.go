@@ -52,7 +52,7 @@ func (r *Reconciler) keptSelectors(ctx context.Context, s *scope, known *rendere
 }
 
 // others returns the object of another owner that has the name of a rendered workload, if it is about to be taken over:
-// the resource asks for adoption, or the caches hold one that has our label and no controller.
+// the resource requests adoption, or the caches hold one that has our label and no controller.
 func (r *Reconciler) others(ctx context.Context, s *scope, key kube.Key) client.Object {
 	name := client.ObjectKey{Namespace: s.resource.GetNamespace(), Name: key.Name}
 	kind := key.WithVersion(appsv1.SchemeGroupVersion.Version) // workloads have no other

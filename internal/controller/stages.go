@@ -26,7 +26,7 @@ type staged struct {
 	before, early []kube.Key
 }
 
-// stageBefore returns the stage before of what is rendered, unless it is ready or belongs to the recorded release; then
+// stageBefore returns the rendered stage before, unless it is ready or belongs to the recorded release; then
 // it returns nil.
 func (r *Reconciler) stageBefore(s *scope, wanted rendering, there *livestate.Snapshot) (*staged, error) {
 	if wanted.rendered == nil || len(wanted.outline.Stages) == 0 ||

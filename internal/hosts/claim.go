@@ -33,7 +33,7 @@ type Entry struct {
 	Name string // with the namespace of a gateway; an empty class may be any
 }
 
-// Path says which paths match. The zero value matches none: it is for a host of which no path is known.
+// Path says which paths match. The zero value matches none: it is for a host without known paths.
 type Path struct {
 	Match Match
 	Text  string // without the last slash of a prefix, unless it is /; a pattern is unchanged

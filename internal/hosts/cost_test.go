@@ -19,7 +19,7 @@ import (
 // most is how many bytes the claims of a live route may take. The caches keep routes of 32 KiB.
 const most = 128 << 10
 
-// Everybody may write routes that name a resource as their controller. What the hosts keep of them is no multiple of what the cache keeps.
+// Everybody may write routes that name a resource as their controller. The hosts keep no multiple of the memory that the cache keeps for them.
 func TestLiveRoutesTakeLittleMemory(t *testing.T) {
 	const routes = 20
 	deep := strings.Repeat("a.", 118)
@@ -64,7 +64,7 @@ func TestLiveRoutesTakeLittleMemory(t *testing.T) {
 	}
 }
 
-// What fleets are like takes little: the hosts of ten thousand applications, each with a few paths.
+// A usual fleet takes little: the hosts of ten thousand applications, each with a few paths.
 func TestTenThousandRoutesTakeLittleMemory(t *testing.T) {
 	const routes, mostOfAll = 10_000, 48 << 20
 	made := make([]client.Object, routes)
@@ -153,7 +153,7 @@ func heap() int {
 	return int(stats.HeapAlloc)
 }
 
-// What the caches keep of routes that belong to nobody is that they are there. Such a route claims nothing, whoever labels it as ours.
+// The caches keep only the identity of routes without an owner. Such a route claims nothing, whoever labels it as ours.
 func TestARouteOfWhichOnlyTheIdentityIsKnownClaimsNothing(t *testing.T) {
 	for name, spec := range map[string]string{
 		"Ingress":   `{apiVersion: networking.k8s.io/v1, kind: Ingress, metadata: {name: a, namespace: demo}, spec: {rules: [{host: a.example.com}]}}`,

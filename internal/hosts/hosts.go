@@ -1,8 +1,8 @@
 // Package hosts decides which resource serves a host. A host belongs to one namespace: the one that the policy grants
 // it to, else, of those that serve it, the one that has served longest, else the oldest claim; within a namespace, one
 // path belongs to one resource. It reads live routes, of whomever, from informers and wanted ones from reconciles, and
-// never writes: a reconcile leaves out routes that are held back. What is served is never taken away: only new claims
-// wait.
+// never writes: a reconcile leaves out routes that are held back. A host that is served is never taken away: only new
+// claims wait.
 package hosts
 
 import (
@@ -31,7 +31,7 @@ import (
 
 // Hosts knows all live and wanted routes. It is shared by the controllers of all kinds and safe for concurrent use.
 //
-// A wanted route is granted or waits, as a whole. A grant lasts until the resource wants something else, or nothing.
+// A wanted route is granted or waits, as a whole. A grant lasts until the resource requests something else, or nothing.
 type Hosts struct {
 	own    cache.Cache // routes with the operator's label
 	others cache.Cache // all other routes
@@ -98,8 +98,8 @@ func (w Wanted) Count() int {
 	return count
 }
 
-// Settle replaces what a resource wants to serve, and returns the routes that have to be held back: neither written nor
-// deleted. Objects are those that are live according to the reconcile.
+// Settle replaces the routes that a resource requests, and returns the routes that have to be held back: neither
+// written nor deleted. Objects are those that are live according to the reconcile.
 //
 // Each reconcile settles what it is about to write. If it writes nothing, because the resource is paused, deleted or
 // refused, it calls Rest: then the resource keeps what it serves and waits for nothing.
@@ -150,7 +150,7 @@ func (h *Hosts) settle(of client.Object, wanted Wanted, objects map[kube.Key]cli
 	return held
 }
 
-// Rest drops what a resource wants. It keeps the hosts that it serves.
+// Rest drops the requests of a resource. It keeps the hosts that it serves.
 func (h *Hosts) Rest(of client.Object) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -216,7 +216,7 @@ func (r *resource) note(host string, since time.Time) {
 // Routes reports whether objects of a kind make claims.
 func Routes(kind schema.GroupKind) bool { return slices.Contains(routeKinds, kind) }
 
-// prune drops the hosts that a resource no longer wants and that no live route of it is for.
+// prune drops the hosts that a resource no longer requests and that none of its live routes is for.
 func (r *resource) prune(wanted map[kube.Key]*stake, objects map[kube.Key]client.Object) {
 	for host := range r.serves {
 		if !names(wanted, host) && !serving(objects, host) {
@@ -306,7 +306,7 @@ func (h *Hosts) learn(of client.Object) {
 	h.keep(r, nil)
 }
 
-// replace replaces what a resource wants, and grants what was waiting for what it no longer does.
+// replace replaces the requests of a resource, and grants those that waited for hosts that it no longer requests.
 func (h *Hosts) replace(r *resource, stakes map[kube.Key]*stake) {
 	before := r.wanted
 	for _, s := range before {
@@ -327,8 +327,8 @@ func (h *Hosts) replace(r *resource, stakes map[kube.Key]*stake) {
 	h.review(released...)
 }
 
-// keep replaces the stake for the hosts that a resource serves and no longer wants, with the paths that it wanted, as
-// far as they are known. It returns the one before if that had more.
+// keep replaces the stake for the hosts that a resource serves and no longer requests, with the paths that it
+// requested, as far as they are known. It returns the one before if that had more.
 func (h *Hosts) keep(r *resource, wanted map[kube.Key]*stake) []*stake {
 	before := r.kept
 	paths := map[string][]Claim{}
@@ -370,8 +370,8 @@ func (h *Hosts) keep(r *resource, wanted map[kube.Key]*stake) []*stake {
 	return nil
 }
 
-// judge returns why a wanted route has to wait; nil if it is granted. What the resource serves already is not asked
-// for.
+// judge returns why a wanted route has to wait; nil if it is granted. Hosts that the resource serves already need no
+// grant.
 func (h *Hosts) judge(s *stake, r *resource, live client.Object) error {
 	for _, claim := range s.claims {
 		if err := h.rules.Refused(s.place.namespace, s.place.Key, claim); err != nil {
@@ -461,8 +461,8 @@ func (h *Hosts) review(released ...*stake) {
 	}
 }
 
-// see records an event of a live route object. Of a route, only names count: a wildcard, or a route for all hosts,
-// takes nothing from anybody unless a resource that may have it wants it.
+// see records an event of a live route object. Only the names of a route count: a wildcard, or a route for all hosts,
+// takes no host from others unless a resource that may have it requests it.
 func (h *Hosts) see(from feed, object client.Object, deleted bool) {
 	seen := stakeOf(object)
 	h.mu.Lock()

@@ -123,7 +123,7 @@ func step(t testing.TB, w *world, random *rand.Rand, names []types.NamespacedNam
 	}
 }
 
-// checkAtRest fails unless a resource has what it wants, or somebody else has it who does not have to go.
+// checkAtRest fails unless a resource has the hosts that it requests, or another one has them and may keep them.
 func checkAtRest(t *testing.T, w *world, a *actor, seed uint64) {
 	t.Helper()
 	for _, o := range a.spec {

@@ -14,7 +14,7 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// app adds a resource that wants an Ingress for hosts; none for no Ingress.
+// app adds a resource that requests an Ingress for hosts; none for no Ingress.
 func (w *world) app(namespace, name string, seconds int, hosts ...string) *actor {
 	a := &actor{resource: claimant(namespace, name, seconds)}
 	w.actors[named(namespace, name)] = a
@@ -48,7 +48,7 @@ func (w *world) foreign(namespace, name, host string) {
 	w.others(made)
 }
 
-// others has somebody else make a route.
+// others has someone else make a route.
 func (w *world) others(made *unstructured.Unstructured) {
 	by := &actor{resource: claimant(made.GetNamespace(), "none", 0), journal: map[place]change{}}
 	w.apply(by, made)

@@ -27,7 +27,7 @@ type place struct {
 	namespace string
 }
 
-// stake holds claims: of a live route object, of one that a resource wants to create, or for the hosts that it served
+// stake holds claims: of a live route object, of one that a resource requests, or for the hosts that it served
 // before.
 type stake struct {
 	owner  owner // has no name for an object without a controller

@@ -22,7 +22,7 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// world is a cluster and a process that reconciles resources in it. Nothing happens by itself: tests say what comes next.
+// world is a cluster and a process that reconciles resources in it. Nothing happens automatically: tests say what comes next.
 type world struct {
 	t       testing.TB
 	version int
@@ -40,7 +40,7 @@ type change struct {
 	deleted bool
 }
 
-// actor is one resource, what its spec asks for, and how far its reconcile is.
+// actor is one resource, the hosts that its spec requests, and the progress of its reconcile.
 type actor struct {
 	resource *unstructured.Unstructured
 	spec     []*unstructured.Unstructured // its route objects
@@ -105,7 +105,7 @@ func (w *world) apply(by *actor, o *unstructured.Unstructured) {
 	by.journal[at] = change{o, false}
 }
 
-// remove deletes an object; by is nil if that is somebody else.
+// remove deletes an object; by is nil if that is someone else.
 func (w *world) remove(by *actor, at place) {
 	before := w.objects[at]
 	if before == nil {

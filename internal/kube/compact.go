@@ -21,8 +21,9 @@ const (
 )
 
 // Compact returns a resource as the cache holds it: its metadata without what clients add for themselves and its
-// status, and all else as one text, which takes a tenth of the memory of the same as maps. Of a resource that exceeds
-// the size limit, only what the operator needs of any resource is left, so that it takes almost no memory however large
+// status, and all else as one text, which takes a tenth of the memory of the same as maps. A resource that exceeds the
+// size limit is reduced to the fields that the operator needs of any resource, so that it takes almost no memory
+// however large
 // it is. A compact resource is returned unchanged.
 func Compact(resource *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	if _, done := resource.Object[compactText]; done {

@@ -53,7 +53,7 @@ func kept(object *unstructured.Unstructured) (any, error) {
 	return Transform(appServices)(typed)
 }
 
-// Where a Go type took another form than JSON, what is rendered would differ from it for ever.
+// Where a Go type took another form than JSON, the rendered object would differ from it for ever.
 func TestContentIsTheSameInEveryForm(t *testing.T) {
 	whole := thing(deployments)
 	_ = unstructured.SetNestedField(whole.Object, int64(3), "spec", "replicas")
@@ -89,7 +89,7 @@ func TestContentIsTheSameInEveryForm(t *testing.T) {
 	}
 }
 
-// What makes pods is read by its Go type, whatever it is in the caches.
+// Workloads are read by their Go types, whatever they are in the caches.
 func TestWhatMakesPodsHasAGoType(t *testing.T) {
 	for _, want := range []client.Object{&appsv1.Deployment{}, &appsv1.StatefulSet{}, &appsv1.DaemonSet{}, &appsv1.ReplicaSet{}, &batchv1.Job{}, &batchv1.CronJob{}} {
 		kinds, _, err := scheme.Scheme.ObjectKinds(want)

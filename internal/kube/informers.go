@@ -115,7 +115,7 @@ func (f *feed) answered(ctx context.Context, err error) {
 }
 
 // seen returns nil if the informer shows all objects. An informer that has listed them remains usable while the API
-// server cannot be reached; if watching them is forbidden, they are stale for good.
+// server cannot be reached; if watching them is forbidden, they stay stale.
 func (f *feed) seen() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -219,8 +219,8 @@ func (i *Informers) CatchUp(ctx context.Context, kind schema.GroupVersionKind) e
 	return nil
 }
 
-// caughtUp reports whether the informer shows everything that the API server has, of which the versions do not come
-// from its cache. A kind that may not be listed is not shown at all.
+// caughtUp reports whether the informer shows everything that the API server has. The versions of the API server do not
+// come from its cache. A kind that may not be listed is not shown at all.
 func (f *feed) caughtUp(ctx context.Context) (bool, error) {
 	err := pager.New(f.list).EachListItem(ctx, metav1.ListOptions{}, f.shows)
 	if err != nil {

@@ -46,7 +46,7 @@ func (k Key) Compare(other Key) int {
 // SecretKind is the kind that is watched as metadata only.
 var SecretKind = corev1.SchemeGroupVersion.WithKind("Secret")
 
-// Metadata returns an empty object of a kind, of which only the metadata is read.
+// Metadata returns an empty object of a kind, to read only the metadata into.
 func Metadata(kind schema.GroupVersionKind) *metav1.PartialObjectMetadata {
 	object := &metav1.PartialObjectMetadata{}
 	object.SetGroupVersionKind(kind)

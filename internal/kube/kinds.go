@@ -16,8 +16,8 @@ import (
 type Traits struct {
 	// PodTemplate is the path of the pod template; nil for kinds without one.
 	PodTemplate []string
-	// Whole is the path of what belongs to the operator as a whole: what others add to it is removed. It is a pod
-	// template, or ports, which cannot be merged with those of others.
+	// Whole is the path of the part that belongs to the operator as a whole: fields that others add are removed. It
+	// is a pod template, or ports, which cannot be merged with those of others.
 	Whole []string
 	// Scales: an autoscaler owns spec.replicas if they are not rendered.
 	Scales bool
@@ -32,7 +32,7 @@ type Traits struct {
 	// Adoptable: objects that others created may be taken over. Users who request that need the right to update all of
 	// these kinds: config/admission/adoption.yaml.
 	Adoptable bool
-	// Payload: it is nothing but data, which must not appear in events and logs.
+	// Payload: it is only data, which must not appear in events and logs.
 	Payload bool
 	// RunsPods: its controller creates pods.
 	RunsPods bool

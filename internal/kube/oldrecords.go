@@ -9,7 +9,7 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 )
 
-// What the caches hold of the records of earlier releases is the same in all of them, except for names and versions.
+// The records of earlier releases are the same in the caches, except for names and versions.
 // Nothing changes objects from a cache.
 var (
 	formerLabels = map[string]string{v1.LabelManaged: "true", "owner": "helm", "status": "superseded"}
@@ -18,8 +18,8 @@ var (
 	formerIsOurs = true
 )
 
-// isOldRecord reports whether an object seems to be the record of an earlier release: all that is done with one is to
-// delete it, or to return to it, which reads it.
+// isOldRecord reports whether an object seems to be the record of an earlier release: the operator only deletes it, or
+// returns to it, which reads it.
 func isOldRecord(object client.Object) bool {
 	labels := object.GetLabels()
 	return labels["owner"] == "helm" && labels["status"] == "superseded" &&

@@ -146,7 +146,7 @@ func mayBeOurs(object client.Object, kinds []schema.GroupVersionKind) bool {
 		slices.ContainsFunc(kinds, func(kind schema.GroupVersionKind) bool { return OfKind(controller, kind.GroupKind()) })
 }
 
-// OfKind reports whether a reference is to an object of a kind, in whatever version: an object keeps the reference that
+// OfKind reports whether a reference names an object of a kind, in whatever version: an object keeps the reference that
 // was written last, and the kind may have got another version since.
 func OfKind(reference *metav1.OwnerReference, kind schema.GroupKind) bool {
 	return schema.FromAPIVersionAndKind(reference.APIVersion, reference.Kind).GroupKind() == kind

@@ -21,7 +21,7 @@ var (
 	claims     = corev1.SchemeGroupVersion.WithKind(RetainedKind)
 )
 
-// What is not ours, or large, is not kept whole; what tells whose it is, is.
+// Objects of others, and large ones, are not kept whole; the fields that tell their owner are.
 func TestWhatTheCachesKeep(t *testing.T) {
 	long := strings.Repeat("x", 100<<10)
 	many := map[string]any{}

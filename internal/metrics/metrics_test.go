@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// example are metrics of which each has a value.
+// example are metrics that all have a value.
 func example(t *testing.T) *Metrics {
 	t.Helper()
 	m := New()

@@ -48,7 +48,7 @@ func (r hostRules) Granted(namespace, host string) bool { return r.of(namespace)
 // Shared implements hosts.Rules.
 func (r hostRules) Shared(namespace, host string) bool { return r.of(namespace).Shares(host) }
 
-// newRoutes returns the cache for the routes that the operator did not make, of which it keeps hosts and paths.
+// newRoutes returns the cache for the routes that the operator did not make. It keeps their hosts and paths.
 func newRoutes(config *rest.Config, mgr manager.Manager, options Options) (cache.Cache, error) {
 	others, err := labels.NewRequirement(v1.LabelManaged, selection.NotEquals, []string{"true"})
 	if err != nil {

@@ -48,8 +48,8 @@ func metricsAccess(config *rest.Config, client *http.Client) (server.Filter, err
 	}, nil
 }
 
-// bearsJWT reports whether a request bears what may be a JSON Web Token: three parts, of which the first begins as
-// JSON does in base64.
+// bearsJWT reports whether a request bears what may be a JSON Web Token: three parts, the first of which begins as JSON
+// does in base64.
 func bearsJWT(request *http.Request) bool {
 	scheme, token, _ := strings.Cut(request.Header.Get("Authorization"), " ")
 	return strings.EqualFold(scheme, "Bearer") && strings.HasPrefix(strings.TrimSpace(token), "eyJ") &&

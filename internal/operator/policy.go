@@ -77,8 +77,7 @@ func (p *policyFile) Start(ctx context.Context) error {
 // NeedLeaderElection implements manager.LeaderElectionRunnable: a standby must have the same policy.
 func (*policyFile) NeedLeaderElection() bool { return false }
 
-// load puts the present file to use, if it is another policy and a valid one. That the file is gone says nothing of
-// what is allowed.
+// load puts the present file to use, if it is another policy and a valid one. A missing file changes no rule.
 func (p *policyFile) load(ctx context.Context) {
 	before := p.current.Get()
 	next, err := readPolicy(p.path)

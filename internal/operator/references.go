@@ -21,7 +21,7 @@ import (
 )
 
 // newReferences returns the cache for the metadata of referenced objects. The manager's cache holds only our own
-// objects. Helm's records, of which each resource has several, are left out.
+// objects. Helm's records are left out: each resource has several.
 func newReferences(config *rest.Config, mgr manager.Manager, options Options,
 	informers *kube.Informers) (cache.Cache, error) {
 	return newCacheOf(config, mgr, "references", cache.Options{

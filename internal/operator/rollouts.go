@@ -16,7 +16,7 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// rolloutLimits bound the rollouts of each kind that no user asks for.
+// rolloutLimits bound the rollouts of each kind that no user requests.
 type rolloutLimits struct {
 	atATime, failed int
 	deadline        time.Duration
@@ -61,7 +61,7 @@ func names(informers client.Reader, reconciler *controller.Reconciler,
 	return all, nil
 }
 
-// watchRequests lets the annotation of a CRD let a chart of its kind go on.
+// watchRequests lets a halted chart of a kind continue if the annotation of its CRD requests that.
 func watchRequests(mgr manager.Manager, runs ctrl.Controller, reconciler *controller.Reconciler) error {
 	mapping, err := mgr.GetRESTMapper().RESTMapping(reconciler.Kind.GroupKind(), reconciler.Kind.Version)
 	if err != nil {

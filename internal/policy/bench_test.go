@@ -33,7 +33,7 @@ func BenchmarkCheck(b *testing.B) {
 	}
 }
 
-// typical are the objects of an application with most that there is.
+// typical are the objects of an application with most features.
 var typical = []*unstructured.Unstructured{
 	typicalObject("v1", "ServiceAccount", nil),
 	typicalObject("v1", "ConfigMap", nil),

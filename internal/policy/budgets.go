@@ -9,8 +9,8 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// budget refuses budgets that allow no disruption even when there are as many pods as there may be. Of a single pod it
-// is not asked: it cannot go without a disruption.
+// budget refuses budgets that allow no disruption even when there are as many pods as there may be. A workload of a
+// single pod is exempt: the pod cannot be evicted without a disruption.
 func (c *check) budget(pods int64) {
 	const instead = "is false: a budget must let a pod go, else nodes cannot be drained"
 	if value, _, there := c.share("spec", "maxUnavailable"); there && value == 0 {

@@ -77,7 +77,7 @@ func TestAnnotationsThatPeopleUseAreAllowed(t *testing.T) {
 	}
 }
 
-// What public manifests say, and controllers document.
+// Values of public manifests, and of the documentation of controllers.
 func TestValuesThatPeopleUseAreAllowed(t *testing.T) {
 	for key, values := range map[string][]string{
 		"nginx.ingress.kubernetes.io/rewrite-target":         {"/", "/$1", "/$2", "/api/$1", "/index.php?path=$1&x=%20", "/app/v1.0_a-b~"},

@@ -61,7 +61,7 @@ func (r *reader) read(node *yaml.Node, into reflect.Value, at string) {
 		node = node.Alias
 	}
 	if text, is := into.Addr().Interface().(encoding.TextUnmarshaler); is {
-		if err := text.UnmarshalText([]byte(node.Value)); err != nil { // nothing but a scalar has a text
+		if err := text.UnmarshalText([]byte(node.Value)); err != nil { // only a scalar has a text
 			r.report(node.Line, "%s: %v", at, err)
 		}
 		return

@@ -17,7 +17,7 @@ import (
 //	- selector: {matchLabels: {tier: gold}}
 //	  maxReplicas: 200
 //
-// What it does not say stays as the built-in policy has it.
+// Settings that it leaves out stay as in the built-in policy.
 type File struct {
 	// BuiltIn is the built-in policy that the file is laid over: open or shared; shared if it is not set.
 	BuiltIn BuiltIn `json:"builtIn"`
@@ -38,7 +38,7 @@ type Entry struct {
 
 // Settings are rules as a file sets them; what is left out is not set. The rules are lists of what is allowed. In all
 // lists, "+" as the first entry stands for what the list is laid over, and in lists of patterns the last one that
-// matches counts, of which those that begin with "!" refuse.
+// matches counts; patterns that begin with "!" refuse.
 type Settings struct {
 	// Annotations are keys of annotations by the kind of the rendered object, Pod for pod templates; those of "*" are
 	// allowed on all kinds. Each kind is a rule of its own. Issuers are a rule of their own, too.
@@ -48,9 +48,9 @@ type Settings struct {
 
 	// Hosts of Ingresses and routes. Those that an entry of a namespace names are granted to it: no other may use them.
 	Hosts Hosts `json:"hosts"`
-	// SharedHosts are hosts of which several namespaces may serve paths, if each of them may use the host and has it here.
+	// SharedHosts are hosts whose paths several namespaces may serve, if each of them may use the host and has it here.
 	SharedHosts Hosts `json:"sharedHosts"`
-	// WildcardHosts says whether routes may be for wildcards as *.example.com, or for all hosts of an Ingress controller
+	// WildcardHosts tells whether routes may be for wildcards as *.example.com, or for all hosts of an Ingress controller
 	// or a listener.
 	WildcardHosts *bool `json:"wildcardHosts"`
 	// Paths of Ingresses: their path types, each with any path, or with those that an expression matches, as in
@@ -65,10 +65,10 @@ type Settings struct {
 
 	// ServiceTypes are ClusterIP, which headless Services have, too, NodePort, LoadBalancer and ExternalName.
 	ServiceTypes ServiceTypes `json:"serviceTypes"`
-	// NodePorts are ports, or ranges such as 30000-30099, that a Service may ask for by number. Without a number, it is
+	// NodePorts are ports, or ranges such as 30000-30099, that a Service may request by number. Without a number, it is
 	// given one.
 	NodePorts Ports `json:"nodePorts"`
-	// ExternalIPs are addresses, or networks such as 192.0.2.0/24, that a Service may ask for, as external IP or of a load
+	// ExternalIPs are addresses, or networks such as 192.0.2.0/24, that a Service may request, as external IP or of a load
 	// balancer.
 	ExternalIPs Networks `json:"externalIPs"`
 	// LoadBalancerClasses of Services; without one, the cluster's own serves them.
@@ -77,40 +77,40 @@ type Settings struct {
 	// VolumeTypes by the names of the fields of a volume, as in configMap. csi is without a Secret to publish it,
 	// csi.nodePublishSecretRef with one.
 	VolumeTypes VolumeTypes `json:"volumeTypes"`
-	// StaticVolumes says whether claims may choose existing volumes, by a selector or by the storage class "".
+	// StaticVolumes tells whether claims may choose existing volumes, by a selector or by the storage class "".
 	StaticVolumes *bool `json:"staticVolumes"`
 	// PriorityClasses of pods; without one, they have the cluster's default.
 	PriorityClasses Patterns `json:"priorityClasses"`
 	// Tolerations of pods, by the key of the taint; "" is for those without a key, which tolerate every taint.
 	Tolerations Patterns `json:"tolerations"`
-	// NodeNames says whether pods may name their node, past the scheduler and the taints that it respects.
+	// NodeNames tells whether pods may name their node, past the scheduler and the taints that it respects.
 	NodeNames *bool `json:"nodeNames"`
-	// CrossNamespaceAffinity says whether required affinity may be about pods of other namespaces, which keeps those from
+	// CrossNamespaceAffinity tells whether required affinity may be about pods of other namespaces, which keeps those from
 	// being scheduled, too.
 	CrossNamespaceAffinity *bool `json:"crossNamespaceAffinity"`
 	// RuntimeClasses of pods; without one, they have the cluster's default.
 	RuntimeClasses Patterns `json:"runtimeClasses"`
 	// Schedulers of pods; without one, it is the cluster's default.
 	Schedulers Patterns `json:"schedulers"`
-	// HostUsers says whether pods may ask for the user namespace of their node.
+	// HostUsers tells whether pods may ask for the user namespace of their node.
 	HostUsers *bool `json:"hostUsers"`
 	// MaxTerminationSeconds of pods, their probes and their preStop sleeps.
 	MaxTerminationSeconds *int64 `json:"maxTerminationSeconds"`
 	// Registries of images, or parts of them as ghcr.io/example with all below. A label of the host may be *; * alone is
 	// any.
 	Registries Registries `json:"registries"`
-	// RequireDigests says whether images must be named with their digest.
+	// RequireDigests tells whether images must be named with their digest.
 	RequireDigests *bool `json:"requireDigests"`
-	// PodTemplate says whether spec.podTemplate may be used.
+	// PodTemplate tells whether spec.podTemplate may be used.
 	PodTemplate *bool `json:"podTemplate"`
 
 	// MaxReplicas of a workload, by its own number or by its autoscaler; of a Job, pods at a time.
 	MaxReplicas *int64 `json:"maxReplicas"`
 	// MaxStorage of a claim, of the template of one, or of an emptyDir, as in 1Ti.
 	MaxStorage *Quantity `json:"maxStorage"`
-	// OpenNetworkPolicies says whether NetworkPolicies may have rules for everybody, for all namespaces or for addresses.
+	// OpenNetworkPolicies tells whether NetworkPolicies may have rules for everybody, for all namespaces or for addresses.
 	OpenNetworkPolicies *bool `json:"openNetworkPolicies"`
-	// BlockingBudgets says whether a PodDisruptionBudget may let no pod go at all, so that nodes cannot be drained.
+	// BlockingBudgets tells whether a PodDisruptionBudget may let no pod go at all, so that nodes cannot be drained.
 	BlockingBudgets *bool `json:"blockingBudgets"`
 }
 

@@ -128,7 +128,7 @@ func few(list []string, separator string) string {
 	return strings.Join(list, separator)
 }
 
-// shown formats a list of what is allowed.
+// shown formats a list of allowed values.
 func shown(list []string) string {
 	if len(list) == 0 {
 		return "nothing"

@@ -100,8 +100,8 @@ func typedPolicy(t *testing.T, object *unstructured.Unstructured) *networkingv1.
 	return policy
 }
 
-// TestWhoReachesWhom evaluates the policies that are rendered. What is asked of each spec: who of a few reaches port 8080 of it, and whom
-// its pods reach on port 8080.
+// TestWhoReachesWhom evaluates the policies that are rendered. For each spec, it lists which of a few peers reach port
+// 8080 of its pods, and which its pods reach on port 8080.
 func TestWhoReachesWhom(t *testing.T) {
 	app := func(namespace, name string) networkPod {
 		pod, _ := deployed(t, name, `{image: a}`)

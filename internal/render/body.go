@@ -22,8 +22,7 @@ type Body struct {
 // JSON returns the object. It must not be changed.
 func (b Body) JSON() []byte { return b.data }
 
-// With returns the object with more fields of metadata, such as the UID and the version of the object that is to be
-// written.
+// With returns the object with more fields of metadata, such as the UID and the version of the object to write.
 func (b Body) With(fields map[string]string) []byte {
 	added, _ := json.Marshal(fields) // texts can be encoded
 	data := make([]byte, 0, len(b.data)+len(added))

@@ -20,7 +20,7 @@ func TestWhatIsPackedComesBack(t *testing.T) {
 				if a, b := asJSON(t, got.Values), asJSON(t, want.Values); a != b {
 					t.Errorf("got the values %s\nwant %s", a, b)
 				}
-				got.Values = want.Values // numbers of which may have another type
+				got.Values = want.Values // whose numbers may have another type
 				if !reflect.DeepEqual(got, want) {
 					t.Errorf("got %s\nwant %s", got.Manifest(), want.Manifest())
 				}

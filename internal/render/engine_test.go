@@ -63,7 +63,7 @@ func TestParsedTemplatesKnowAllThatHelmKnows(t *testing.T) {
 	}
 }
 
-// What counts the work of a function, or refuses some of its arguments, does not change what it makes of others.
+// A function that counts its work, or refuses some arguments, returns the same for others.
 func TestFunctionsWithLimitsMakeWhatHelmsDo(t *testing.T) {
 	examples := map[string]string{
 		"include": `include "one" .`, "tpl": `tpl "{{ include \"one\" . }}" .`,

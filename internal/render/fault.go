@@ -158,8 +158,8 @@ func within(c *chart.Chart, at string) string { return strings.TrimPrefix(at, c.
 // place matches the place of an error in the messages of text/template, which has no fields for it.
 var place = regexp.MustCompile(`(?s)^template: (.+?):(\d+)(?::(\d+))?: (?:executing ".*?" at <(.*?)>: )?(.*)$`)
 
-// templateFault attributes an error of a template to spec or chart. Of templates that include each other it names the
-// first, which renders an object, and the last, which failed, with the cause of the last one.
+// templateFault attributes an error of a template to spec or chart. If templates include each other, it names the
+// first, which renders an object, and the last, which failed, with its cause.
 func templateFault(err error) error {
 	var failed, deepest template.ExecError
 	if unparsed, found := errors.AsType[*appchart.Fault](err); found {

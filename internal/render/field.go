@@ -22,7 +22,7 @@ type misfit struct {
 	lack bool // nothing is at the path
 }
 
-// misfits lists what a schema refuses, in order. Alternatives of which none matches are one misfit.
+// misfits lists what a schema refuses, in order. Alternatives are one misfit if none matches.
 func misfits(err *jsonschema.ValidationError) []misfit {
 	at := err.InstanceLocation
 	switch why := err.ErrorKind.(type) {

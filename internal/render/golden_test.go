@@ -199,7 +199,7 @@ func fieldsOf(path string, kind reflect.Type) []string {
 
 // TestKindsKnowsWhatTheCasesRender keeps the kinds that are watched from the start complete.
 func TestKindsKnowsWhatTheCasesRender(t *testing.T) {
-	missing := map[string]bool{} // charts and kinds of which no case has an object
+	missing := map[string]bool{} // charts and kinds without an object in any case
 	all := goldenCases(t)
 	for _, one := range all {
 		for _, kind := range appchart.Kinds(one.renderer.Chart) {

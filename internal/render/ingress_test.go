@@ -2,7 +2,7 @@ package render
 
 import "testing"
 
-// cert-manager refuses an Ingress of which two certificates go to one Secret.
+// cert-manager refuses an Ingress with two certificates in one Secret.
 func TestEachCertificateOfAnIssuerHasASecretOfItsOwn(t *testing.T) {
 	ingress := find(t, rendered(t, shipped(t), appService(t, `
   image: nginx

@@ -106,7 +106,7 @@ var payloads = map[string]string{
 }
 
 // refusable names the payloads that may be refused instead: YAML has no plain way to say them, and nobody needs them.
-// What is refused must be refused; nothing may change or drop it in silence.
+// These texts must be refused; nothing may change or drop them silently.
 var refusable = []string{"what a template says of nothing", "a next line", "no letters", "a delete", "a control of the second set"}
 
 func keysOf(result *Result) string {
@@ -135,7 +135,7 @@ func TestManifestKeepsEveryText(t *testing.T) {
 	}
 }
 
-// TestEveryLetterArrives puts all letters that there are into the configuration and into a variable, those aside that
+// TestEveryLetterArrives puts all letters into the configuration and into a variable, those aside that
 // may be refused. Of the many beyond U+3000 it takes one in 31.
 func TestEveryLetterArrives(t *testing.T) {
 	environment, envs := map[string]any{}, []any{}

@@ -17,7 +17,7 @@ const partials = `
 {{- define "twice" }}{{ if . }}{{ include "twice" (rest .) }}{{ include "twice" (rest .) }}{{ end }}{{ end }}
 {{- define "writes" }}{{ range 10000000 }}text{{ end }}{{ end }}`
 
-// What never ends, or makes more than there is memory for, is an error like any other.
+// A template that never ends, or needs too much memory, is an error like any other.
 func TestATemplateThatTakesTooMuchIsStopped(t *testing.T) {
 	cases := map[string]struct {
 		template string

@@ -26,7 +26,7 @@ type Input struct {
 	Capabilities *chartutil.Capabilities
 }
 
-// Render renders one resource for a cluster of which only the given capabilities are known.
+// Render renders one resource for a cluster with the given capabilities. Nothing else is known of it.
 func (r *Renderer) Render(ctx context.Context, resource *unstructured.Unstructured,
 	capabilities *chartutil.Capabilities) (*Result, error) {
 	return r.Predict(ctx, Input{Resource: resource, Capabilities: capabilities}, nil)

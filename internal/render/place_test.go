@@ -8,7 +8,7 @@ import (
 	"helm.sh/helm/v3/pkg/chart"
 )
 
-// What is wrong with rendered text comes from a line of the template, whatever conditions, loops and partials are before it.
+// A mistake in rendered text comes from a line of the template, whatever conditions, loops and partials are before it.
 func TestAMistakeInRenderedTextIsOnALineOfTheTemplate(t *testing.T) {
 	const loop = "{{- if .Values.none }}\nkind: Never\n---\n{{- end }}\n" + // lines 1 to 4
 		"apiVersion: v1\nkind: Service\nmetadata:\n  name: web\n  labels:\n    {{- include \"labels\" . | nindent 4 }}\nspec:\n  ports:\n" +

@@ -16,7 +16,7 @@ import (
 	"github.com/example/appservice-operator/internal/render/hooks"
 )
 
-// What a patch adds counts as if a field had said it: for what pods refer to, for their security and for what operator and API server fill in.
+// Additions of a patch count like fields of the spec: for what pods refer to, for their security and for what operator and API server fill in.
 func TestWhatAPatchAddsIsSeenByAllThatComesAfter(t *testing.T) {
 	renderer := shipped(t)
 	resource := appService(t, `{image: a, envs: [{name: GONE, valueFrom: {secretKeyRef: {name: gone, key: a}}}], podTemplate: {spec: {

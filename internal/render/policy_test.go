@@ -26,7 +26,7 @@ var unusual = map[string]string{
 	"appservice/persistence-without-storage-class":  "a volume that exists, which may have data of others",
 }
 
-// What the golden cases show is what people write: the built-in policy is for them.
+// Golden cases are typical specs, so the built-in policy allows them.
 func TestThePolicyByDefaultAllowsTheGoldenCases(t *testing.T) {
 	rules := policy.Default().For("demo", nil)
 	for _, one := range goldenCases(t) {

@@ -197,7 +197,7 @@ func TestTheShippedChartRefusesWhatItCannotRender(t *testing.T) {
 	}
 }
 
-// What differs from render to render would never come to rest.
+// Values that differ from render to render would never come to rest.
 func TestWhatTemplatesSeeOfTheReleaseIsTheSameInEveryRender(t *testing.T) {
 	templates := map[string]string{"a.yaml": `
 apiVersion: v1

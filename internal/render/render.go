@@ -64,7 +64,7 @@ type Renderer struct {
 type Draft struct {
 	// References are the objects that the draft refers to and does not contain.
 	References []reference.Reference
-	// Runs are what the Jobs run that are to run once, by the spec of the resource without any defaults beneath it.
+	// Runs are the runs of the Jobs that run once, by the spec of the resource without any defaults beneath it.
 	Runs []jobs.Run
 	// Defaults are the fields that the spec left to the defaults.
 	Defaults []v1.DefaultsStatus
@@ -86,7 +86,7 @@ type run struct {
 type Outline struct {
 	// Digest of chart name, chart version and objects: 32 hexadecimal characters.
 	Digest string
-	// Keys of the objects, in the order in which they are to be applied.
+	// Keys of the objects, in the order in which they must be applied.
 	Keys []kube.Key
 	// Unserved are the objects that were left out because the cluster does not serve their kind.
 	Unserved []kube.Key
@@ -104,7 +104,7 @@ type Outline struct {
 	Stages map[kube.Key]stage.Stage
 }
 
-// InStage returns the keys of the objects of some stages, in the order in which they are to be applied.
+// InStage returns the keys of the objects of some stages, in the order in which they must be applied.
 func (o Outline) InStage(stages ...stage.Stage) []kube.Key {
 	var keys []kube.Key
 	for _, key := range o.Keys {
@@ -120,7 +120,7 @@ type Result struct {
 	Outline
 	// Values are the chart's values, without the chart's defaults.
 	Values chartutil.Values
-	// Objects in the order in which they are to be applied.
+	// Objects in the order in which they must be applied.
 	Objects []*unstructured.Unstructured
 	// Bodies are the objects as JSON, in the same order.
 	Bodies []Body

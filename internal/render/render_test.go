@@ -41,7 +41,7 @@ func unguarded(t testing.TB) *Renderer {
 	return renderer
 }
 
-// widget is a kind of which the spec passes as it stands.
+// widget is a kind whose spec is passed unchanged.
 var widget = schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Widget"}
 
 // of renders widgets with the given templates.

@@ -9,7 +9,7 @@ import (
 )
 
 // FuzzSchema: whatever the values.schema.json of a chart and the values are, the schema is refused, or the values are accepted or refused,
-// each time alike, and each of what is wrong has its place and its words.
+// each time alike, and each mistake has its place and its words.
 func FuzzSchema(f *testing.F) {
 	shipped, err := os.ReadFile("../../helm-charts/appservice/values.schema.json")
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"helm.sh/helm/v3/pkg/chart"
 )
 
-// strict is a chart whose schema says what type its one value has, with a subchart that wants a number.
+// strict is a chart whose schema says what type its one value has, with a subchart that requires a number.
 func strict(kind string) *chart.Chart {
 	schema := func(kind string) []byte { return []byte(`{"properties": {"size": {"type": "` + kind + `"}}}`) }
 	child := &chart.Chart{Metadata: &chart.Metadata{APIVersion: "v2", Name: "child", Version: "1.0.0"}, Schema: schema("number")}

@@ -67,7 +67,7 @@ func ofObjects(in Input, list []objectState) verdict {
 }
 
 // returned returns the verdict on a resource that returned to an earlier release, whose objects have a verdict: however
-// well that runs, it is not what the spec asks for.
+// well that runs, it is not what the spec requests.
 func returned(in Input, objects verdict) verdict {
 	v := verdict{outcome: stuck, reason: v1.ReasonReturnedToRelease, message: in.Returned,
 		serving: trafficOf(in).serving()}

@@ -11,7 +11,7 @@ import (
 	"github.com/example/appservice-operator/internal/status/diagnose"
 )
 
-// What returned is not what the spec asks for, however well it runs.
+// A release that returned is not the one that the spec requests, however well it runs.
 func TestTheStatusOfWhatReturned(t *testing.T) {
 	const says = "image \"b\" cannot be pulled; release 2 failed, release 1 runs again"
 	crash := ofDeployment(diagnose.Cause{Reason: v1.ReasonContainerCrashed, Message: "it crashes", Effect: diagnose.Lasting})

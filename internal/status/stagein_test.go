@@ -2,7 +2,7 @@ package status
 
 import "testing"
 
-// What a message says of a stage is read from it again.
+// The stage is read from the message again.
 func TestTheStageInAMessage(t *testing.T) {
 	for message, want := range map[string]string{
 		(&Stage{Name: "before"}).prefix() + "Job web-release-1: it runs": "before",

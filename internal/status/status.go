@@ -29,7 +29,7 @@ type Input struct {
 	Previous *v1.AppServiceStatus
 	// Snapshot of the cluster after the action.
 	Snapshot *livestate.Snapshot
-	// Digest of what is rendered; empty if it cannot be rendered.
+	// Digest of the rendered objects; empty if it cannot be rendered.
 	Digest string
 	// Rendered objects, those that the cluster does not serve excepted; nil if nothing can be rendered.
 	Rendered []kube.Key
@@ -62,7 +62,7 @@ type Input struct {
 	Stage *Stage
 	// Returned says what failed before the recorded release was applied again; empty if nothing did.
 	Returned string
-	// Stays says why a release that fails is not answered by an earlier one, although the spec asks for that; empty if it
+	// Stays says why a release that fails is not answered by an earlier one, although the spec requests that; empty if it
 	// does not, or if it is.
 	Stays string
 	// NextAttempt is when the failed action is tried again, if only time may end the failure; zero if not.

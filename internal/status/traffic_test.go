@@ -28,7 +28,7 @@ func exposing(names ...string) diagnose.Ports {
 	return out
 }
 
-// What a stuck rollout says of the previous version, and whether something serves, follows from who gets the traffic.
+// The message of a stuck rollout about the previous version follows from the pods that get the traffic.
 func TestWhatThePreviousVersionDoesMeanwhile(t *testing.T) {
 	looked := func(ready int32, names ...string) *diagnose.Earlier {
 		return &diagnose.Earlier{Ready: ready, Ports: exposing(names...)}
@@ -86,7 +86,7 @@ func TestWhatThePreviousVersionDoesMeanwhile(t *testing.T) {
 	}
 }
 
-// Where the operator itself is blocked, nobody looks at pods: those that are there have the ports of the template.
+// Where the operator itself is blocked, nobody looks at pods: existing ones have the ports of the template.
 func TestWhatServesWhileTheOperatorIsBlocked(t *testing.T) {
 	for name, test := range map[string]struct {
 		port  string

@@ -28,8 +28,8 @@ const (
 )
 
 // LifetimeOf returns the lifetime of a resource, counted from its creation. It ends later if its end was not announced
-// by now, as after a ttl was added or made shorter: no clock but one is compared with that of the announcement. Of
-// other kinds than AppService, spec belongs to the chart.
+// by now, as after a ttl was added or made shorter: times of only one clock are compared with the announcement. The
+// spec of kinds other than AppService belongs to the chart.
 func LifetimeOf(resource *unstructured.Unstructured, announced *metav1.Time, now time.Time) Lifetime {
 	if resource.GroupVersionKind() != v1.GroupVersion.WithKind(v1.Kind) {
 		return Lifetime{}
@@ -51,10 +51,10 @@ func LifetimeOf(resource *unstructured.Unstructured, announced *metav1.Time, now
 	return l
 }
 
-// End returns when the resource is to be deleted; the zero time for never.
+// End returns when the resource will be deleted; the zero time for never.
 func (l Lifetime) End() time.Time { return l.ends }
 
-// Over reports whether the resource is to be deleted.
+// Over reports whether the resource must be deleted.
 func (l Lifetime) Over(now time.Time) bool { return !l.ends.IsZero() && !now.Before(l.ends) }
 
 // Ending reports whether it is time to warn of the end.

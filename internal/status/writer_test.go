@@ -119,8 +119,8 @@ func TestAStatusThatSomebodyElseWroteIsPutRight(t *testing.T) {
 	}
 }
 
-// Two processes may lead for a moment, and each writes what differs from the status that it knows. What comes of that never says of one
-// generation what was found of another.
+// Two processes may lead for a moment, and each writes what differs from the status that it knows. The result never
+// shows for one generation what was found for another.
 func TestAStatusOfOneGenerationIsNeverTakenForThatOfAnother(t *testing.T) {
 	said := func(generation int64, ready metav1.ConditionStatus, replicas int32) *v1.AppServiceStatus {
 		return &v1.AppServiceStatus{ObservedGeneration: generation, Replicas: replicas, Conditions: []metav1.Condition{

@@ -10,7 +10,7 @@ import (
 )
 
 // A write that costs more than a policy may is refused for all users, whatever their rights. So the most expensive writes have to fit: names
-// of the greatest length, all of them new, as many others before, and each one checked by itself.
+// of the greatest length, all of them new, as many others before, and each one checked alone.
 func TestTheMostExpensiveWritesFit(t *testing.T) {
 	long := func(prefix string, i int) string { return fmt.Sprintf("%s%0*d", prefix, 253-len(prefix), i) }
 	policies := Policies()

@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// What a namespace sets for all its resources is written by whoever may write its ConfigMap appservice-defaults, and no policy asks that user.
+// Defaults of a namespace are written by users who may write its ConfigMap appservice-defaults, and no policy checks them.
 func TestNamespacesSetNoReferences(t *testing.T) {
 	text, err := os.ReadFile("../../watches.yaml")
 	require.NoError(t, err)

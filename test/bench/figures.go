@@ -117,7 +117,7 @@ func of(phase *Phase, value func(*Phase) float64) float64 {
 	return value(phase)
 }
 
-// noop is the cost of a reconcile without changes for a contender, of which each figure may be unknown.
+// noop is the cost of a reconcile without changes for a contender, where each figure may be unknown.
 func (r *Results) noop(letter string) NoOp {
 	result := r.of(letter)
 	if result == nil || result.NoOp == nil || result.NoOp.Reconciles == 0 {

@@ -15,7 +15,7 @@ import (
 //go:embed benchmarks.md.tmpl
 var page string
 
-// report judges the results and writes them: a page, plots and JSON. What it prints ends with the line BENCH.
+// report judges the results and writes them: a page, plots and JSON. Its output ends with the line BENCH.
 func (b *bench) report(results *Results) {
 	results.judge()
 	folder := b.outFolder()

@@ -27,7 +27,7 @@ type Result struct {
 	Phases []*Phase `json:"phases"`
 
 	Alone *Latency `json:"alone,omitempty"` // from apply to Deployment, one at a time
-	Drift *Latency `json:"drift,omitempty"` // from a change of a Deployment until it is put back
+	Drift *Latency `json:"drift,omitempty"` // from a change of a Deployment until it is restored
 	NoOp  *NoOp    `json:"noOp,omitempty"`
 
 	SettledMiB float64 `json:"settledMiB,omitempty"` // resident memory after the idle phase

@@ -119,7 +119,7 @@ func (s *scene) count(names []string, image string, ingress bool) int {
 	return count
 }
 
-// gone returns the number of names of which nothing is left.
+// gone returns the number of names without any object left.
 func (s *scene) gone(names []string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -22,7 +22,7 @@ type settings struct {
 	skip    map[string]bool // phases to leave out
 	out     string          // folder for benchmarks.md, empty for bin/bench
 	docs    bool            // publish the results in docs
-	reuse   string          // results of an earlier run, of which the stock peers' are taken
+	reuse   string          // results of an earlier run, for the stock peers
 	profile bool            // write profiles of the operator instead of results
 	guards  bool            // with the policies of config/admission
 	cluster string

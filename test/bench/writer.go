@@ -19,7 +19,7 @@ import (
 	"github.com/example/appservice-operator/test/bench/objects"
 )
 
-// writer creates and changes what the contenders process.
+// writer creates and changes the resources that the contenders process.
 type writer interface {
 	Create(ctx context.Context, name string) error
 	Delete(ctx context.Context, name string) error

@@ -76,7 +76,8 @@ func TestChartsAreFollowedWithoutARestart(t *testing.T) {
 	})
 }
 
-// If the first chart cannot be used, there is none before it: what runs stays as it is, and everything continues when the chart is fixed.
+// If the first chart cannot be used, there is none before it: running objects stay as they are, and everything
+// continues when the chart is fixed.
 func TestAManagerThatStartsWithAChartThatCannotBeUsedWaitsForIt(t *testing.T) {
 	cluster := controlPlane(t)
 	namespace := cluster.Namespace(t)
@@ -156,7 +157,7 @@ func follow(t *testing.T, cluster *harness.Cluster, apps []*v1.AppService, versi
 	}
 }
 
-// refused waits until the metric says whether the files of the chart can be used.
+// refused waits until the metric reports whether the files of the chart can be used.
 func refused(t *testing.T, want float64) {
 	t.Helper()
 	harness.Eventually(t, fmt.Sprintf("appservice_chart_load_failed becomes %v", want), func() error {

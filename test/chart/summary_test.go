@@ -40,7 +40,7 @@ func (s *summary) set(key, value string) {
 	s.values[key] = value
 }
 
-// line is the last line of the run. What was not shown has the value "-".
+// line is the last line of the run. A part that was not shown has the value "-".
 func (s *summary) line() string {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()

@@ -15,7 +15,7 @@ import (
 	"github.com/example/appservice-operator/test/harness"
 )
 
-// What import writes for a running workload is adopted; since the main container gets another name, that needs the permission to restart.
+// The AppService that import writes for a running workload is adopted; since the main container gets another name, that needs the permission to restart.
 func TestWhatWasImportedIsAdopted(t *testing.T) {
 	t.Parallel()
 	u := newUser(t, cluster.Namespace(t))

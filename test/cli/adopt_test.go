@@ -31,7 +31,7 @@ import (
 // adopting counts what the figures are computed from.
 var adopting struct{ adopted, restarted atomic.Int32 }
 
-// What users, or Helm, installed belongs to an AppService afterwards, and the same pods run.
+// Objects that users, or Helm, installed belong to an AppService afterwards, and the same pods run.
 func TestAdoption(t *testing.T) {
 	cases := map[string]struct {
 		install func(t *testing.T, u *user)

@@ -79,7 +79,7 @@ func runDocumented(t *testing.T, commands []page.Command) {
 	u := newUser(t, cluster.Namespace(t))
 	cluster.Manager(t, u.namespace)
 	u.web(t)
-	// What the walk-through of docs/policy-and-tenants.md creates.
+	// The namespace of the walk-through in docs/policy-and-tenants.md.
 	defer u.run(t, "kubectl delete namespace team-a-web --ignore-not-found --wait=false", nil)
 	for _, each := range commands {
 		line := each.Text

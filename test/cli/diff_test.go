@@ -16,7 +16,7 @@ import (
 	"github.com/example/appservice-operator/internal/controller/release"
 )
 
-// otherChart is the chart, but for a field of the pods.
+// otherChart is the chart, except for a field of the pods.
 const otherChart = `cp -rL helm-charts/appservice next && ` +
 	`sed -i 's/^\( *\)terminationMessagePolicy.*/&\n\1terminationMessagePath: \/dev\/other/' next/templates/_pod.tpl`
 

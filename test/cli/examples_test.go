@@ -22,7 +22,7 @@ import (
 // figuresFile is the variable that names the folder for the figures that make test-cli sums up.
 const figuresFile = "CLI_FIGURES"
 
-// Annotations by which commands say how they are to be tested.
+// Annotations by which commands say how they must be tested.
 const (
 	// offline commands make no request, unless a flag asks for that.
 	offline = "offline"

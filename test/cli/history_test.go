@@ -84,7 +84,7 @@ func TestUndoAndReleaseTasks(t *testing.T) {
 	u.must(t, 0, "kubectl wait appservice/web --timeout 2m --for jsonpath='{.status.runs[0].result}'=Complete")
 }
 
-// What a GitOps tool applies is changed at its source.
+// An AppService that a GitOps tool applies is changed at its source.
 func TestUndoPrintsWhatASourceHasToSay(t *testing.T) {
 	t.Parallel()
 	namespace, _ := cluster.ManagedNamespace(t)

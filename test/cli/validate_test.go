@@ -117,7 +117,7 @@ func TestValidateSaysWhatTheAPIServerSays(t *testing.T) {
 	}
 }
 
-// What the API server stores and the operator refuses, validate refuses, too.
+// Specs that the API server stores and the operator refuses, validate refuses, too.
 func TestValidateSaysWhatTheOperatorRefuses(t *testing.T) {
 	t.Parallel()
 	u := newUser(t, cluster.Namespace(t))
@@ -160,7 +160,7 @@ func entries(count int, format string) string {
 	return out.String()
 }
 
-// What only a cluster can know is refused there, and validate does not report it. The page of validate lists these cases.
+// Mistakes that only a cluster can find are refused there, and validate does not report them. The page of validate lists these cases.
 func TestValidateDoesNotKnowWhatOnlyTheClusterKnows(t *testing.T) {
 	t.Parallel()
 	u := newUser(t, cluster.Namespace(t))

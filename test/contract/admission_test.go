@@ -24,7 +24,7 @@ import (
 var asked = []string{reference.Secret, reference.ConfigMap, reference.ServiceAccount, reference.PersistentVolumeClaim}
 
 // unguarded returns an error if a rendered object refers to something by a name about which no policy asks a user without rights who writes the
-// spec. What is rendered as well is the resource's own, or a conflict; so is the Secret that cert-manager fills for its Ingress.
+// spec. A rendered object is the resource's own, or a conflict; so is the Secret that cert-manager fills for its Ingress.
 func unguarded(policies []*admission.Policy, kind, name string, spec map[string]any, objects []*unstructured.Unstructured) error {
 	written := try.Get(json.Marshal(spec))
 	said := strings.Join(admission.Refusals(policies, admission.Write{Kind: kind, Now: string(written)}), "\n")

@@ -20,7 +20,7 @@ type undo struct {
 	do      func(context.Context) error
 }
 
-// later puts something on the list of what is to be undone, which goes from the last to the first.
+// later puts a step on the list of steps to undo, which goes from the last to the first.
 func (d *demo) later(command string, do func(context.Context) error) {
 	d.undo = append(d.undo, undo{command: command, do: do})
 }
@@ -136,7 +136,7 @@ func (d *demo) installCRD(ctx context.Context) {
 	try.Do(d.cluster.Rediscover(ctx))
 }
 
-// laterKubectl puts a kubectl command on the list of what is to be undone.
+// laterKubectl puts a kubectl command on the list of steps to undo.
 func (d *demo) laterKubectl(args ...string) {
 	d.later(commandLine("kubectl", args), func(ctx context.Context) error {
 		_, err := d.quietly(ctx, args...)

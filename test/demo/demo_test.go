@@ -35,7 +35,7 @@ func TestATemplateOfTheChartIsEdited(t *testing.T) {
 	assert.Error(t, editTemplate(path), "a template without the line is edited without an error")
 }
 
-// What the demo applies to show troubles is the sample with the trouble, and follows when the sample changes.
+// The demo shows troubles by the sample with the trouble, and follows when the sample changes.
 func TestTroublesAreTheSampleWithOneChange(t *testing.T) {
 	cases := map[string]func(trouble, sample *v1.AppService){
 		"broken-image.yaml": func(trouble, sample *v1.AppService) {

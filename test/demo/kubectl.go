@@ -92,7 +92,7 @@ func commandLine(program string, args []string) string {
 	return strings.Join(words, " ")
 }
 
-// quote makes one word of a string, for any POSIX shell. Of a flag, it quotes the value alone.
+// quote makes one word of a string, for any POSIX shell. For a flag, it quotes the value alone.
 func quote(word string) string {
 	if flag, value, ok := strings.Cut(word, "="); ok && strings.HasPrefix(flag, "--") {
 		return flag + "=" + quote(value)

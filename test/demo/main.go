@@ -2,8 +2,8 @@
 // kubectl command on the way. "make demo" runs it.
 //
 // It brings up a control plane with simulated nodes and runs the manager beside it, as a child process. Whatever a step
-// brings, it also puts on a list of what is to be undone: the last step, a failure and an interrupt all undo that list,
-// and nothing else. So a cluster that was there before (CLUSTER=current, or a CLUSTER_NAME that is up) stays, and so
+// brings, it also puts on a list of steps to undo: the last step, a failure and an interrupt all undo that list,
+// and nothing else. So an existing cluster (CLUSTER=current, or a CLUSTER_NAME that is up) stays, and so
 // does its CRD. With KEEP=1 the list is printed instead, as commands. The demo never writes into the tree.
 package main
 

@@ -93,7 +93,7 @@ func decode[T any](t *testing.T, object unstructured.Unstructured) *T {
 	return out
 }
 
-// summary is the status of an AppService of which a recording shows the Deployment.
+// summary is the status of an AppService whose Deployment is in a recording.
 func (r recording) summary(t *testing.T) *v1.AppServiceStatus {
 	t.Helper()
 	resource := &unstructured.Unstructured{}

@@ -47,7 +47,7 @@ func web(namespace, name string, nodePort int32) *v1.AppService {
 	return app
 }
 
-// named is an AppService of which nothing is known but its name.
+// named is an AppService with only a name.
 func named(name string) *v1.AppService {
 	return &v1.AppService{ObjectMeta: metav1.ObjectMeta{Namespace: apps, Name: name}}
 }

@@ -150,7 +150,7 @@ func (s *suite) refuseOperator(ctx context.Context) error {
 	}
 }
 
-// command runs a command in the repository, on the cluster under test. What it prints is shown if it fails.
+// command runs a command in the repository, on the cluster under test. Its output is shown if it fails.
 func (s *suite) command(ctx context.Context, args ...string) error {
 	command := exec.CommandContext(ctx, args[0], args[1:]...)
 	command.Dir = s.root

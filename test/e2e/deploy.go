@@ -149,7 +149,7 @@ func (s *suite) restartsIn(ctx context.Context, namespace string) map[string]int
 	return counts
 }
 
-// undeploy removes the manager. Applications go on.
+// undeploy removes the manager. Applications continue.
 func undeploy(ctx context.Context, s *suite) {
 	var pods corev1.PodList
 	try.Do(s.client.List(ctx, &pods, client.InNamespace(apps)))

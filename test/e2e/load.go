@@ -68,7 +68,7 @@ func (l *load) stop() (int, error) {
 	return l.requests, nil
 }
 
-// underLoad does something while requests come in, of which none may fail.
+// underLoad does something while requests come in, none of which may fail.
 func (s *suite) underLoad(ctx context.Context, nodePort int, do func()) {
 	l := s.startLoad(ctx, nodePort)
 	err := try.Catch(do)

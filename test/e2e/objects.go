@@ -17,7 +17,7 @@ import (
 // objects are objects of a cluster, each by its kind, namespace and name.
 type objects map[string]bool
 
-// everything returns all objects of the cluster but those that come and go by themselves.
+// everything returns all objects of the cluster except those that come and go on their own.
 func (s *suite) everything(ctx context.Context) (objects, error) {
 	return s.list(ctx, metav1.NamespaceAll)
 }
@@ -60,7 +60,7 @@ func (s *suite) list(ctx context.Context, namespace string) (objects, error) {
 	return found, nil
 }
 
-// transient says whether objects of a kind come and go by themselves, or cannot be listed.
+// transient reports whether objects of a kind come and go on their own, or cannot be listed.
 func transient(r metav1.APIResource) bool {
 	return !slices.Contains(r.Verbs, "list") ||
 		slices.Contains([]string{"Event", "Lease", "ComponentStatus", "PodMetrics", "NodeMetrics"}, r.Kind)

@@ -114,7 +114,7 @@ func unsubscribe(ctx context.Context, s *suite) {
 	})
 	for _, args := range [][]string{
 		{"make", "uninstall"},
-		// What OLM has made and leaves behind.
+		// Objects that OLM has made and leaves behind.
 		{"kubectl", "delete", "clusterroles", "--selector=olm.managed=true,app.kubernetes.io/name=" + olm.Package},
 		{"kubectl", "delete", "operators.operators.coreos.com", olm.Package + "." + home},
 		{"kubectl", "delete", "operatorgroups", "all", "--namespace=" + home},

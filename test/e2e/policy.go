@@ -10,7 +10,7 @@ import (
 	"github.com/example/appservice-operator/test/try"
 )
 
-// bothPolicies has an application refused by the policy shared, which no file chooses, run under open, and go on running under shared.
+// bothPolicies has an application refused by the policy shared, which no file chooses, run under open, and continue to run under shared.
 func bothPolicies(ctx context.Context, s *suite) {
 	app := web(apps, "policed", 0)
 	app.Spec.PodLabels = map[string]v1.Label{"velero.io/exclude-from-backup": "true"}

@@ -1,4 +1,5 @@
-// Package endstate compares what AppServices became. It owns the list of what is never the same twice, and why.
+// Package endstate compares what AppServices became. It owns the list of fields that are never the same twice, with
+// reasons.
 package endstate
 
 import (
@@ -25,9 +26,10 @@ import (
 	"github.com/example/appservice-operator/internal/render/hooks"
 )
 
-// Of is the status of an AppService, under the key status, and its objects, under kind and name, without what is never the
-// same twice: identities, times, counters of changes, and what the cluster allocates. Objects are read from a reader of their own,
-// which may be a cache: to read every kind from the API server again and again would keep it from all else.
+// Of is the status of an AppService, under the key status, and its objects, under kind and name, without what is
+// never the same twice: identities, times, counters of changes, and what the cluster allocates. Objects are read from
+// a reader of their own, which may be a cache: to read every kind from the API server again and again would keep it
+// from all else.
 func Of(ctx context.Context, live, objects client.Reader, app *v1.AppService) (map[string]any, error) {
 	self := &unstructured.Unstructured{}
 	self.SetGroupVersionKind(v1.GroupVersion.WithKind(v1.Kind))
@@ -60,7 +62,7 @@ func kindsOf(folder string) ([]schema.GroupVersionKind, error) {
 	return chart.Kinds(loaded), nil
 }
 
-// Objects lists what an AppService controls or keeps, release records excepted. Nobody may change what comes from a cache.
+// Objects lists what an AppService controls or keeps, release records excepted. Nobody may change objects from a cache.
 func Objects(ctx context.Context, objects client.Reader, app client.Object) ([]*unstructured.Unstructured, error) {
 	kinds, err := kinds()
 	if err != nil {

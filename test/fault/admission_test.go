@@ -43,7 +43,7 @@ var mutations = []struct{ name, group, resource, expression string }{
 	{"another-default", "", "services", `Object{spec: Object.spec{sessionAffinity: "ClientIP"}}`},
 }
 
-// admission are the scenarios with policies that refuse or change what the operator writes.
+// admission are the scenarios with policies that refuse or change writes of the operator.
 func admission() []scenario {
 	var list []scenario
 	for _, kind := range policed {
@@ -108,7 +108,8 @@ func (s *scene) keepsGrace() {
 	}
 }
 
-// peace waits until the AppService is ready and no request is made any more, and checks that no two clients kept undoing each other's writes.
+// peace waits until the AppService is ready and no request is made any more, and checks that no two clients kept
+// undoing each other's writes.
 func (s *scene) peace() {
 	s.Helper()
 	s.settled(s.T, step{})
@@ -183,7 +184,8 @@ var probes = map[string]string{
 	"deployments": `{apiVersion: apps/v1, kind: Deployment, spec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: app, image: x:1}]}}}}`,
 }
 
-// mutates waits until the policy of the namespace changes new objects of a kind: a dry run there differs from one in another namespace.
+// mutates waits until the policy of the namespace changes new objects of a kind: a dry run there differs from one in
+// another namespace.
 func (s *scene) mutates(resource string) {
 	s.Helper()
 	made := func(namespace string) (string, error) {

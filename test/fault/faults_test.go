@@ -15,7 +15,7 @@ import (
 	"github.com/example/appservice-operator/test/harness"
 )
 
-// reference is the outcome of a workload without faults: the state after each step, and what was written.
+// reference is the outcome of a workload without faults: the state after each step, and the writes.
 type reference struct {
 	states  []state
 	masks   []map[string]bool
@@ -131,7 +131,7 @@ func (p *player) learn(t *testing.T, w workload) {
 	for i := range states[0] {
 		r.masks = append(r.masks, masked(states[0][i], states[1][i]))
 	}
-	if r.changes["delete horizontalpodautoscalers/"+appName] > 0 { // one that a fault leaves alive for longer goes on scaling
+	if r.changes["delete horizontalpodautoscalers/"+appName] > 0 { // one that a fault leaves alive for longer continues to scale
 		r = r.whateverOthersWrote()
 	}
 	p.mu.Lock()

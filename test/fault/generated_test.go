@@ -173,7 +173,7 @@ func (v *vault) change(name, key string) {
 	delete(v.may, name+"/"+key)
 }
 
-// keysOf returns the keys that a Secret is to be filled with: none if it is not one that the operator fills.
+// keysOf returns the keys that a Secret must be filled with: none if it is not one that the operator fills.
 func keysOf(secret *unstructured.Unstructured) (keys []string) {
 	annotation := secret.GetAnnotations()[v1.AnnotationGenerate]
 	if annotation == "" || secret.GetKind() != "Secret" {
@@ -191,7 +191,7 @@ func keysOf(secret *unstructured.Unstructured) (keys []string) {
 	return keys
 }
 
-// lacking returns the keys that a Secret is to be filled with and has not.
+// lacking returns the keys that a Secret must be filled with and has not.
 func lacking(secret *unstructured.Unstructured) []string {
 	data, _, _ := unstructured.NestedStringMap(secret.Object, "data")
 	return slices.DeleteFunc(keysOf(secret), func(key string) bool { return data[key] != "" })

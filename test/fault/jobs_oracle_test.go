@@ -48,19 +48,19 @@ func onlyPodsOfJobs() map[client.Object]cache.ByObject {
 	return map[client.Object]cache.ByObject{pod: {Label: labels.NewSelector().Add(*ofJobs)}}
 }
 
-// ledger is what the AppJob, or the release task of the AppService, of a namespace was asked to run, and what ran. It is filled from the writes of the test and from watches, and
-// knows nothing of how the operator identifies a run.
+// ledger is what the AppJob, or the release task of the AppService, of a namespace was asked to run, and the runs. It
+// is filled from the writes of the test and from watches, and knows nothing of how the operator identifies a run.
 type ledger struct {
 	kind     string
 	plan     string
-	asked    []string             // what is to run, again each time that this changed
+	asked    []string             // what should run, again each time that this changed
 	wanted   bool                 // the AppJob was not deleted
 	held     bool                 // spec.suspend holds it back
 	ran      []string             // the Jobs that were ever not suspended, in order
 	jobs     map[types.UID]bool   // those Jobs
 	pods     map[types.UID]jobPod // that have not ended
 	overlaps []string
-	waits    map[string]bool // images whose release tasks do not end well by themselves
+	waits    map[string]bool // images whose release tasks do not end well on their own
 	early    []string        // of these, what was rolled out
 	says     string          // the messages of its conditions; empty if there is no AppJob that waits
 	there    bool
@@ -82,7 +82,7 @@ func (s *stage) counts(plan, kind string) {
 	seen.ledgers[s.namespace] = &ledger{kind: kind, plan: plan, jobs: map[types.UID]bool{}, pods: map[types.UID]jobPod{}, waits: map[string]bool{}, freed: map[types.UID]bool{}}
 }
 
-// asked records what a written AppJob or AppService is to run.
+// asked records the runs that a written AppJob or AppService requests.
 func (w *world) asked(app *unstructured.Unstructured) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -111,8 +111,8 @@ func (w *world) unasked(app *unstructured.Unstructured) {
 	}
 }
 
-// askedBy and ranBy return what an AppJob or a release task is to run, and what a Job runs, in the same form. A task that succeeded does not run
-// again on request.
+// askedBy and ranBy return what an AppJob or a release task should run, and what a Job runs, in the same form. A task
+// that succeeded does not run again on request.
 func askedBy(app *unstructured.Unstructured) string {
 	image, _, _ := unstructured.NestedString(app.Object, "spec", "image")
 	if app.GetKind() == v1.Kind {
@@ -193,7 +193,7 @@ func (l *ledger) notePod(pod *unstructured.Unstructured, gone bool) {
 	}
 }
 
-// twice lists what ran more often than it was asked for.
+// twice lists runs that happened more often than they were requested.
 func (l *ledger) twice() []string {
 	more := map[string]int{}
 	for _, what := range l.ran {
@@ -206,7 +206,7 @@ func (l *ledger) twice() []string {
 	return slices.Sorted(maps.Keys(more))
 }
 
-// lost returns what was asked for last, if that is not what ran last.
+// lost returns the last requested run, if it is not the last run.
 func (l *ledger) lost() string {
 	if l.wanted && !l.held && (len(l.ran) == 0 || l.ran[len(l.ran)-1] != l.asked[len(l.asked)-1]) {
 		return l.asked[len(l.asked)-1]
@@ -222,7 +222,7 @@ func (w *world) runs(namespace string) (ran []string, pods int) {
 	return slices.Clone(l.ran), len(l.pods)
 }
 
-// judge fails the plans of AppJobs that ran more often than asked, or while an earlier run went on, or not at all.
+// judge fails the plans of AppJobs that ran more often than asked, or while an earlier run continued, or not at all.
 func (w *world) judge(t *testing.T) {
 	t.Helper()
 	w.mu.Lock()
@@ -246,8 +246,8 @@ func (w *world) judge(t *testing.T) {
 	}
 }
 
-// holdPods keeps each pod of the AppJob that has not ended, once it is deleted, until the status says that it is waited for: an operator that
-// does not wait starts the next run meanwhile.
+// holdPods keeps each pod of the AppJob that has not ended, once it is deleted, until the status says that it is
+// waited for: an operator that does not wait starts the next run meanwhile.
 func (s *stage) holdPods(t *testing.T) {
 	t.Helper()
 	if s.kind != jobKind {

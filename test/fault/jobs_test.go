@@ -21,7 +21,8 @@ import (
 	"github.com/example/appservice-operator/test/harness"
 )
 
-// The specs of AppJobs. The pods of once and its variants end by themselves, those of long and its variants go on until they are deleted.
+// The specs of AppJobs. The pods of once and its variants end by themselves, those of long and its variants continue
+// until they are deleted.
 const (
 	once = `
 image: report:1
@@ -58,7 +59,8 @@ func (w workload) stage(t *testing.T, name, server string) *stage {
 	return s
 }
 
-// jobScenarios lists the plans of AppJobs in which more fails than one request, or something else. Some are made of the points of a workload.
+// jobScenarios lists the plans of AppJobs in which more fails than one request, or something else. Some are made of
+// the points of a workload.
 func (p *player) jobScenarios() []scenario {
 	list, tasks := slices.Concat(lateJobs(), jobSurroundings()), ofKind(v1.Kind, lateTasks())
 	r := p.references[changing]
@@ -105,7 +107,8 @@ var changesWhileDead = map[string]func(*scene) string{
 	},
 }
 
-// changesWhileDead lets the operator die at a request of a change, and changes the AppJob once more before it starts again.
+// changesWhileDead lets the operator die at a request of a change, and changes the AppJob once more before it starts
+// again.
 func (s *scene) changesWhileDead(at harness.Point, fault harness.FaultKind, change func(*scene) string) {
 	s.with(long)
 	s.line.Start()
@@ -140,7 +143,8 @@ func (s *scene) elected(options *operator.Options, _ *harness.Requests) {
 	options.LeaderElection, options.LeaderElectionNamespace = true, s.namespace
 }
 
-// standbyIsLate lets a standby take over that sees a resource as it was before a change. The leader ends at a fault, or after the change.
+// standbyIsLate lets a standby take over that sees a resource as it was before a change. The leader ends at a fault,
+// or after the change.
 func (s *scene) standbyIsLate(resource string, fault *harness.Fault) {
 	s.process = launch(s.T, s.as, s.namespace, s.view, s.elected)
 	leader := s.leads("")
@@ -194,7 +198,8 @@ func lateJobs() []scenario {
 	return list
 }
 
-// restartsLate starts an operator that sees a resource as it was before the last change, which has run. It runs nothing.
+// restartsLate starts an operator that sees a resource as it was before the last change, which has run. It runs
+// nothing.
 func (s *scene) restartsLate(resource, first, changed string) {
 	s.with(first)
 	version := s.version()
@@ -326,7 +331,7 @@ func appJobFirst(s *scene) {
 	s.endsAs(once)
 }
 
-// dropJobs deletes all Jobs, as a policy does that deletes what has ended.
+// dropJobs deletes all Jobs, as a policy does that deletes ended Jobs.
 func (s *scene) dropJobs() {
 	s.Helper()
 	objects, err := seen.objects(s.Context(), s.namespace)

@@ -133,7 +133,7 @@ func podless(objects map[string]*unstructured.Unstructured) error {
 	return nil
 }
 
-// stepTo is the step to a spec. An AppJob whose pods follow a script goes on.
+// stepTo is the step to a spec. An AppJob whose pods follow a script continues.
 func stepTo(spec string) step {
 	if strings.Contains(spec, scripted) {
 		return step{spec: spec, ready: metav1.ConditionFalse}

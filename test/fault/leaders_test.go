@@ -66,7 +66,7 @@ func (s *scene) leads(not string) string {
 	return holder
 }
 
-// leaderEnds ends the leader while it installs a fleet, and lets the other one go on.
+// leaderEnds ends the leader while it installs a fleet, and lets the other one continue.
 func leaderEnds(s *scene, size int, end func(*harness.Process)) {
 	first := s.program(cluster.Kubeconfig)
 	leader := s.leads("")

@@ -11,8 +11,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// noticed returns what shows that the operator has not processed a step yet. A status says which generation it speaks of, and nothing of a change that
-// makes no generation: that an operator has been quiet for a while means nothing on a machine on which it has not been scheduled for as long.
+// noticed returns what shows that the operator has not processed a step yet. A status says which generation it speaks of, but
+// not of a change without a generation: that an operator has been quiet for a while means nothing on a machine on which
+// it has not been scheduled for as long.
 func (s *stage) noticed(step step, objects map[string]*unstructured.Unstructured) error {
 	for _, what := range step.undone {
 		object := s.object(what)

@@ -16,7 +16,7 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 )
 
-// What the simulated nodes report of pods that do not run (tools/controlplane/stages.yaml), as JSON.
+// Reports of the simulated nodes about pods that do not run (tools/controlplane/stages.yaml), as JSON.
 const (
 	noImage = `{phase: Pending, conditions: [{type: Ready, status: "False"}], containerStatuses: [{name: app, image: x, imageID: "", ready: false, ` +
 		`restartCount: 0, state: {waiting: {reason: ImagePullBackOff, message: "Back-off pulling image x:1: ErrImagePull: rpc error: code = NotFound desc = not found"}}}]}`

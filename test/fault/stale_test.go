@@ -153,7 +153,7 @@ func (s *scene) blind() {
 	}
 }
 
-// after checks the end: the state is that of a fresh AppService, and nothing but records was deleted.
+// after checks the end: the state is that of a fresh AppService, and only records were deleted.
 func (s *scene) after(move move) {
 	s.Helper()
 	s.fault()

@@ -217,7 +217,7 @@ func short(text string) string {
 	return text
 }
 
-// listed puts the first differences on lines of their own. Of an object that is missing or superfluous, it prints only the name.
+// listed puts the first differences on lines of their own. For a missing or superfluous object, it prints only the name.
 func listed(differs []string) string {
 	var lines []string
 	for _, line := range differs {

@@ -27,7 +27,7 @@ release: {command: [migrate]}
 // jobScript is the annotation of the pods of Jobs that says what the simulated node does with them.
 const jobScript = "script.kwok.x-k8s.io/jobs"
 
-// The release tasks of a new version that do not end well by themselves.
+// The release tasks of a new version that do not end well on their own.
 var (
 	newVersion = with(tasked, `image: nginx:1.27`)
 	failing    = with(newVersion, following(jobScript, `{phase: Failed, containerStatuses: [{name: release, image: x, imageID: "", ready: false, restartCount: 0, `+
@@ -118,7 +118,7 @@ func (w *world) mayRollOut(namespace, image string) {
 	delete(w.ledgers[namespace].waits, image)
 }
 
-// waitsFor records that the task of an AppService does not end well by itself.
+// waitsFor records that the task of an AppService does not end well on its own.
 func (l *ledger) waitsFor(app *unstructured.Unstructured) {
 	image, _, _ := unstructured.NestedString(app.Object, "spec", "image")
 	script, follows, _ := unstructured.NestedString(app.Object, "spec", "podAnnotations", jobScript)

@@ -46,7 +46,7 @@ func (p *player) verify(t *testing.T) {
 	p.disband(t)
 }
 
-// all starts an operator for each part of what was played.
+// all starts an operator for each part of the plans that were played.
 func all(t *testing.T) (running []*harness.Manager) {
 	t.Helper()
 	for _, server := range []string{together, alone, through} {
@@ -77,7 +77,7 @@ func (p *player) unchanged(t *testing.T) {
 	}
 }
 
-// disband deletes all AppServices, and fails the plans of which something is left.
+// disband deletes all AppServices, and fails the plans that leave something.
 func (p *player) disband(t *testing.T) {
 	t.Helper()
 	for _, one := range p.played {

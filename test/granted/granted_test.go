@@ -40,7 +40,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// What the operator may do is in files that are made: no wildcard comes into them, and nothing by which it could get further rights.
+// The rights of the operator are in generated files: no wildcard comes into them, and nothing by which it could get further rights.
 func TestWhatIsGranted(t *testing.T) {
 	plain, err := Plain()
 	require.NoError(t, err)

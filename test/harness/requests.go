@@ -129,7 +129,7 @@ func (r *Requests) Mark() int {
 	return len(r.list)
 }
 
-// from returns the requests since a mark that are to be kept.
+// from returns the requests since a mark that must be kept.
 func (r *Requests) from(mark int, keep func(Request) bool) []Request {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -149,8 +149,8 @@ func (r *Requests) Since(mark int) []Request {
 	})
 }
 
-// OfObjectsSince returns those requests since a mark that are about objects. What the cluster serves is asked again when any test
-// beside installs a kind, or deletes one.
+// OfObjectsSince returns those requests since a mark that are about objects. Discovery is excluded: it repeats when any
+// other test installs or deletes a kind.
 func (r *Requests) OfObjectsSince(mark int) []Request {
 	return slices.DeleteFunc(r.Since(mark), func(request Request) bool { return request.Target() == Target{} })
 }

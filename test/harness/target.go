@@ -18,7 +18,7 @@ func (t Target) String() string {
 	return text
 }
 
-// Target reads from the path what a request is about. The name of what is created by POST is in the body only.
+// Target reads from the path what a request is about. The name of an object that is created by POST is in the body only.
 func (r Request) Target() Target {
 	parts := strings.Split(strings.Trim(r.Path, "/"), "/")
 	skip := 2 // api/v1

@@ -11,7 +11,7 @@ import (
 )
 
 // View is what an operator sees of the cluster through its watches, and of the APIs that it serves. It can freeze, start in the past, and lose
-// events. What the operator reads by name, or lists without a version, is not affected: the API server answers that from storage.
+// events. Reads by name, and lists without a version, are not affected: the API server answers that from storage.
 type View struct {
 	mu     sync.Mutex
 	except string          // the resource whose events still pass

@@ -1,10 +1,11 @@
 //go:build cluster
 
-// Package injection proves that no text of a spec becomes more than a text. For each text that the schema of a custom resource
-// definition knows, of Kubernetes' types too, and for each key of a map, it makes a spec in which that text matters, and puts there what
-// means something to YAML, to templates, to shells and to Helm. It is rendered past the schema, so that nothing but translator, templates
-// and hooks interprets it: the objects and their fields must be those of a harmless word, with the text byte for byte wherever the
-// word was; or the spec is refused, in one line that names the field.
+// Package injection proves that no text of a spec becomes more than a text. For each text that the schema of a custom
+// resource definition knows, of Kubernetes' types too, and for each key of a map, it makes a spec in which that text
+// matters, and puts there what means something to YAML, to templates, to shells and to Helm. It is rendered past the
+// schema, so that only translator, templates and hooks interpret it: the objects and their fields must be those of a
+// harmless word, with the text byte for byte wherever the word was; or the spec is refused, in one line that names
+// the field.
 package injection
 
 import (
@@ -97,7 +98,8 @@ func (k *kind) refuses(t *testing.T, l leaf) {
 	})
 }
 
-// try puts each payload in the place of a leaf, and reports what is wrong with the refusal, or with what is rendered.
+// try puts each payload in the place of a leaf, and reports what is wrong with the refusal, or with the rendered
+// objects.
 func (k *kind) try(t *testing.T, l leaf, wrong func(result *render.Result, payload string) string) {
 	t.Helper()
 	for name, payload := range payloads {

@@ -104,7 +104,7 @@ func (k *kind) spec(t *testing.T, l leaf, text any) map[string]any {
 	return spec
 }
 
-// base is what the spec holds besides, as far as the kind has such fields.
+// base is the rest of the spec, as far as the kind has such fields.
 func (k *kind) base(path string) map[string]any {
 	base := k.maker.Base(path)
 	for name := range base {

@@ -29,14 +29,14 @@ type leaf struct {
 	path []step
 	// isKey says that the leaf is the key that the last step leads by, not the value there.
 	isKey bool
-	// limited says that the leaf decides what is rendered, as one of a few words.
+	// limited says that the leaf selects the rendered objects, as one of a few words.
 	limited bool
 	// sound are values that are always accepted: all of those few words.
 	sound []any
 }
 
-// silent reports whether nothing is rendered of a leaf, whatever it holds: how long a resource lives, how sidecars start again, and how
-// images are pulled, which is compared as what follows from their tags.
+// silent reports whether nothing is rendered of a leaf, whatever it holds: how long a resource lives, how sidecars
+// start again, and how images are pulled, which is compared as what follows from their tags.
 func (l leaf) silent() bool {
 	name := l.path[len(l.path)-1].name
 	return slices.Contains([]string{"spec.ttl", "spec.sidecars[].restartPolicy"}, l.String()) || name == "imagePullPolicy"
@@ -91,7 +91,7 @@ func soundOf(node specs.Node) []any {
 	return words
 }
 
-// minimal is the least that a value of a node can be. What is required is there; texts are harmless words.
+// minimal is the least that a value of a node can be. Required fields are set; texts are harmless words.
 func minimal(node specs.Node) any {
 	switch {
 	case len(node.Enum) > 0:

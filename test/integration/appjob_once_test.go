@@ -221,7 +221,7 @@ func TestAnAppJobWhoseJobsAreDeletedAfterATime(t *testing.T) {
 	require.NoError(t, counted.are("report:1"))
 }
 
-// What is changed back runs again, and so does what is asked for.
+// A Job that is changed back runs again, and so does one on request.
 func TestAnAppJobRunsAgain(t *testing.T) {
 	t.Parallel()
 	namespace, _ := cluster.ManagedNamespace(t)

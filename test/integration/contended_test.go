@@ -16,7 +16,7 @@ import (
 	"github.com/example/appservice-operator/test/harness"
 )
 
-// A field that another writer changes each time is put back twice at once, then ever less often, and the status names the writer. Other
+// A field that another writer changes each time is restored twice at once, then ever less often, and the status names the writer. Other
 // objects are repaired meanwhile.
 func TestTwoWritersOfOneFieldDoNotLoop(t *testing.T) {
 	t.Parallel()
@@ -51,7 +51,7 @@ func TestTwoWritersOfOneFieldDoNotLoop(t *testing.T) {
 	}
 }
 
-// What is deleted each time is a contest, too.
+// An object that is deleted each time is a contest, too.
 func TestAnObjectThatIsDeletedEachTime(t *testing.T) {
 	t.Parallel()
 	namespace, _ := cluster.ManagedNamespace(t)

@@ -137,7 +137,7 @@ func TestDefaultsThatDoNotFitChangeNothing(t *testing.T) {
 	first.Stop(t)
 	cluster.Manager(t, namespace)
 	cluster.Delete(t, &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "web"}})
-	eventually(t, web, v1.ReasonDriftCorrected, "create Service web") // what runs is kept alive
+	eventually(t, web, v1.ReasonDriftCorrected, "create Service web") // the recorded release is kept alive
 	heldBack("image: a namespace may not set it")
 
 	later := harness.Seed(namespace, "later")

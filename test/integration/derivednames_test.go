@@ -49,7 +49,7 @@ func TestClaimsThatAreMarkedByNameGoOn(t *testing.T) {
 	cluster.Ready(t, one)
 }
 
-// What an AppService left is not given to another one because of its name, although that one has run for some time.
+// Leftovers of an AppService are not given to another one because of its name, although that one has run for some time.
 func TestALeftClaimIsNotGivenToAnAppServiceThatRuns(t *testing.T) {
 	t.Parallel()
 	namespace, _ := cluster.ManagedNamespace(t)

@@ -35,7 +35,7 @@ type trouble struct {
 	later string
 }
 
-// What the kubelet reports about containers, as scripts for simulated pods (tools/controlplane/stages.yaml): YAML in one line.
+// Reports of the kubelet about containers, as scripts for simulated pods (tools/controlplane/stages.yaml): YAML in one line.
 const (
 	unreadyPod = `conditions: [{type: Initialized, status: "True"}, {type: Ready, status: "False", lastTransitionTime: NOW}, {type: ContainersReady, status: "False"}]`
 	readyPod   = `conditions: [{type: Initialized, status: "True"}, {type: Ready, status: "True", lastTransitionTime: NOW}, {type: ContainersReady, status: "True"}]`

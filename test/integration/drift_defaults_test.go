@@ -18,8 +18,8 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// What the API server sets in pod templates and ports, which belong to the operator as a whole, is no difference: each that was one would cost a
-// dry run of the object after every restart of the operator.
+// Defaults of the API server in pod templates and ports, which belong to the operator as a whole, are no differences:
+// each would cost a dry run of the object after every restart of the operator.
 func TestDefaultsOfTheAPIServerAreNoDrift(t *testing.T) {
 	t.Parallel()
 	namespace := cluster.Namespace(t)

@@ -16,7 +16,7 @@ import (
 	"github.com/example/appservice-operator/test/harness"
 )
 
-// What another client adds to an object: kind, name, JSON patch, and the field that must still be there at the end.
+// Additions of another client to an object: kind, name, JSON patch, and the field that must still be there at the end.
 var somebodyElses = map[string]struct {
 	tampering
 	field []string

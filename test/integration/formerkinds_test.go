@@ -35,7 +35,7 @@ func widgetReleased(t *testing.T, widget *unstructured.Unstructured, revision in
 	})
 }
 
-// What a chart no longer renders is deleted, although nothing names its kind any more when the operator starts.
+// Objects that a chart no longer renders are deleted, although nothing names its kind any more when the operator starts.
 func TestObjectsOfAKindThatTheChartNoLongerNamesAreDeleted(t *testing.T) {
 	t.Parallel()
 	namespace := cluster.Namespace(t)

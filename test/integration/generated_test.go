@@ -168,7 +168,7 @@ func TestAGeneratedValueIsRotatedByDeletingItsKey(t *testing.T) {
 	assert.Equal(t, sets+1, podRevisions(t, app), "pods roll once, for the new variable")
 	assert.Equal(t, generation+1, deployment(t, app).Generation)
 
-	// a value that somebody writes is as good as one of the operator
+	// a value that someone writes is as good as one of the operator
 	own := generatedOf(t, app)
 	own.Data["PASSWORD"] = []byte("a value of their own")
 	cluster.Update(t, own)
@@ -308,7 +308,7 @@ func TestARotationReachesPodsOfAReleaseThatWaits(t *testing.T) {
 	heldBack(t, app, "is halted, because")
 }
 
-// The program is killed with SIGKILL at each write of an install: the values that are there first are there last.
+// The program is killed with SIGKILL at each write of an install: the first values are the last ones.
 func TestGeneratedValuesSurviveSIGKILLAtEveryWrite(t *testing.T) {
 	t.Parallel()
 	atEachWrite(t, 6, valuesSurvive)

@@ -110,7 +110,7 @@ func TestOneRecordIsKeptWhereThatIsAskedFor(t *testing.T) {
 	historyIs(t, app, "2 deployed")
 }
 
-// If fewer records are to be kept, the others are deleted; nothing else is written for that, and nothing is reported.
+// If fewer records must be kept, the others are deleted; nothing else is written for that, and nothing is reported.
 func TestRecordsThatAreMoreThanAreKeptGo(t *testing.T) {
 	t.Parallel()
 	namespace, first := cluster.ManagedNamespace(t)
@@ -133,7 +133,7 @@ func TestRecordsThatAreMoreThanAreKeptGo(t *testing.T) {
 	}
 }
 
-// An older record is never taken for the deployed one: what runs stays as it is, and gets a new record.
+// An older record is never taken for the deployed one: the objects stay as they are, and get a new record.
 func TestALostRecordIsNotReplacedByAnOlderOne(t *testing.T) {
 	t.Parallel()
 	namespace, first := cluster.ManagedNamespace(t)
@@ -146,7 +146,7 @@ func TestALostRecordIsNotReplacedByAnOlderOne(t *testing.T) {
 	historyIs(t, app, "1 superseded", "2 superseded", "3 deployed")
 	first.Stop(t)
 
-	// While a spec is refused, the recorded release is kept alive: here, what runs has no record.
+	// While a spec is refused, the recorded release is kept alive: here, the objects have no record.
 	record := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "sh.helm.release.v1.web.v3"}}
 	cluster.Delete(t, record)
 	cluster.Change(t, app, func(app *v1.AppService) { app.Spec.EnvFrom = fromConfigMap("missing", nil) })

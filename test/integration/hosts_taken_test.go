@@ -96,7 +96,7 @@ func servesOnceFree(t *testing.T, namespace, host string, server client.Object) 
 	return login
 }
 
-// Who serves a host keeps it, whoever made the route.
+// A resource that serves a host keeps it, whoever made the route.
 func TestAHostOfAnIngressOfOthersIsTheirs(t *testing.T) {
 	t.Parallel()
 	one, two, start := twoNamespaces(t, "")
@@ -199,7 +199,7 @@ func TestAGrantWritesBesideWhoServes(t *testing.T) {
 	manager.Rest(t)
 }
 
-// What the policy does not allow is held back, and everything else continues.
+// Hosts that the policy does not allow are held back, and everything else continues.
 func TestHostsThatThePolicyDoesNotAllow(t *testing.T) {
 	withForeignKinds(t)
 	t.Parallel()

@@ -65,7 +65,7 @@ func (c *charts) next(t *testing.T) {
 	c.seconds = seconds
 }
 
-// What never ends, or is never available, keeps no place: several charts in a row reach everybody in time.
+// A rollout that never ends keeps no place: several charts in a row reach everybody in time.
 func TestNobodyHoldsUpAChart(t *testing.T) {
 	t.Parallel()
 	cases := map[string]func(namespace string) client.Object{

@@ -25,7 +25,7 @@ const (
 	podSettings   = "terminationGracePeriodSeconds: {{ int64 .Values.terminationGracePeriodSeconds }}"
 )
 
-// The event of an upgrade counts the fields that it does not list, and says whether pods restart.
+// The event of an upgrade counts the fields that it does not list, and reports whether pods restart.
 func TestANewChartSaysWhatItChanges(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
@@ -71,7 +71,7 @@ func TestANewChartSaysWhatItChanges(t *testing.T) {
 	}
 }
 
-// The rollout of a chart whose pods never become ready stops by itself, and continues when the CRD allows it.
+// The rollout of a chart whose pods never become ready stops automatically, and continues when the CRD allows it.
 func TestAHaltedChartGoesOnOnRequest(t *testing.T) {
 	t.Parallel()
 	const count = 5
@@ -112,7 +112,7 @@ func TestAHaltedChartGoesOnOnRequest(t *testing.T) {
 	waitForAll(t, namespace, count, func(app *v1.AppService) error { return want("revision", app.Status.Release.Revision, 2) })
 }
 
-// What is held back is repaired from its record.
+// A resource that is held back is repaired from its record.
 func TestWhatIsHeldBackIsRepaired(t *testing.T) {
 	t.Parallel()
 	namespace, first := cluster.ManagedNamespace(t)

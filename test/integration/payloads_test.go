@@ -16,8 +16,9 @@ import (
 	"github.com/example/appservice-operator/test/harness"
 )
 
-// Of all Secrets, the operator lists and watches only metadata. It reads the content by name: of those that a spec refers to, of those that it
-// rendered, and of its own records. Manager ensures that no operator of any test lists more.
+// The operator lists and watches only the metadata of Secrets. It reads the content by name: of those that a spec
+// refers to, of those that it rendered, and of its own records. Manager ensures that no operator of any test lists
+// more.
 func TestSecretsOfOthersAreNotRead(t *testing.T) {
 	t.Parallel()
 	namespace := cluster.Namespace(t)
@@ -34,7 +35,7 @@ func TestSecretsOfOthersAreNotRead(t *testing.T) {
 	}
 	rendered := &corev1.SecretList{}
 	cluster.List(t, rendered, client.InNamespace(namespace))
-	for i := range rendered.Items { // another client changes what was rendered, so that it is read
+	for i := range rendered.Items { // another client changes a rendered field, so that it is read
 		if secret := &rendered.Items[i]; metav1.IsControlledBy(secret, renders) && secret.Type == corev1.SecretTypeOpaque {
 			secret.StringData = map[string]string{"added": "x"}
 			cluster.Update(t, secret)

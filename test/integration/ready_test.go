@@ -88,7 +88,7 @@ func TestAClaimThatNoReplicaMountsHoldsNothingUp(t *testing.T) {
 	cluster.Condition(t, app, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonVolumeNotBound)
 }
 
-// What kubectl rollout pause holds back is said with the remedy, and goes on after kubectl rollout resume.
+// A rollout that kubectl rollout pause holds back is reported with the remedy, and continues after kubectl rollout resume.
 func TestAPausedRolloutIsSaid(t *testing.T) {
 	t.Parallel()
 	namespace, _ := cluster.ManagedNamespace(t)

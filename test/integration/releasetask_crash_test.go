@@ -24,7 +24,7 @@ func TestAReleaseTaskSurvivesSIGKILLAtEveryWrite(t *testing.T) {
 }
 
 // killedInRelease reports whether a release with a task has as many writes. The program is killed at that one, and another one completes the
-// release; then it installs the AppService that is to be next.
+// release; then it installs the next AppService.
 func killedInRelease(t *testing.T, proxy *harness.Proxy, namespace string, write int, committed bool) bool {
 	t.Helper()
 	counted := countRuns(t, namespace)

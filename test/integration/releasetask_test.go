@@ -146,7 +146,7 @@ func TestAReleaseTaskRunsBeforeTheFirstPodOfAVersion(t *testing.T) {
 	require.NoError(t, counted.are("shop:1", "shop:2"))
 }
 
-// What a task does not consist of does not run it again.
+// A change of other fields does not run the task again.
 func TestAReleaseTaskRunsOnce(t *testing.T) {
 	t.Parallel()
 	namespace, manager := cluster.ManagedNamespace(t)
@@ -279,7 +279,7 @@ func TestNoReleaseTaskRunsForWhatIsRefused(t *testing.T) {
 	require.NoError(t, counted.are("shop:1", "shop:2"))
 }
 
-// What the task needs is there before it: its account, and nothing of the application.
+// The objects that the task needs exist before it: its account, and nothing of the application.
 func TestAReleaseTaskHasWhatItNeeds(t *testing.T) {
 	t.Parallel()
 	namespace, _ := cluster.ManagedNamespace(t)
@@ -298,7 +298,7 @@ func TestAReleaseTaskHasWhatItNeeds(t *testing.T) {
 	cluster.Ready(t, app)
 }
 
-// What a task has changed is there when an earlier release runs again: that takes a second word.
+// Changes by a task stay when an earlier release runs again: that takes a second field.
 func TestAReturnAfterAReleaseTask(t *testing.T) {
 	t.Parallel()
 	namespace, manager := cluster.ManagedNamespace(t)

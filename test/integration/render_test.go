@@ -27,7 +27,7 @@ import (
 )
 
 // The output of "render --live" for a sample's file is byte for byte what the operator wrote, according to its record, and "diff" finds no
-// difference. It runs by itself: samples refer to classes, which are cluster-wide.
+// difference. It runs alone: samples refer to classes, which are cluster-wide.
 func TestRenderIsWhatIsReleased(t *testing.T) {
 	withForeignKinds(t)
 	namespace := cluster.Namespace(t)

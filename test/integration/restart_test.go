@@ -48,7 +48,8 @@ func TestARestartWritesNothing(t *testing.T) {
 	}
 }
 
-// Until the API server has answered about a kind, nothing is known of it, and nothing is said: what runs is not less ready for a slow list.
+// Until the API server has answered about a kind, nothing is known of it, and nothing is reported: a running
+// application is not less ready for a slow list.
 func TestARestartBesideASlowAPIServerWritesNothing(t *testing.T) {
 	const longer = 25 * time.Second // than a reconcile waits for a list
 	for _, slow := range []string{"/secrets", "/configmaps", "/namespaces"} {

@@ -54,7 +54,7 @@ func returned(t *testing.T, app *v1.AppService, from, to int) {
 	assert.Equal(t, app.Generation, app.Status.ObservedGeneration)
 }
 
-// What fails by itself is answered once; the pods before go on all the time.
+// A release that fails for its own cause is answered once; the earlier pods run all the time.
 func TestAReleaseThatFailsIsAnsweredByTheLastThatWasReady(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"an image that is not there", "a container that crashes", "a container that uses too much memory", "a readiness probe that fails"} {
@@ -115,7 +115,7 @@ func TestAReturnIsInTheHistory(t *testing.T) {
 	assert.Equal(t, 3, app.Status.Release.Revision, "what runs already is released again")
 }
 
-// What others have at the same time leads nobody back, deadline or not.
+// A cause that others have at the same time leads nobody back, deadline or not.
 func TestWhatIsNotOfTheReleaseLeadsNobodyBack(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"pods that no node takes", "a quota that is used up"} {

@@ -29,8 +29,8 @@ import (
 
 const autoscalers = "horizontalpodautoscalers"
 
-// A missing right for one kind affects the AppServices that use the kind. They name it, all others are served, and the operator is ready and ends
-// on SIGTERM.
+// A missing right for one kind affects the AppServices that use the kind. They name it, all others are served, and
+// the operator is ready and ends on SIGTERM.
 func TestAKindThatMayNotBeListed(t *testing.T) {
 	t.Parallel()
 	account := newAccount(t)
@@ -76,8 +76,9 @@ func TestAKindThatMayNotBeWritten(t *testing.T) {
 	process.ends(t)
 }
 
-// An upgrade deletes what is no longer rendered. If a right is missing before it is complete, what it has deleted is not created again, as keeping
-// the whole recorded release alive would do; what it has not reached is repaired.
+// An upgrade deletes objects that are no longer rendered. If a right is missing before it is complete, what it has
+// deleted is not created again, as keeping the whole recorded release alive would do; what it has not reached is
+// repaired.
 func TestWhatAnUpgradeDeletedStaysAwayWhileARightIsMissing(t *testing.T) {
 	t.Parallel()
 	account := newAccount(t)
@@ -250,8 +251,8 @@ func staysAsItsSpecSays(t *testing.T, app *v1.AppService) {
 	cluster.Becomes(t, "the size is put right", deployment, func() error { return want("replicas", *deployment.Spec.Replicas, 2) })
 }
 
-// namesTheRight waits until an application reports which right is missing, and does something before each look. The application is touched
-// meanwhile: a withdrawn right is only noticed when there is something to do.
+// namesTheRight waits until an application reports which right is missing, and does something before each look. The
+// application is touched meanwhile: a withdrawn right is only noticed when there is something to do.
 func namesTheRight(t *testing.T, app *v1.AppService, verbs string, before func()) {
 	t.Helper()
 	harness.Eventually(t, "the missing right is named", func() error {

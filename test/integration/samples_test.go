@@ -46,7 +46,8 @@ const (
 	otherNodePort = 40
 )
 
-// Every sample becomes ready unchanged, has no problems, and then causes no more requests: the API server's defaults equal what was rendered.
+// Every sample becomes ready unchanged, has no problems, and then causes no more requests: the API server's defaults
+// equal the rendered ones.
 func TestSamples(t *testing.T) {
 	t.Parallel()
 	capabilities := withForeignKinds(t)
@@ -178,7 +179,8 @@ func allSamples(t *testing.T) []string {
 	return files
 }
 
-// withForeignKinds installs the kinds of other projects that the chart renders, and returns what the cluster then serves.
+// withForeignKinds installs the kinds of other projects that the chart renders, and returns what the cluster then
+// serves.
 func withForeignKinds(t *testing.T) *watch.Discovered {
 	t.Helper()
 	kinds := []string{"gateway.networking.k8s.io/v1/HTTPRoute", "gateway.networking.k8s.io/v1/GRPCRoute", "gateway.networking.k8s.io/v1/ListenerSet", "keda.sh/v1alpha1/ScaledObject", "monitoring.coreos.com/v1/ServiceMonitor"}
@@ -205,7 +207,8 @@ func withForeignKinds(t *testing.T) *watch.Discovered {
 	return capabilities
 }
 
-// createFixture creates an object that a sample refers to. Those without a namespace are deleted when all samples are done.
+// createFixture creates an object that a sample refers to. Those without a namespace are deleted when all samples are
+// done.
 func createFixture(t, whole *testing.T, namespace string, object *unstructured.Unstructured) {
 	t.Helper()
 	namespaced, err := cluster.Client.IsObjectNamespaced(object)

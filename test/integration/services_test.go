@@ -96,7 +96,7 @@ func TestTheNewServiceComesBeforeTheIngressAndTheOldOneGoesAfterIt(t *testing.T)
 	}
 }
 
-// What exists under the name is left alone, and the release that runs keeps its Service.
+// An existing Service of the name is left alone, and the release that runs keeps its Service.
 func TestAServiceOfAnotherIsNotTaken(t *testing.T) {
 	t.Parallel()
 	namespace, _ := cluster.ManagedNamespace(t)
@@ -140,7 +140,7 @@ func urls(app *v1.AppService) (list []string) {
 	return list
 }
 
-// serviceWrites lists what was written of Services and Ingresses, dry runs left out.
+// serviceWrites lists the writes of Services and Ingresses, dry runs left out.
 func serviceWrites(requests []harness.Request) (list []string) {
 	for _, request := range requests {
 		at := strings.LastIndex(request.Path, "/services/")

@@ -165,7 +165,7 @@ func TestTheCRDRefusesWhatIsTooLarge(t *testing.T) {
 	}
 }
 
-// A spec that passes the CRD because that is an older one, or was changed, needs next to no memory. What runs is kept.
+// A spec that passes the CRD because that is an older one, or was changed, needs next to no memory. Its objects are kept.
 func TestWhatGetsPastTheCRDAndIsTooLargeTakesNoMemory(t *testing.T) {
 	attacker := cluster.Namespace(t)
 	n := beside(t, attacker)

@@ -24,8 +24,8 @@ import (
 	"github.com/example/appservice-operator/test/harness"
 )
 
-// stagedJob is the template of a Job of a stage, which runs once for each change of what is rendered. Its pods follow the script in the entry
-// of spec.config.environment that has the name of the stage.
+// stagedJob is the template of a Job of a stage, which runs once for each change of its rendered spec. Its pods
+// follow the script in the entry of spec.config.environment that has the name of the stage.
 const stagedJob = `
 apiVersion: batch/v1
 kind: Job
@@ -198,8 +198,8 @@ func TestTheStagesOfAChartFollowOneAnother(t *testing.T) {
 	require.NoError(t, counted.are("shop:1-before", "shop:1-after"))
 }
 
-// A Job of the stage after that fails is reported, and what runs by then stays and is repaired; the Job runs again on request, that of the stage
-// before does not.
+// A Job of the stage after that fails is reported, and the objects of that time stay and are repaired; the Job runs
+// again on request, that of the stage before does not.
 func TestAStageAfterThatFails(t *testing.T) {
 	t.Parallel()
 	namespace := cluster.Namespace(t)
@@ -230,7 +230,8 @@ func TestAStageAfterThatFails(t *testing.T) {
 	require.NoError(t, isAvailable(mainOf(t, shop), "shop:2"))
 }
 
-// A new version of a chart that changes its Job of the stage before comes to a few resources at a time, and changes nothing of the others.
+// A new version of a chart that changes its Job of the stage before comes to a few resources at a time, and changes
+// nothing of the others.
 func TestANewChartWithAnotherStageBeforeComesToAFewAtATime(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(t *testing.T, dir string){

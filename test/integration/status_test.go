@@ -38,7 +38,7 @@ func TestARollingUpdateWritesFewStatuses(t *testing.T) {
 		return nil
 	})
 	manager.Rest(t)
-	// One at its begin, one while it goes on, one at its end; and counters are written every 5 s at most.
+	// One at its begin, one while it continues, one at its end; and counters are written every 5 s at most.
 	got, most := statusWrites(manager.Requests.WritesSince(mark)), 3+int(time.Since(begin)/(5*time.Second))
 	if got > most || got == 0 {
 		t.Errorf("%d writes of the status, want %d at most", got, most)

@@ -53,7 +53,7 @@ func TestRequestsThatAreNeverAnswered(t *testing.T) {
 	}
 }
 
-// What is left of an earlier resource of the name is looked for less and less often, and its deletion is noticed.
+// Leftovers of an earlier resource of the name are looked for less and less often, and their deletion is noticed.
 func TestWhatIsLeftOfAnEarlierResourceIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	namespace, manager := cluster.ManagedNamespace(t)

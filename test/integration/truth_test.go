@@ -59,7 +59,7 @@ func vanish(t *testing.T, object client.Object) types.UID {
 	return uid
 }
 
-// What runs is never taken for an install that may be undone.
+// A running application is never taken for an install that may be undone.
 func TestALostRecordAndAForeignNameCostNothingThatRuns(t *testing.T) {
 	t.Parallel()
 	namespace := cluster.Namespace(t)
@@ -143,8 +143,8 @@ func TestTheLastGoodReleaseIsKeptAlive(t *testing.T) {
 	}
 }
 
-// A release whose record a quota refuses was applied all the same. If the next spec is refused, too, nothing of the recorded release comes back
-// that the one after it does not have.
+// A release whose record a quota refuses was applied all the same. If the next spec is refused, too, nothing of the
+// recorded release comes back that the one after it does not have.
 func TestNothingOfARecordedReleaseReturnsOnceAnotherWasApplied(t *testing.T) {
 	t.Parallel()
 	namespace, manager := cluster.ManagedNamespace(t)
@@ -172,7 +172,7 @@ func TestNothingOfARecordedReleaseReturnsOnceAnotherWasApplied(t *testing.T) {
 	}
 }
 
-// A release that only deletes leaves no trace but its record, which is therefore written first.
+// A release that only deletes leaves only its record as a trace, which is therefore written first.
 func TestAReleaseThatOnlyDeletesIsRecordedFirst(t *testing.T) {
 	t.Parallel()
 	namespace, manager := cluster.ManagedNamespace(t)
@@ -208,7 +208,8 @@ func noMoreSecrets(t *testing.T, namespace string) *corev1.ResourceQuota {
 	return quota
 }
 
-// A pod template equals what is rendered: kubectl rollout undo restores what an upgrade removed, which must not stay beside the new image.
+// A pod template equals the rendered one: kubectl rollout undo restores what an upgrade removed, which must not stay
+// beside the new image.
 func TestAPodTemplateBelongsToTheOperatorAsAWhole(t *testing.T) {
 	t.Parallel()
 	namespace, manager := cluster.ManagedNamespace(t)

@@ -92,7 +92,7 @@ func TestAnAppServiceDeletesItselfAfterAWarning(t *testing.T) {
 			t.Errorf("%s ends at %v, with the problems %+v", app.Name, ends, app.Status.Problems)
 		}
 	}
-	// It is older than two minutes: a life of one would be over, and nothing is deleted that was not announced.
+	// It is older than two minutes: a life of one would be over, and each deletion is announced first.
 	cluster.Change(t, lasts, func(app *v1.AppService) { app.Spec.TTL = "1m" })
 	harness.Eventually(t, "it is gone", func() error {
 		if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(lasts), &v1.AppService{}); !apierrors.IsNotFound(err) {

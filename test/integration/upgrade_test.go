@@ -31,8 +31,8 @@ const upgradedNodePort = 300
 // and no return.
 const versionBefore = "../testdata/before/COMMIT"
 
-// An upgrade of the operator restarts no pod, deletes nothing, runs no Job again and refuses nothing of what the samples of the version
-// before have made.
+// An upgrade of the operator restarts no pod, deletes nothing, runs no Job again and refuses no object of the samples
+// of the version before.
 func TestAnUpgradeChangesNothingThatRuns(t *testing.T) {
 	t.Parallel()
 	withForeignKinds(t)

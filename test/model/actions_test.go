@@ -56,7 +56,7 @@ func (s *shape) acts() []act {
 	return append(append(list, s.specChanges()...), s.changes...)
 }
 
-// fault is a reconcile of which one write goes wrong, or at which the process ends.
+// fault is a reconcile with one write that goes wrong, or at which the process ends.
 func fault(text string, nth int, what verdict, killed bool) act {
 	may := func(w *world) bool { return w.faults > 0 && w.process.queued }
 	return act{text, may, func(ctx context.Context, w *world) {

@@ -25,7 +25,7 @@ func (i *informers) AddIndex(schema.GroupVersionKind, string, func(client.Object
 	return nil
 }
 
-// ByIndex implements livestate.Index for the index of owners, of which there is one.
+// ByIndex implements livestate.Index for the only index, that of owners.
 func (i *informers) ByIndex(kind schema.GroupVersionKind, index, value string) ([]client.Object, error) {
 	if index != "metadata.controller" {
 		return nil, fmt.Errorf("the operator asks for %s by %s", kind.Kind, index)

@@ -89,7 +89,7 @@ func (c *connection) List(_ context.Context, list client.ObjectList, options ...
 	return json.Unmarshal(text, list)
 }
 
-// selects reports whether a list has an object. Of fields, it knows the phase.
+// selects reports whether a list has an object. It knows only the field phase.
 func selects(options *client.ListOptions, object *unstructured.Unstructured) bool {
 	phase, _, _ := unstructured.NestedString(object.Object, "status", "phase")
 	return (options.LabelSelector == nil || options.LabelSelector.Matches(labels.Set(object.GetLabels()))) &&

@@ -99,7 +99,7 @@ func (d *dumper) write(what string, value any) {
 
 var timeType = reflect.TypeFor[time.Time]()
 
-// value prints a value. Of the struct at the top, it prints only the state of a process: its private fields.
+// value prints a value. From the struct at the top, it prints only the state of a process: its private fields.
 func (d *dumper) value(v reflect.Value, top bool) {
 	switch v.Kind() {
 	case reflect.Invalid:

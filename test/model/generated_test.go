@@ -117,12 +117,12 @@ func (w *world) isReleased() bool {
 	})
 }
 
-// givesUp reports whether a resource asks for other values than those that are lost.
+// givesUp reports whether a resource requests other values than those that are lost.
 func givesUp(resource *unstructured.Unstructured) bool {
 	return resource != nil && resource.GetAnnotations()[v1.AnnotationGenerateAgain] == name
 }
 
-// isLost returns the reason for which a release does not go on: values are lost that nobody gave up.
+// isLost returns the reason for which a release does not continue: values are lost that nobody gave up.
 func isLost(w *world) string {
 	if w.server.objects[keyFilled] == nil && w.isReleased() && !givesUp(w.resource()) {
 		return v1.ReasonGeneratedSecretLost

@@ -1,6 +1,7 @@
 // Package model explores, for small sizes, all that can happen to a resource: the real reconciler works on the model of an API server
-// and of informers that lag behind, while writes are lost, processes die and others change and delete what is there. From every state
-// that can be reached the world is stopped; what is there must then become as desired, within a bounded number of reconciles, and stay.
+// and of informers that lag behind, while writes are lost, processes die and others change and delete objects. From
+// every state that can be reached the world is stopped; the objects must then become as desired, within a bounded
+// number of reconciles, and stay.
 package model
 
 import (

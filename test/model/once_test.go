@@ -107,7 +107,7 @@ func newRuns(resource *unstructured.Unstructured) runs {
 	return r
 }
 
-// ask notes that what a resource runs is to run, if that is something else than before.
+// ask notes that the Job of a resource should run, if it is another one than before.
 func (r *runs) ask(resource *unstructured.Unstructured) {
 	image, _, _ := unstructured.NestedString(resource.Object, "spec", "image")
 	wanted := string(resource.GetUID()) + " " + image + " " + resource.GetAnnotations()[v1.AnnotationRestartedAt]
@@ -142,7 +142,7 @@ func startsOnce(w *world, key kube.Key, before *unstructured.Unstructured) error
 	case !suspended(before):
 		return nil
 	case before.GetAnnotations()[v1.AnnotationStarted] == "suspended":
-		return nil // it goes on
+		return nil // it continues
 	}
 	run := runOf(job)
 	if w.runs.started[run]++; w.runs.started[run] > w.runs.asked[run] {
@@ -165,7 +165,7 @@ func (w *world) startsAlone(job *unstructured.Unstructured) error {
 	return nil
 }
 
-// interrupted is a Job that is to run otherwise while its pod has not ended.
+// interrupted is a Job that changed while its pod has not ended.
 func interrupted(ctx context.Context) *world {
 	w := newWorld(once)
 	w.process.reconcile(ctx)

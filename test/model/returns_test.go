@@ -50,7 +50,7 @@ func (w *world) newestRecord() (newest *unstructured.Unstructured) {
 	return newest
 }
 
-// hasReturned reports whether the spec asks for what fails, and returns an error unless an earlier release runs then, if one that was Ready is
+// hasReturned reports whether the spec requests a release that fails, and returns an error unless an earlier release runs then, if one that was Ready is
 // recorded, and the status says so.
 func hasReturned(w *world) (bool, error) {
 	image, _, _ := unstructured.NestedString(w.resource().Object, "spec", "image")

@@ -74,7 +74,7 @@ func newServer(resource kube.Key) *server {
 
 var errLost = errors.New("the connection was lost")
 
-// write is one write of a process of the operator. It is committed by commit, which does nothing if that is not possible.
+// write is one write of a process of the operator. It is committed by commit, unless that is impossible.
 func (s *server) write(by *bool, verb string, key kube.Key, dryRun bool, commit func() error) error {
 	s.by = by
 	what := through

@@ -51,7 +51,7 @@ func stagedShape() *shape {
 	return &s
 }
 
-// taskUnknown returns the reason for which a release does not go on: nobody knows how its task ended.
+// taskUnknown returns the reason for which a release does not continue: nobody knows how its task ended.
 func taskUnknown(w *world) string {
 	if hasNotRun(w) {
 		return v1.ReasonRunUnknown

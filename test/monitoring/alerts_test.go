@@ -140,7 +140,7 @@ func TestNamesOfAlerts(t *testing.T) {
 	}
 }
 
-// What needs the API of another project is optional, and not part of the default installation.
+// Objects that need the API of another project are optional, and not part of the default installation.
 func TestWhatIsDeployedByDefaultNeedsNoForeignAPI(t *testing.T) {
 	resources := func(folder string) []string {
 		t.Helper()

@@ -19,7 +19,7 @@ type Query struct {
 // String says where the query is.
 func (q Query) String() string { return fmt.Sprintf("%s, panel %q", q.Dashboard, q.Panel) }
 
-// dashboard is as much of Grafana's as there is to check.
+// dashboard is the part of Grafana's type that is checked.
 type dashboard struct {
 	UID        string  `json:"uid"`
 	Panels     []panel `json:"panels"`

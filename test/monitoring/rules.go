@@ -1,5 +1,5 @@
-// Package monitoring reads the alerts and dashboards that config/ ships, for the tests that hold them against the metrics
-// that there are: its own, and the integration test that scrapes a running manager.
+// Package monitoring reads the alerts and dashboards that config/ ships, for the tests that hold them against the
+// existing metrics: its own, and the integration test that scrapes a running manager.
 package monitoring
 
 import (

@@ -148,7 +148,7 @@ func (i *Instance) Tell(to io.Writer) {
 	}
 }
 
-// Stop ends the programs. What they have made in the cluster stays.
+// Stop ends the programs. Objects that they have made in the cluster stay.
 func (i *Instance) Stop() {
 	for _, program := range i.programs {
 		program.Kill()

@@ -26,7 +26,7 @@ const (
 	account = "system:serviceaccount:" + home + ":appservice-operator-controller-manager"
 )
 
-// Somebody subscribes at v0.1.0 and agrees to the upgrade; then the OperatorGroup goes through all install modes.
+// Someone subscribes at v0.1.0 and agrees to the upgrade; then the OperatorGroup goes through all install modes.
 func TestASubscriptionInstallsUpgradesAndServesEachInstallMode(t *testing.T) {
 	bundled, err := Bundled("../../bundle")
 	require.NoError(t, err)

@@ -188,7 +188,7 @@ func checkDocumentedVersions(t *testing.T, version string) {
 	assert.NotZero(t, found, "no document names a version")
 }
 
-// What the Dockerfiles begin with is what the repository is built and tested with.
+// The base images of the Dockerfiles are those that the repository is built and tested with.
 func TestBaseImagesAreWhatIsUsedHere(t *testing.T) {
 	for file, c := range map[string]struct{ module, required, base string }{
 		"Dockerfile":                {"go.mod", `(?m)^go (\d+\.\d+)`, `golang:(\d+\.\d+)`},
@@ -226,7 +226,7 @@ func TestArtifactHubSaysWhatTheBundleSays(t *testing.T) {
 	assert.Equal(t, want, got)
 }
 
-// What operator-sdk would fill in by itself, or not at all, comes from files: the bundle is the same each time.
+// Values that operator-sdk would fill in, or leave out, come from files: the bundle is the same each time.
 func TestTheBundleIsCompletedFromFiles(t *testing.T) {
 	base := read[object](t, filepath.Join(root, "config/manifests/bases", csvFile))
 	want := at[string](t, base, "metadata", "annotations", "createdAt")

@@ -85,7 +85,7 @@ func TestTheChartIsWhatKustomizeBuilds(t *testing.T) {
 	}
 }
 
-// What there is of rights outside of the namespaces that are served, and of those of people.
+// Rights outside of the namespaces that are served, and rights of people.
 var (
 	ofCluster = []string{"ClusterRole /appservice-operator-manager-cluster-role", "ClusterRoleBinding /appservice-operator-manager-cluster-rolebinding"}
 	ofMetrics = []string{
@@ -102,7 +102,7 @@ var (
 func TestChartValues(t *testing.T) {
 	cases := map[string]struct {
 		values chartutil.Values
-		want   []string // objects that are there only with these values
+		want   []string // objects that exist only with these values
 		gone   []string // and those that are not
 		env    string   // WATCH_NAMESPACE
 		image  string
@@ -169,7 +169,7 @@ func TestChartValues(t *testing.T) {
 	}
 }
 
-// What is optional in the chart is what kustomize builds from the folders of these names.
+// The optional objects of the chart are those that kustomize builds from the folders of these names.
 func TestOptionalPartsOfTheChart(t *testing.T) {
 	got := render(t, chartutil.Values{"prometheus": object{"enabled": true}, "networkPolicy": object{"enabled": true}})
 	for _, folder := range []string{"prometheus", "network-policy"} {

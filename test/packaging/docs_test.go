@@ -27,7 +27,7 @@ var (
 	named    = regexp.MustCompile(`<a (?:id|name)="([^"]+)"`)
 )
 
-// links returns the links of a document. What stands in code is none.
+// links returns the links of a document, except those in code.
 func links(t *testing.T, path string) []link {
 	t.Helper()
 	var list []link
@@ -65,7 +65,7 @@ func anchors(markdown string) []string {
 	return names
 }
 
-// Every link to a file of the repository leads to one, and to a heading that is there.
+// Every link to a file of the repository leads to one, and to an existing heading.
 func TestLinksLeadSomewhere(t *testing.T) {
 	for _, path := range markdown(t) {
 		for _, link := range links(t, path) {

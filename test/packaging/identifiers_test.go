@@ -17,7 +17,7 @@ import (
 // identifier is a name of Go in a document, as in `release.Actor.Survey`: package, name, and perhaps a method or field.
 var identifier = regexp.MustCompile(`(?:^|[^\w./-])([a-z][a-z0-9]+)\.([A-Z]\w*)(?:\.([A-Z]\w*))?`)
 
-// What documents call pkg.Name exists, if pkg is a package of this repository.
+// Identifiers in documents (pkg.Name) exist, if pkg is a package of this repository.
 func TestIdentifiersThatAreNamedAreThere(t *testing.T) {
 	names := exported(t)
 	for _, path := range markdown(t) {

@@ -18,7 +18,7 @@ import (
 	"github.com/example/appservice-operator/test/files"
 )
 
-// What the CRD lets in must not be refused by a limit of the operator for the same thing, nor the other way round.
+// A limit of the operator must not refuse a value that the CRD allows, nor the other way round.
 func TestLimitsOfTheCRDAreThoseOfTheOperator(t *testing.T) {
 	crd := files.CRD(t, "config/crd/bases/app.example.com_appservices.yaml")
 	spec := crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"]

@@ -36,7 +36,7 @@ func TestTheReadmeIsShort(t *testing.T) {
 	}
 }
 
-// What people see first is the same everywhere: in the README, among the samples, in consoles and in the catalog.
+// The first sample is the same everywhere: in the README, among the samples, in consoles and in the catalog.
 func TestTheFirstSampleIsTheSameEverywhere(t *testing.T) {
 	want := read[object](t, firstSample)
 	var examples []object

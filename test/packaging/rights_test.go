@@ -19,7 +19,7 @@ import (
 	"github.com/example/appservice-operator/internal/chart/rbac"
 )
 
-// options are the names of what installations may ask for.
+// options are the names of the rights that installations may enable.
 func options(t *testing.T) []string {
 	t.Helper()
 	folders, err := filepath.Glob(filepath.Join(root, rbac.OptionFolder, "*"))

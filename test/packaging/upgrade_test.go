@@ -24,7 +24,7 @@ func upgrade(t *testing.T, crd string) (refusal string) {
 	return string(output) + err.Error()
 }
 
-// OLM v1 blocks an upgrade whose CRD could break resources that are there.
+// OLM v1 blocks an upgrade whose CRD could break existing resources.
 func TestTheCRDUpgradesThatOfTheFirstRelease(t *testing.T) {
 	crd, err := filepath.Abs(filepath.Join(present, crdFile))
 	require.NoError(t, err)

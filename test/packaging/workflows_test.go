@@ -42,7 +42,7 @@ func TestWorkflowsNameActionsByCommit(t *testing.T) {
 	}
 }
 
-// step is a step of a workflow. Who wants to know what it would do runs it by make.
+// step is a step of a workflow. To see its effect, run it by make.
 type step struct {
 	Name string `json:"name"`
 	Uses string `json:"uses"`
@@ -66,7 +66,7 @@ func steps(t *testing.T, file string) []step {
 	return all
 }
 
-// What make does in a workflow can be done elsewhere, and docs/releasing.md says of each step whether it can.
+// Make targets of workflows work elsewhere, too, and docs/releasing.md says of each step whether it can.
 func TestTheStepsOfWorkflowsAreDescribed(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(root, ".github/workflows/*.yaml"))
 	if err != nil || len(files) == 0 {

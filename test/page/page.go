@@ -49,7 +49,7 @@ type Command struct {
 	Text, Prints string
 }
 
-// Commands reads the commands of a terminal. A line that ends with a backslash goes on in the next.
+// Commands reads the commands of a terminal. A line that ends with a backslash continues in the next one.
 func (b Block) Commands() []Command {
 	var list []Command
 	continued := false

@@ -35,10 +35,10 @@ import (
 // readyCase is one case of testdata.
 type readyCase struct {
 	Case string `json:"case"`
-	// Live are the objects that are there, and Absent those, as in apps/Deployment/web, that were rendered and are not.
+	// Live are the existing objects, and Absent those, as in apps/Deployment/web, that were rendered and are not.
 	Live   []map[string]any `json:"live"`
 	Absent []string         `json:"absent"`
-	// Missing are what the objects refer to and that does not exist, as in IngressClass/nginx; Others are the names of what does.
+	// Missing are referenced objects that do not exist, as in IngressClass/nginx; Others are the names of existing ones.
 	Missing []string `json:"missing"`
 	Others  []string `json:"others"`
 	// Causes are what a look at pods found to last, by object, as in apps/StatefulSet/web: reason and words.

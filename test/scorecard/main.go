@@ -68,7 +68,7 @@ func run(ctx context.Context, name string) result.Result {
 	if subject == nil {
 		return result.Of(name, said.String(), err)
 	}
-	// What is still there goes, even if the time is over.
+	// Remaining objects are deleted, even if the time is over.
 	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 	defer cancel()
 	if cleanup := subject.remove(after); err == nil {

@@ -122,7 +122,7 @@ func (s *subject) untilTrue(ctx context.Context, app *v1.AppService, kind string
 	}))
 }
 
-// remove deletes what the test has made, retained claims included, and waits until it is gone.
+// remove deletes the objects of the test, retained claims included, and waits until it is gone.
 func (s *subject) remove(ctx context.Context) error {
 	if s.created == nil {
 		return nil

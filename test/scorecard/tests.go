@@ -77,7 +77,7 @@ func steadyStateIsSilent(ctx context.Context, s *subject) {
 	try.Do(err)
 }
 
-// deletionLeavesNothing deletes the example, with a claim that is to be retained, and sees that only the claim stays.
+// deletionLeavesNothing deletes the example, with a claim to be retained, and sees that only the claim stays.
 func deletionLeavesNothing(ctx context.Context, s *subject) {
 	app := s.create(ctx, func(app *v1.AppService) {
 		app.Spec.Persistence = &v1.Persistence{Size: quantity("1Gi"), MountPath: "/scorecard"}

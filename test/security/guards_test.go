@@ -33,7 +33,7 @@ const served = `
 // closedNetwork is the label, with any value, of a namespace in which no NetworkPolicy may be open.
 const closedNetwork = "network"
 
-// rules is the policy: shared, and the built-in policy open in namespaces in which guards are off, or all but the policy are on.
+// rules is the policy: shared, and the built-in policy open in namespaces in which guards are off, or all except the policy are on.
 func rules(t *testing.T) string {
 	t.Helper()
 	open := map[string]any{}

@@ -22,7 +22,7 @@
 // A namespace in which guards are off has a name that begins with off- and the label security=off. Pod Security is privileged there, the
 // operator's policy allows everything, and the bindings of admission policies leave it out (guards_test.go). Vectors with rule set are
 // guarded by the CRD: they run last, on a CRD without its rules. A guard of another kind is taken away by the function off of the vector.
-// What is a fixed property of the operator has no switch, and says why in fixed: show it red by a change of the code.
+// A fixed property of the operator has no switch, and its reason is in fixed: show it red by a change of the code.
 //
 // Everything here is done by one operator that serves all namespaces. A vector with an operator of its own labels its AppServices with
 // ownOperator, which that one does not serve.

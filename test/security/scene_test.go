@@ -46,7 +46,7 @@ type scene struct {
 	stored v1.Phase
 }
 
-// What the names of a scene's namespaces begin with.
+// The prefixes of the names of a scene's namespaces.
 const (
 	guardsOnIn  = "on-"
 	guardsOffIn = "off-"

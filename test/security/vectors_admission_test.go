@@ -21,8 +21,8 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 )
 
-// A tenant refers to objects that he may not use himself. The policies of config/admission refuse this before it is stored, so that no status says
-// whether the object exists.
+// A tenant refers to objects that he may not use himself. The policies of config/admission refuse this before it is stored, so
+// that no status shows that the object exists.
 var _ = register(vectors{
 	"a Secret as a variable":                 refersTo(`envs: [{name: A, valueFrom: {secretKeyRef: {name: db, key: password}}}]`, `spec.envs[].valueFrom.secretKeyRef.name refers to Secret "db"`, variable),
 	"a Secret as all variables":              refersTo(`envFrom: [{secretRef: {name: db}}]`, `spec.envFrom[].secretRef.name refers to Secret "db"`, allVariables),

@@ -22,7 +22,7 @@ var updatesAll = []rbacv1.PolicyRule{{
 	Resources: []string{"configmaps", "persistentvolumeclaims", "serviceaccounts", "services", "deployments", "statefulsets", "horizontalpodautoscalers", "cronjobs", "ingresses", "poddisruptionbudgets"},
 }}
 
-// What an AppService adopts is written with the rights of the operator, and deleted with the AppService.
+// Adopted objects are written with the rights of the operator, and deleted with the AppService.
 var _ = register(vectors{
 	"another's Deployment is adopted": {
 		prepare: trusted, does: adopts(nil), harm: pods(mine),

@@ -117,7 +117,7 @@ func edits(spec string, may []rbacv1.PolicyRule, e edit) vector {
 	}
 }
 
-// labeled is a vector that wants the operator to delete an object of another user. It deletes only what its AppService controls.
+// labeled is a vector that tries to have the operator delete an object of another user. It deletes only what its AppService controls.
 func labeled() vector {
 	return vector{
 		may:     []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"patch"}}},

@@ -21,7 +21,7 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// writesWorkloads are the rights of a tenant with the role edit on what is rendered.
+// writesWorkloads are the rights of a tenant with the role edit on the rendered objects.
 var writesWorkloads = []rbacv1.PolicyRule{
 	{APIGroups: []string{"apps"}, Resources: []string{"deployments"}, Verbs: []string{"*"}},
 	{APIGroups: []string{"networking.k8s.io"}, Resources: []string{"ingresses"}, Verbs: []string{"*"}},
@@ -126,8 +126,8 @@ func kindOf(object client.Object) schema.GroupVersionKind {
 	return kinds[0]
 }
 
-// inNobodysName has the tenant change a Deployment while its AppService is paused, and then put back the managed fields that it had: the
-// operator seems to be its only writer.
+// inNobodysName has the tenant change a Deployment while its AppService is paused, and then restored the managed
+// fields that it had: the operator seems to be its only writer.
 func inNobodysName(change func(*appsv1.Deployment)) func(*scene) error {
 	return func(s *scene) error {
 		live := &appsv1.Deployment{}

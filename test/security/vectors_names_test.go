@@ -110,7 +110,7 @@ var _ = register(vectors{
 	},
 })
 
-// takesCertificate is a vector that has cert-manager write over a Secret of somebody else; more is the rest of the spec.
+// takesCertificate is a vector that has cert-manager write over a Secret of someone else; more is the rest of the spec.
 func takesCertificate(more string) vector {
 	secret := func(s *scene) *corev1.Secret {
 		return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "app-tls", Namespace: s.namespace}}
@@ -128,7 +128,7 @@ func takesCertificate(more string) vector {
 	}
 }
 
-// claim is one of somebody else.
+// claim is one of someone else.
 func claim(name string, labels, annotations map[string]string) *corev1.PersistentVolumeClaim {
 	claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels, Annotations: annotations}}
 	claim.Spec.AccessModes = []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}
@@ -159,7 +159,7 @@ const longest = "a23456789-123456789-123456789-123456789-123456789-123"
 // selects is the selector of the pods of every AppService app, so that its Deployment can replace another one.
 var selects = map[string]string{"app.kubernetes.io/name": "appservice", "app.kubernetes.io/instance": "app"}
 
-// takesOver is a vector that wants a foreign object of the namespace, of a name that the AppService renders. The guard is
+// takesOver is a vector that tries to get a foreign object of the namespace, of a name that the AppService renders. The guard is
 // that its controller is another; it is off once an administrator makes the AppService its controller.
 func takesOver(object client.Object, spec, word string, harm func(*scene) error) vector {
 	if object.GetName() == "" {

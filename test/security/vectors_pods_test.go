@@ -12,7 +12,7 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 )
 
-// Pods that reach for their node. What the schema has no rule for, and what comes through podTemplate, is judged by the rendered pods.
+// Pods that reach for their node. Fields without a rule in the schema, and podTemplate, are checked in the rendered pods.
 var _ = register(vectors{
 	"the network of the node":               rendered(`podTemplate: {spec: {hostNetwork: true}}`, "host namespaces", func(p *corev1.PodSpec) bool { return p.HostNetwork }),
 	"the processes of the node":             rendered(`podTemplate: {spec: {hostPID: true}}`, "host namespaces", func(p *corev1.PodSpec) bool { return p.HostPID }),

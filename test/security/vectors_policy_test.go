@@ -20,7 +20,7 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 )
 
-// What the platform's policy forbids by default: annotations that other controllers obey, what keeps nodes busy, and volumes of unchecked kinds.
+// Fields that the platform's policy forbids by default: annotations that other controllers obey, fields that keep nodes busy, and volumes of unchecked kinds.
 var _ = register(vectors{
 	"an alias of another's host":       annotates("nginx.ingress.kubernetes.io/server-alias", "shop.VICTIM.example.com"),
 	"a snippet for a server":           annotates("nginx.ingress.kubernetes.io/server-snippet", "return 200;"),

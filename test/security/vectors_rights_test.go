@@ -16,7 +16,7 @@ import (
 	"github.com/example/appservice-operator/test/harness"
 )
 
-// What the token of a manager that serves only the tenant's namespace allows: nothing in other namespaces.
+// The token of a manager that serves only the tenant's namespace: it allows nothing in other namespaces.
 var _ = register(vectors{
 	"reads another's Secret with the token of a manager that serves his own namespace": {
 		prepare: func(s *scene) {
@@ -108,7 +108,7 @@ func asManager(s *scene) client.Client {
 	return as(s, "system:serviceaccount:"+s.namespace+":"+granted.Account, "system:serviceaccounts", "system:serviceaccounts:"+s.namespace)
 }
 
-// miner runs as any account it wants.
+// miner runs as an account of its choice.
 func miner(namespace string) *appsv1.Deployment {
 	labels := map[string]string{"app": "miner"}
 	size := int32(0)

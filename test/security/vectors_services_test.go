@@ -41,7 +41,7 @@ func isOwn(name string) func(*scene) error {
 	return is(name, func(s *corev1.Service) bool { return s.Spec.Selector["app.kubernetes.io/instance"] == "app" })
 }
 
-// namesOthers is a vector of an AppService thief that wants the Service of AppService app of its namespace.
+// namesOthers is a vector of an AppService thief that tries to get the Service of AppService app of its namespace.
 func namesOthers(spec string) vector {
 	return vector{
 		prepare: func(s *scene) { s.exists("app", `{size: 0, ports: [{port: 80}]}`) },

@@ -9,7 +9,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 )
 
-// What pods get besides Secrets, ConfigMaps and claims by their names: sources of volumes, and devices.
+// Other things that pods get by name than Secrets, ConfigMaps and claims: sources of volumes, and devices.
 var _ = register(vectors{
 	"a copy of another's claim": refersTo(filledFrom(`dataSource: {kind: PersistentVolumeClaim, name: db}`),
 		`dataSource.name refers to PersistentVolumeClaim "db", which you may not get`, isFilled),

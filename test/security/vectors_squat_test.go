@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Release records have names that anybody can predict.
+// Release records have names that anyone can predict.
 var _ = register(vectors{
 	"a Secret has the name of the next release record": squats(func(*scene, *corev1.Secret) error { return nil }),
 	"a Secret with the name of the next release record names the AppService as an object of another kind": squats(func(s *scene, secret *corev1.Secret) error {
@@ -22,7 +22,7 @@ var _ = register(vectors{
 	}),
 })
 
-// squats is a vector that wants releases of an AppService not to be recorded any more.
+// squats is a vector that tries to keep releases of an AppService from being recorded.
 func squats(as func(*scene, *corev1.Secret) error) vector {
 	return vector{
 		may: writesSecrets,

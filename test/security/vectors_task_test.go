@@ -55,7 +55,7 @@ var _ = register(vectors{
 		})),
 })
 
-// byTask is a vector of another kind that wants the same for the pods of a task.
+// byTask is a vector of another kind that tries the same for the pods of a task.
 func byTask(kind func(spec, word string, harm func(*corev1.PodSpec) bool) vector, spec, word string, harm func(*corev1.PodSpec) bool) vector {
 	v := kind(spec+"\nrelease: {command: [migrate]}", word, harm)
 	v.harm = taskPods(harm)
@@ -95,7 +95,7 @@ func taskIn(s *scene, namespace string) (*batchv1.Job, error) {
 	return nil, errors.New("there is no task")
 }
 
-// squatsJob is a vector that wants the Job of somebody else, which has the name that the task gets. The name follows from what the task runs, so
+// squatsJob is a vector that tries to get the Job of someone else, which has the name that the task gets. The name follows from what the task runs, so
 // that the same AppService in another namespace shows it.
 func squatsJob() vector {
 	const spec = `{image: mine, release: {command: [migrate]}}`

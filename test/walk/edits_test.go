@@ -25,8 +25,7 @@ func quantity(hundreds int64) *resource.Quantity {
 	return resource.NewMilliQuantity(hundreds*100, resource.DecimalSI)
 }
 
-// editLeaf changes one value that the operator wrote, whichever kind of object and field it is. What the API server does not
-// let anybody change stays.
+// editLeaf changes one value that the operator wrote, whichever kind of object and field it is. Immutable values stay.
 func editLeaf(ctx context.Context, w *walker, choice uint64) (string, error) {
 	object, err := w.pick(ctx, choice)
 	if object == nil || err != nil || object.GetKind() == "PersistentVolumeClaim" {

@@ -81,7 +81,7 @@ func (w *walker) noteStays(ctx context.Context) error {
 // rests lets the operator reconcile once more: it has nothing to write.
 func (w *walker) rests(ctx context.Context) error {
 	return w.restsWith(ctx, w.app, func(write harness.Request) bool {
-		// What there is to say of pods in trouble and of an autoscaler without metrics may change by itself.
+		// Messages about pods in trouble and an autoscaler without metrics may change at any time.
 		return (w.app.Status.Phase != v1.PhaseRunning || w.spec["autoscaling"] != nil) && strings.HasSuffix(write.Path, "/status")
 	})
 }

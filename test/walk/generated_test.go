@@ -110,7 +110,7 @@ func keysOf(secret *corev1.Secret) (keys []string) {
 	return keys
 }
 
-// secret sees a Secret that the operator fills: it is created with its values, and a value that is there never becomes another one.
+// secret sees a Secret that the operator fills: it is created with its values, and an existing value never becomes another one.
 func (w *witness) secret(event apiwatch.Event) {
 	secret, is := event.Object.(*corev1.Secret)
 	if !is || event.Type == apiwatch.Deleted || len(keysOf(secret)) == 0 {
@@ -134,7 +134,7 @@ func (w *witness) secret(event apiwatch.Event) {
 const noImage = `{phase: Pending, conditions: [{type: Ready, status: "False"}], containerStatuses: [{name: app, image: x, imageID: "", ready: false, restartCount: 0, ` +
 	`state: {waiting: {reason: ImagePullBackOff, message: "Back-off pulling image x:1: ErrImagePull: rpc error: code = NotFound desc = not found"}}}]}`
 
-// failRelease has a release fail, from which the AppService returns: then its objects are as before. The spec is put back afterwards.
+// failRelease has a release fail, from which the AppService returns: then its objects are as before. The spec is restored afterwards.
 func failRelease(ctx context.Context, w *walker, _ uint64) (string, error) {
 	if ready, err := w.mayReturn(ctx); !ready || err != nil {
 		return "", err

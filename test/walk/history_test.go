@@ -129,7 +129,7 @@ func hasKind(side map[string]any, kind string) bool {
 // unfinished leaves out how far pods are where they do not become ready.
 func unfinished(wanted, got map[string]any) {
 	if phase(wanted) == v1.PhaseRunning || phase(got) == v1.PhaseRunning {
-		return // one of them has all that the spec wants: so must the other
+		return // one of them has all that the spec requires: so must the other
 	}
 	withoutCounts(wanted, got)
 	for _, side := range []map[string]any{wanted, got} {

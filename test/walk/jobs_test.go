@@ -101,12 +101,12 @@ func restarted(at string) jobStep {
 type jobWalker struct {
 	*walker
 	job *unstructured.Unstructured
-	// asked is how many runs were asked for, and present what is to run.
+	// asked is how many runs were asked for, and present what should run.
 	asked   int
 	present string
 	// waits means that the present run was asked for while spec.suspend is set.
 	waits bool
-	// deleted means that somebody deleted the Job of the present run.
+	// deleted means that someone deleted the Job of the present run.
 	deleted bool
 }
 
@@ -165,7 +165,7 @@ func (j *jobWalker) change(ctx context.Context, change func(*unstructured.Unstru
 	return err
 }
 
-// ask notes what the AppJob is to run. Fields that say how often and how long it may try, and whether it may run now, do not count.
+// ask notes the run that the AppJob requests. Fields that say how often and how long it may try, and whether it may run now, do not count.
 func (j *jobWalker) ask() {
 	spec, _, _ := unstructured.NestedMap(j.job.Object, "spec")
 	suspended := spec["suspend"] == true
@@ -284,7 +284,7 @@ func (j *jobWalker) end(ctx context.Context) error {
 }
 
 // state is what an AppJob has become: its objects, and what its status notes. A Job that has ended stays as it ran, and one that
-// somebody deleted stays away.
+// someone deleted stays away.
 func (j *jobWalker) state(ctx context.Context, job *unstructured.Unstructured) (map[string]any, error) {
 	if err := cluster.Client.Get(ctx, client.ObjectKeyFromObject(job), job); err != nil {
 		return nil, err

@@ -32,7 +32,7 @@ func (g *generator) step(random *rand.Rand) step {
 	return step{text: writer.name, writer: writer}
 }
 
-// someValue sets a field, with what it needs besides.
+// someValue sets a field, with the other fields that it needs.
 func (g *generator) someValue(random *rand.Rand) step {
 	f := g.fields[random.IntN(len(g.fields))]
 	values := g.pool[f.Path]
@@ -92,7 +92,7 @@ func (g *generator) someCase(random *rand.Rand) step {
 	}}
 }
 
-// under is a spec, and what another one has besides.
+// under is a spec, with the other fields of another one.
 func under(spec, base map[string]any) map[string]any {
 	for key, value := range base {
 		have, found := spec[key]

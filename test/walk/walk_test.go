@@ -4,7 +4,7 @@
 // However an AppService got to its last spec, it must end like one that was made with it.
 //
 // A walk follows from a seed and a number alone: -seed, -walk, -steps and -keep replay it, or a part of it. Specs are made as
-// test/contract makes them, and of the cases in test/testdata. What may differ at the end, and why, is listed in history_test.go.
+// test/contract makes them, and of the cases in test/testdata. Fields that may differ at the end are listed in history_test.go, with reasons.
 package walk
 
 import (

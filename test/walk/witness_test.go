@@ -93,7 +93,7 @@ func (w *witness) scaled(event apiwatch.Event) {
 }
 
 // setByOperator reports whether the operator set the replicas: it owns them, or nobody does and the API server gave them their default, since
-// the operator no longer applies them. What the subresource scale sets to 0, and from 0 to anything, has no owner either.
+// the operator no longer applies them. Changes by the subresource scale to 0, and from 0, have no owner either.
 func setByOperator(before int32, object *appsv1.Deployment) bool {
 	for _, entry := range object.GetManagedFields() {
 		var fields struct {

@@ -1,7 +1,7 @@
 // Package controlplane runs a real Kubernetes control plane on this machine, for tests and for trying things out.
 //
 // etcd, the API server, the controller manager and the scheduler are the real programs. The nodes are simulated by
-// kwok: pods become Running and Ready by themselves, and no container ever starts. It needs no root and no container
+// kwok: pods become Running and Ready automatically, and no container ever starts. It needs no root and no container
 // engine, listens on the loopback address only, and never touches the user's own kubeconfig.
 //
 // A cluster outlives the process that brought it up, and the next Up with its name finds it again. All its state is in
@@ -45,7 +45,7 @@ type Cluster struct {
 	Name       string
 	Kubeconfig string // path of a kubeconfig whose current context is the cluster
 	Kubectl    string // path of a kubectl that fits the cluster
-	AuditLog   string // path of the API server's audit log, which is there if Options had a policy
+	AuditLog   string // path of the API server's audit log, which exists if Options had a policy
 
 	ours bool // made by Up
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/example/appservice-operator/tools/toolchain"
 )
 
-// FromEnvironment returns the cluster that the environment asks for: with CLUSTER=current the one of the user's own kubeconfig, else one that Up
-// starts. CLUSTER_NAME and NODES are used for options that are not set.
+// FromEnvironment returns the cluster that the environment requests: with CLUSTER=current the one of the user's own
+// kubeconfig, else one that Up starts. CLUSTER_NAME and NODES are used for options that are not set.
 func FromEnvironment(ctx context.Context, options Options) (*Cluster, error) {
 	current, err := CurrentWanted()
 	if err != nil {
@@ -30,7 +30,7 @@ func FromEnvironment(ctx context.Context, options Options) (*Cluster, error) {
 	return Up(ctx, options)
 }
 
-// CurrentWanted says whether the environment asks for the cluster of the user's own kubeconfig.
+// CurrentWanted reports whether the environment requests the cluster of the user's own kubeconfig.
 func CurrentWanted() (bool, error) {
 	switch value := os.Getenv("CLUSTER"); value {
 	case "":

@@ -116,7 +116,7 @@ func TestFieldsOfChartsAreInTheCRDs(t *testing.T) {
 	}
 }
 
-// What the API server would refuse is reported with the line of the file.
+// Mistakes that the API server would refuse are reported with the line of the file.
 func TestWhatTheAPIServerWouldRefuse(t *testing.T) {
 	object := func(more string) string {
 		return "fields:\n  topology:\n    type: object\n    description: x\n    properties:\n      zones: {type: array, description: x, items: {type: string}}\n" + more

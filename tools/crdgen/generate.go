@@ -14,7 +14,7 @@ import (
 
 const controllerTools = "sigs.k8s.io/controller-tools"
 
-// generator is controller-gen's generator of CRDs, but for the step in which types of other packages are cut down.
+// generator is controller-gen's generator of CRDs, except for the step in which types of other packages are cut down.
 type generator struct {
 	crd.Generator // the markers and the filter
 	crds          []apiextensionsv1.CustomResourceDefinition

@@ -2,10 +2,10 @@
 //
 //	go run -C tools/crdgen . -root ../..
 //
-// The API embeds types of Kubernetes: containers, volumes, affinity, probes. With all that they bring, the CRD is 450 KB
-// and more, while kubectl apply keeps a copy of what it applies in an annotation, and annotations end at 256 KB. Most of
-// that is the documentation of Kubernetes' own types, so only the descriptions of ours stay. The defaults of Kubernetes'
-// types go too: they belong to the objects that the operator makes, not into every AppService.
+// The API embeds types of Kubernetes: containers, volumes, affinity, probes. With all that they bring, the CRD is 450
+// KB and more, while kubectl apply keeps a copy of each object in an annotation, and annotations end at 256 KB. Most
+// of that is the documentation of Kubernetes' own types, so only the descriptions of ours stay. The defaults of
+// Kubernetes' types go too: they belong to the objects that the operator makes, not into every AppService.
 package main
 
 import (

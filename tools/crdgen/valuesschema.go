@@ -13,7 +13,8 @@ import (
 	"github.com/example/appservice-operator/internal/chart/fields"
 )
 
-// writeValuesSchema writes the values.schema.json of a chart, whose values are the fields of a spec and further ones in values.yaml.
+// writeValuesSchema writes the values.schema.json of a chart, whose values are the fields of a spec and further ones
+// in values.yaml.
 func writeValuesSchema(dir string, spec *props, values map[string]any) error {
 	schema := fields.Relaxed(spec, values)
 	schema["$schema"] = "http://json-schema.org/draft-07/schema#"
@@ -55,7 +56,7 @@ func like(value any) map[string]any {
 	return map[string]any{}
 }
 
-// width is how long a line may be that holds a whole object, but for its key.
+// width is how long a line may be that holds a whole object, without its key.
 const width = 100
 
 // pretty prints JSON with objects that fit on a line on one: a schema is mostly objects of a few words.

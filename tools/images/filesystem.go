@@ -20,8 +20,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 )
 
-// filesystem is the content of a layer: entries by their path, without a slash at either end. Everything belongs to root
-// unless an entry says otherwise.
+// filesystem is the content of a layer: entries by their path, without a slash at either end. Everything belongs to
+// root unless an entry says otherwise.
 type filesystem map[string]entry
 
 type entry struct {
@@ -124,8 +124,8 @@ func (f filesystem) unpack(archive io.Reader) error {
 	}
 }
 
-// addPackages unpacks packages of Debian, without their documentation. Of names with a bar between them, it takes the
-// first that there is. Nothing is installed on this machine.
+// addPackages unpacks packages of Debian, without their documentation. If names have a bar between them, it takes the
+// first that exists. Nothing is installed on this machine.
 func (f filesystem) addPackages(ctx context.Context, arch string, packages ...string) error {
 	dir, err := os.MkdirTemp("", "appservice-packages-")
 	if err != nil {

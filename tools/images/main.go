@@ -50,7 +50,7 @@ func main() {
 	}
 }
 
-// request is what the command line asks for.
+// request is what the command line requests.
 type request struct {
 	image, arch, version, tag, out string
 	source                         string // the folder of the repository to compile

@@ -16,17 +16,18 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 )
 
-// skeleton are the files that a kind begins with, below the folders where they belong. Helm has templates of its own in them, so what
-// depends on the kind are words that nothing else uses.
+// skeleton are the files that a kind begins with, below the folders where they belong. Helm has templates of its own
+// in them, so what depends on the kind are words that nothing else uses.
 //
 //go:embed all:skeleton
 var skeleton embed.FS
 
-// kindName is the pattern of kinds that the API server accepts, and that can be the base of the names of a chart, a sample and roles.
+// kindName is the pattern of kinds that the API server accepts, and that can be the base of the names of a chart, a
+// sample and roles.
 var kindName = regexp.MustCompile(`^[A-Z][A-Za-z0-9]{0,39}$`)
 
-// Scaffold creates the first files of a kind: a chart with its fields and tests, a sample, a golden case and an entry in watches.yaml. It returns
-// their names, below root. No existing file is changed but watches.yaml.
+// Scaffold creates the first files of a kind: a chart with its fields and tests, a sample, a golden case and an entry
+// in watches.yaml. It returns their names, below root. No existing file is changed but watches.yaml.
 func Scaffold(root, name string) ([]string, error) {
 	if !kindName.MatchString(name) {
 		return nil, fmt.Errorf("%q cannot be a kind: it begins with a capital letter and has letters and digits, as in AppJob, at most 40", name)
@@ -60,7 +61,7 @@ func Scaffold(root, name string) ([]string, error) {
 	return made, register(root, k)
 }
 
-// unknown returns an error if watches.yaml names a kind, or one that differs in nothing but capital letters.
+// unknown returns an error if watches.yaml names a kind, or one that differs only in capital letters.
 func unknown(root string, k kind) error {
 	text, err := os.ReadFile(filepath.Join(root, watchesFile))
 	if err != nil {

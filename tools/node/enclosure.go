@@ -56,7 +56,7 @@ func (i *instance) inside(ctx context.Context, program string, args ...string) (
 	return exec.Command("nsenter", append([]string{"--target", pid, "--net", "--pid", "--mount", "--", program}, args...)...), nil
 }
 
-// detach starts a process that lives on when this one ends. What it prints goes to a file in the folder for logs.
+// detach starts a process that lives on when this one ends. Its output goes to a file in the folder for logs.
 func (i *instance) detach(command *exec.Cmd, name string) error {
 	log, err := os.OpenFile(i.path("logs", name+".log"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
 	if err != nil {
@@ -120,7 +120,7 @@ func (i *instance) connect(ctx context.Context) error {
 	return nil
 }
 
-// disconnect deletes the link. It goes by itself when the node has ended, but not at once.
+// disconnect deletes the link. The kernel deletes it, too, when the node has ended, but not at once.
 func (i *instance) disconnect(ctx context.Context) error {
 	name := linkOf(i.name).name
 	there := func() bool { _, err := os.Stat(filepath.Join("/sys/class/net", name)); return err == nil }

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// validators runs those of operator-sdk: its suite, and what OperatorHub.io and community-operators ask for besides.
+// validators runs those of operator-sdk: its suite, and those that OperatorHub.io and community-operators require.
 // These two say of themselves that they are deprecated; any other warning is a failure.
 func validators(r *runner) error {
 	for _, validator := range []string{"suite=operatorframework", "name=operatorhub", "name=community"} {

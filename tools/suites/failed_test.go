@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What go test prints with -v, where lines of tests that run at the same time alternate, and what it prints without.
+// The output of go test -v, where lines of tests that run at the same time alternate, and the output without -v.
 func TestTheTestsThatFailedAreListed(t *testing.T) {
 	var failed failedTests
 	for _, text := range []string{

@@ -59,7 +59,7 @@ func (r *runner) command(c command) *exec.Cmd {
 	return process
 }
 
-// tests are those of a package with the tag cluster. They are compiled and run by themselves, not by go test, which
+// tests are those of a package with the tag cluster. They are compiled and run directly, not by go test, which
 // would hold back what they print: the last line sums them up.
 type tests struct {
 	folder string
@@ -133,7 +133,8 @@ func (p programs) run(r *runner) error {
 	return err
 }
 
-// empty is a file that an earlier run has left or, with a slash at its end, a folder, which is there and empty afterwards.
+// empty is a file that an earlier run has left or, with a slash at its end, a folder, which exists and is empty
+// afterwards.
 type empty string
 
 func (e empty) run(r *runner) error {

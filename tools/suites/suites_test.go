@@ -79,7 +79,7 @@ func TestFlagsAreQuotedAsInAShell(t *testing.T) {
 	}
 }
 
-// The suite without Prometheus leaves out a test that is there.
+// The suite without Prometheus leaves out an existing test.
 func TestTheTestThatNeedsPrometheusIsThere(t *testing.T) {
 	source, err := os.ReadFile("../../test/integration/metrics_test.go")
 	require.NoError(t, err)

@@ -25,8 +25,9 @@ const (
 	compiling = "waiting for another build to end"
 )
 
-// build builds programs, those of one module together: their packages are compiled side by side, and one is linked while
-// the others compile. What an interrupted build has compiled is in Go's own cache, so the next goes on from there.
+// build builds programs, those of one module together: their packages are compiled side by side, and one is linked
+// while the others compile. Packages that an interrupted build has compiled are in Go's own cache, so the next one
+// continues from there.
 func (w workshop) build(ctx context.Context, missing []place) error {
 	if len(missing) == 0 {
 		return nil
@@ -92,7 +93,8 @@ func (w workshop) buildBatch(ctx context.Context, batch []place) error {
 	return nil
 }
 
-// executable returns what the go command calls the program of a package: the last part of its path that is not a version.
+// executable returns what the go command calls the program of a package: the last part of its path that is not a
+// version.
 func executable(pkg string) string {
 	if regexp.MustCompile(`^v[0-9]+$`).MatchString(path.Base(pkg)) {
 		pkg = path.Dir(pkg)

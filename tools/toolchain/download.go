@@ -37,7 +37,7 @@ type downloader struct {
 	span   time.Duration
 }
 
-// downloads returns the downloader that APPSERVICE_MIRROR asks for, or nil if nothing is to be downloaded.
+// downloads returns the downloader that APPSERVICE_MIRROR requests, or nil if nothing may be downloaded.
 func downloads() (*downloader, error) {
 	d := &downloader{reach: reach, span: span}
 	switch value := os.Getenv("APPSERVICE_MIRROR"); {
@@ -52,7 +52,7 @@ func downloads() (*downloader, error) {
 	return d, nil
 }
 
-// locate returns where a file is to be had: from its publisher, or from the mirror.
+// locate returns the address of a file: at its publisher, or at the mirror.
 func (d *downloader) locate(address string) string {
 	if d.mirror == "" {
 		return address
@@ -118,8 +118,9 @@ func (w workshop) downloadOne(ctx context.Context, p place) error {
 	return nil
 }
 
-// fetch downloads what an offer names, verifies it, and puts the programs in it into their places: one place by the path
-// in the archive, or under no name if the offer is not an archive. A place gets a whole program or is left as it is.
+// fetch downloads what an offer names, verifies it, and puts the programs in it into their places: one place by the
+// path in the archive, or under no name if the offer is not an archive. A place gets a whole program or is left as it
+// is.
 func (d *downloader) fetch(ctx context.Context, o offer, places map[string]string) error {
 	var document bytes.Buffer
 	err := d.get(ctx, o.sums, &document)
@@ -196,7 +197,7 @@ func (d *downloader) get(ctx context.Context, address string, to io.Writer) erro
 	return because(ctx, err)
 }
 
-// counter counts what is written to it.
+// counter counts the bytes that are written to it.
 type counter struct{ sum *atomic.Int64 }
 
 func (c counter) Write(p []byte) (int, error) {

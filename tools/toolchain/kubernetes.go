@@ -14,7 +14,7 @@ const DefaultKubernetes = "1.36"
 // kubernetesModule begins the name of every module that pins Kubernetes; the version follows.
 const kubernetesModule = "kubernetes-"
 
-// kubernetesVersion returns the version of Kubernetes that the environment asks for.
+// kubernetesVersion returns the version of Kubernetes that the environment requests.
 func kubernetesVersion(pins string) (string, error) {
 	version := os.Getenv("KUBERNETES_VERSION")
 	if version == "" {

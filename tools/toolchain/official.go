@@ -17,13 +17,14 @@ type offer struct {
 }
 
 // The URLs are those that kwokctl downloads from. It verifies nothing and keeps what a broken connection leaves, which
-// is why this package downloads by itself.
+// is why this package downloads on its own.
 const (
 	kubernetesReleases = "https://dl.k8s.io/release/"
 	etcdReleases       = "https://github.com/etcd-io/etcd/releases/download/"
 	kwokReleases       = "https://github.com/kubernetes-sigs/kwok/releases/download/"
 	prometheusReleases = "https://github.com/prometheus/prometheus/releases/download/"
-	// kwokSums ends with the tag: the releases of kwok have no file with checksums, but GitHub publishes one for each file.
+	// kwokSums ends with the tag: the releases of kwok have no file with checksums, but GitHub publishes one for each
+	// file.
 	kwokSums = "https://api.github.com/repos/kubernetes-sigs/kwok/releases/tags/"
 )
 

@@ -20,7 +20,7 @@ type workshop struct {
 	progress io.Writer
 	known    []program   // all of them
 	assets   string      // a folder that may have some, if any: $KUBEBUILDER_ASSETS
-	source   *downloader // none if nothing is to be downloaded
+	source   *downloader // none if nothing may be downloaded
 }
 
 // place is a program of one version, and where the cache has it.

@@ -1,12 +1,12 @@
 // Package toolchain provides the programs that the project runs but does not contain: etcd, the Kubernetes control
 // plane, kwok and the like.
 //
-// The version of each is pinned by a module of its own in the folder tools/pins. A program is taken from where it is had for
-// the least work: from $KUBEBUILDER_ASSETS if what is there fits, from the cache, from its publisher as a binary whose
-// checksum is verified, or else it is built with the go command from that module. The cache lies outside the tree. A
-// program's place in it follows from everything that goes into the program, so a version bump makes a new one and going
-// back finds the old one. The package never changes a program that is in the cache, and any number of processes may use
-// one cache.
+// The version of each is pinned by a module of its own in the folder tools/pins. A program is taken from where it is
+// had for the least work: from $KUBEBUILDER_ASSETS if its version fits, from the cache, from its publisher as a
+// binary whose checksum is verified, or else it is built with the go command from that module. The cache lies outside
+// the tree. A program's place in it follows from everything that goes into the program, so a version bump makes a new
+// one and going back finds the old one. The package never changes a program that is in the cache, and any number of
+// processes may use one cache.
 package toolchain
 
 import (
@@ -32,10 +32,10 @@ func Known() []string {
 	return names
 }
 
-// Ensure provides the named programs, and downloads or builds those that are missing, which it reports on progress. When
-// the cache has them all it prints nothing. It must be called from within the repository. The programs of Kubernetes are of
-// the version that $KUBERNETES_VERSION names, as in 1.34, else of DefaultKubernetes. $APPSERVICE_MIRROR names a mirror of
-// the publishers, or is "off" to download nothing but Go modules.
+// Ensure provides the named programs, and downloads or builds those that are missing, which it reports on progress.
+// When the cache has them all it prints nothing. It must be called from within the repository. The programs of
+// Kubernetes are of the version that $KUBERNETES_VERSION names, as in 1.34, else of DefaultKubernetes.
+// $APPSERVICE_MIRROR names a mirror of the publishers, or is "off" to download only Go modules.
 func Ensure(ctx context.Context, progress io.Writer, names ...string) (Programs, error) {
 	root, err := Root()
 	if err != nil {

@@ -1,4 +1,4 @@
-{{/* What all names begin with: the release's name, and the chart's unless that has it already. */}}
+{{/* The beginning of all names: the name of the release, followed by that of the chart unless it has that already. */}}
 {{- define "operator.prefix" -}}
 {{- if contains .Chart.Name .Release.Name }}{{ .Release.Name | trunc 28 | trimSuffix "-" }}
 {{- else }}{{ printf "%s-%s" .Release.Name .Chart.Name | trunc 28 | trimSuffix "-" }}{{ end }}

@@ -48,8 +48,8 @@ The security context of the pods and of the container, from the profile and what
 {{- end }}
 
 {{/*
-The spec of a Job, of one that runs once and of those that a CronJob makes. What has ended is not deleted after a time: the operator would
-make it again, and it would run again.
+The spec of a Job, of one that runs once and of those that a CronJob makes. Ended Jobs are not deleted after a time: the operator would
+create them again, and they would run again.
 */}}
 {{- define "appjob.jobSpec" -}}
 backoffLimit: {{ int64 .Values.retries }}

@@ -32,7 +32,7 @@ Those of them that all replicas share, and those that each has for itself.
 {{- end }}
 
 {{/*
-What a claim asks for. Takes one of these claims.
+The spec of a PersistentVolumeClaim. Takes one of these claims.
 */}}
 {{- define "appservice.claim" -}}
 accessModes:

@@ -59,7 +59,7 @@ The name of the Secret whose values the operator makes.
 {{- end }}
 
 {{/*
-The name of what the release task consists of, and the labels that find its pods: those of the application would bring it traffic.
+The name of the objects of the release task, and the labels that find its pods: with those of the application, they would get traffic.
 The labels take a list: the root, the name of the AppService.
 */}}
 {{- define "appservice.taskName" -}}

@@ -1,5 +1,5 @@
 {{/*
-What an entry of ports leads to, as JSON: name and number of a port of the pod, and whether it is a sidecar's.
+The target of an entry of ports, as JSON: name and number of a port of the pod, and whether it is a sidecar's.
 
 All that sends traffic to pods goes by the name, so that each pod is reached on the number that it has itself while another
 number is rolled out. It is the entry's own name; of several entries with one target port that of the first, as a
@@ -59,7 +59,7 @@ The port of a sidecar, in the same form. Nothing if none has one of that name. T
 {{- end }}
 
 {{/*
-The name of what an entry leads to. Takes a list: the root, the entry.
+The name of the target of an entry. Takes a list: the root, the entry.
 */}}
 {{- define "appservice.portName" -}}
 {{- get (include "appservice.target" . | fromJson) "name" -}}

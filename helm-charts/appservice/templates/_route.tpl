@@ -33,7 +33,7 @@ The listeners for plain HTTP of the Gateways that the route names, each once.
 {{- end }}
 
 {{/*
-What the schema cannot refuse: what contradicts itself, or has no effect.
+Mistakes that the schema cannot refuse: fields that contradict each other, or have no effect.
 */}}
 {{- define "appservice.checkRoute" -}}
 {{- $route := .Values.route }}
@@ -105,7 +105,7 @@ port: {{ int64 $to.port }}
 {{- end }}
 
 {{/*
-What a rule does with requests and responses. Takes a list: the rule, what appservice.backends returns.
+The filters that a rule applies to requests and responses. Takes a list: the rule, what appservice.backends returns.
 */}}
 {{- define "appservice.routeFilters" -}}
 {{- $rule := index . 0 }}

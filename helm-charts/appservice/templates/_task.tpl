@@ -1,5 +1,5 @@
 {{/*
-What spec.release runs before a new version: the image, the environment, the account and the volumes of the application, with copies of its
+The task that spec.release runs before a new version: the image, the environment, the account and the volumes of the application, with copies of its
 configuration, so that pods of the version before see nothing of the new one.
 */}}
 

@@ -84,7 +84,7 @@ type mark struct {
 	whole bool
 }
 
-// parse parses each file by itself. Of duplicate definitions, one is used, as in Helm.
+// parse parses each file alone. If a definition exists twice, one is used, as in Helm.
 func (a *analysis) parse(c *chart.Chart) error {
 	for _, file := range c.Templates {
 		tree := parse.New(file.Name)

@@ -22,7 +22,7 @@ var (
 	clusterRoles = schema.GroupResource{Group: "rbac.authorization.k8s.io", Resource: "clusterroles"}
 )
 
-// example renders a CronJob, a ClusterRole, and a Bucket, of which an installation may have no rights.
+// example renders a CronJob, a ClusterRole, and a Bucket, for which an installation may have no rights.
 func example() *chart.Chart {
 	said := map[string]string{appchart.AnnotationForeignKinds: "Bucket.example.com: {resource: pails, option: storage}"}
 	return &chart.Chart{Metadata: &chart.Metadata{Annotations: said}, Templates: []*chart.File{

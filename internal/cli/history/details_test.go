@@ -56,7 +56,7 @@ func TestWhatAReleaseChangedOfObjects(t *testing.T) {
 	if got := ObjectChanges(&Revision{}, after); got != nil {
 		t.Errorf("of one that cannot be read: %q", got)
 	}
-	// They are said if neither spec nor chart is another one, and only then.
+	// They are reported if neither spec nor chart is another one, and only then.
 	before.Spec, after.Spec = map[string]any{"size": int64(1)}, map[string]any{"size": int64(1)}
 	if after.compare(before); !slices.Equal(after.Changes, want) {
 		t.Errorf("of the same spec: %q", after.Changes)
@@ -104,7 +104,7 @@ func TestUndoIsStrictAboutFields(t *testing.T) {
 	}
 }
 
-// What tools leave in labels and annotations is not part of a source; what people wrote is.
+// Labels and annotations of tools are not part of a source; those that people wrote are.
 func TestASourceHasWhatPeopleWrote(t *testing.T) {
 	resource := app("a")
 	resource.SetLabels(map[string]string{"team": "shop", "kustomize.toolkit.fluxcd.io/name": "apps", "kustomize.toolkit.fluxcd.io/namespace": "flux-system"})

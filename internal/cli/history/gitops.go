@@ -22,7 +22,7 @@ func OwnerOf(resource *unstructured.Unstructured) string {
 	for _, owner := range owners {
 		for _, entries := range []map[string]string{resource.GetAnnotations(), resource.GetLabels()} {
 			if name := entries[owner.key]; name != "" {
-				name, _, _ = strings.Cut(name, ":") // a tracking ID goes on with the object's
+				name, _, _ = strings.Cut(name, ":") // a tracking ID continues with the object's
 				return owner.tool + ` "` + name + `"`
 			}
 		}

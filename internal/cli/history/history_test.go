@@ -133,7 +133,7 @@ func TestWhatEachReleaseChangedAndWhoAskedForIt(t *testing.T) {
 	}
 }
 
-// Anybody who may write Secrets can make a record, or damage one.
+// Anyone who may write Secrets can make a record, or damage one.
 func TestRecordsThatAreNotTheResourcesOrDamaged(t *testing.T) {
 	good := made{3, helmrelease.StatusDeployed, "1.0.0", 3, "argocd", "a"}
 	damaged := secret(t, made{2, helmrelease.StatusSuperseded, "1.0.0", 2, "argocd", "a"})

@@ -37,8 +37,8 @@ func (r *Revision) ran() []string {
 	return list
 }
 
-// Skip has the annotation written with the spec because of which these release tasks do not run: the parts of their
-// digests for what they run, separated by commas. Empty removes the annotation, if there is one.
+// Skip has the annotation written with the spec that skips these release tasks. It has the parts of their digests that
+// stand for the command, separated by commas. Empty removes the annotation, if there is one.
 func (u *Undo) Skip(tasks string) {
 	annotations := u.Resource.GetAnnotations()
 	if annotations[v1.AnnotationSkipTask] == tasks {

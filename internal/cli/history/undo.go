@@ -95,8 +95,8 @@ func targetOf(resource *unstructured.Unstructured, spec map[string]any, revision
 var ErrChanged = errors.New("it was changed meanwhile, and nothing was written: look at it, and try again")
 
 // Write stores the spec, with the annotation that Skip sets, unless the resource has another one by now than when it
-// was read. What changes besides, as the operator's status does, is left as it is. With dry, the API server only checks
-// it. The error is ErrChanged or the API server's.
+// was read. Other changes, such as those of the operator's status, are left as they are. With dry, the API server
+// only checks it. The error is ErrChanged or the API server's.
 func (u *Undo) Write(ctx context.Context, writer client.Client, manager string, dry bool) error {
 	patch, err := json.Marshal(append([]map[string]any{
 		{"op": "test", "path": "/metadata/uid", "value": u.Resource.GetUID()},

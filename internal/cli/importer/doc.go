@@ -1,7 +1,7 @@
-// Package importer makes AppServices of what runs without one: of the objects of a Deployment, of a Helm release or of
-// a manifest; and AppJobs of Jobs and CronJobs. It owns which object says what by which field, and proves what it says:
-// the resource is rendered as the operator does, and each difference to what was there before has a note with its
-// reason and what to do about it.
+// Package importer makes AppServices of workloads that run without one: of the objects of a Deployment, of a Helm
+// release or of a manifest; and AppJobs of Jobs and CronJobs. It owns which object says what by which field, and
+// proves what it says: the resource is rendered as the operator does, and each difference from the original objects
+// has a note with its reason and what to do about it.
 //
 // Objects go through these steps:
 //

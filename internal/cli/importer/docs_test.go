@@ -13,7 +13,6 @@ func TestDocsShowWhatIsPrinted(t *testing.T) {
 	for name, shown := range map[string]string{
 		"what is given": given,
 		"a Deployment":  string(read(t, "testdata/manifests/as-it-lives.golden")),
-		"a release":     string(read(t, "testdata/charts/helm-create.golden")),
 	} {
 		if !strings.Contains(text, strings.TrimSpace(shown)) {
 			t.Errorf("docs/import.md does not show %s as it is:\n%s", name, shown)

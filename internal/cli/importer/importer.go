@@ -130,7 +130,7 @@ func (i *Importer) Objects(ctx context.Context, objects []*unstructured.Unstruct
 	return out, nil
 }
 
-// nothing returns the error for objects of which nothing can be made.
+// nothing returns the error for objects that no resource can be made from.
 func nothing(i *Import, only string, objects int) error {
 	var errs []error
 	for _, failure := range i.Failed {
@@ -180,7 +180,7 @@ func (i *Importer) workload(ctx context.Context, w *world, of *unstructured.Unst
 	return s, s.keepsClaims()
 }
 
-// nameOf returns the name of what a workload becomes.
+// nameOf returns the name of the resource that a workload becomes.
 func (i *Importer) nameOf(w *world, of *unstructured.Unstructured) string {
 	lone := ""
 	if len(w.workloads) == 1 {
@@ -189,7 +189,7 @@ func (i *Importer) nameOf(w *world, of *unstructured.Unstructured) string {
 	return cmp.Or(i.Names[strings.ToLower(of.GetKind())+"/"+of.GetName()], i.Names[of.GetName()], lone, of.GetName())
 }
 
-// prove compares the original with what is rendered, and adds a note for each difference.
+// prove compares the original with the rendered objects, and adds a note for each difference.
 func (s *subject) prove(all []*subject) {
 	for _, d := range proof.Differences(s.before(), s.after(all)) {
 		s.explain(d)
@@ -293,7 +293,7 @@ type piece struct {
 // source is a field of an object.
 type source struct{ object, field string }
 
-// refusal is the error because of which a piece was left out.
+// refusal is the error that made import leave out a piece.
 type refusal struct {
 	from source
 	err  error
@@ -321,7 +321,7 @@ func (i *Importer) placeAll(ctx context.Context, s *subject, pieces []piece) err
 		}
 		return app, err
 	}
-	first := 1 // the image, without which there is no resource
+	first := 1 // the image, which every resource needs
 	if _, err := build(pieces[:first]); err != nil {
 		return err
 	}
@@ -336,7 +336,7 @@ func (i *Importer) placeAll(ctx context.Context, s *subject, pieces []piece) err
 }
 
 // accepted returns what is accepted of more items, in their order, after those that are taken already. It tries all of
-// them, then halves, so that a few that are refused cost few tries.
+// them, then halves, so that a few that are refused cost few attempts.
 func accepted[T any](taken, more []T, try func([]T) error, refused func(T, error)) []T {
 	if len(more) == 0 {
 		return taken

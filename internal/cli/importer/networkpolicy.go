@@ -26,8 +26,8 @@ func (s *subject) toNetworkPolicy(spec *v1.AppServiceSpec) {
 	spec.NetworkPolicy = out
 }
 
-// sayable reports whether an AppService can express a NetworkPolicy: it is for the workload's own pods, and lets
-// somebody in.
+// sayable reports whether an AppService can express a NetworkPolicy: it is for the workload's own pods, and allows some
+// traffic.
 func (s *subject) sayable(p *networkingv1.NetworkPolicy) bool {
 	types := p.Spec.PolicyTypes
 	return (len(types) == 0 || slices.Contains(types, networkingv1.PolicyTypeIngress)) && s.ownPods(&p.Spec.PodSelector) &&

@@ -180,7 +180,7 @@ func (s *subject) perReplica(spec *v1.AppServiceSpec) {
 	}
 }
 
-// accountPieces returns the pieces for the service account of the pods. A token is mounted if the original asks for it,
+// accountPieces returns the pieces for the service account of the pods. A token is mounted if the original requests it,
 // or creates an account.
 func (s *subject) accountPieces() []piece {
 	pod := &s.template.Spec

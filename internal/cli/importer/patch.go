@@ -148,7 +148,7 @@ func (s *subject) port(path, key string, rendered []corev1.ContainerPort) []frag
 	return nil
 }
 
-// ordered drops fragments that are there twice, and ports whose number another one has, and keeps the order of ports.
+// ordered drops duplicate fragments, and ports whose number another one has, and keeps the order of ports.
 func (s *subject) ordered(list []fragment) []fragment {
 	list = lastOf(list, func(f fragment) string {
 		if port, one := f.value.(map[string]any); one && f.field == "ports" {

@@ -152,7 +152,7 @@ func (s *subject) renameContainer(from, to string) {
 
 const appArmorPrefix = "container.apparmor.security.beta.kubernetes.io/"
 
-// appArmor turns the annotations that were there before the field into that.
+// appArmor turns the annotations that older versions of Kubernetes used into the field.
 func (s *subject) appArmor() {
 	s.eachContainer(func(c *corev1.Container) {
 		value, is := s.template.Annotations[appArmorPrefix+c.Name]

@@ -40,7 +40,7 @@ var former = map[string]present{
 	"gateway.networking.k8s.io/v1alpha2 GRPCRoute": {"gateway.networking.k8s.io/v1", nil},
 }
 
-// modern returns an object in the version that is served. What it leaves open has the present defaults.
+// modern returns an object in the version that is served. Fields that it does not set have the present defaults.
 func modern(object *unstructured.Unstructured) *unstructured.Unstructured {
 	now, is := former[object.GetAPIVersion()+" "+object.GetKind()]
 	if !is {

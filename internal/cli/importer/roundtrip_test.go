@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestWhatAnAppServiceBecomesIsImportedAsTheSame: what is made of what was rendered becomes that again, but for what has a note.
+// TestWhatAnAppServiceBecomesIsImportedAsTheSame: an AppService made of rendered objects renders these again, except for differences with a note.
 func TestWhatAnAppServiceBecomesIsImportedAsTheSame(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -8,8 +8,8 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 )
 
-// routeBackends converts where a rule sends requests: a port of the imported Service, or several backends. Services of
-// other namespaces cannot be said.
+// routeBackends converts where a rule sends requests: a port of the imported Service, or several backends. The spec
+// cannot name Services of other namespaces.
 func (s *subject) routeBackends(rule fields, out *v1.RouteRule) {
 	for _, item := range rule.list("backendRefs") {
 		backend := fields{item, rule.whole}
@@ -25,7 +25,7 @@ func (s *subject) routeBackends(rule fields, out *v1.RouteRule) {
 	}
 }
 
-// routeBackend reads a Service and a port of it. Of an imported Service, it returns no name, and the port in
+// routeBackend reads a Service and a port of it. For an imported Service, it returns no name, and the port in
 // spec.ports.
 func (s *subject) routeBackend(backend fields) (service string, port int32) {
 	service, port = backend.text("name"), ptr.Deref(backend.number("port"), 0)

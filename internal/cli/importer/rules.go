@@ -37,7 +37,7 @@ type rule struct {
 	reason, remedy string
 	// values is set if the note shows both values.
 	values bool
-	// kind of what is made; empty for any.
+	// kind of the resource that is made; empty for any.
 	kind string
 	// was are former values; empty for any.
 	was string

@@ -247,7 +247,7 @@ func toFurther(from *corev1.Service) v1.FurtherService {
 	}
 }
 
-// toSettings converts what all Services may say. What the API server sets by itself is left out.
+// toSettings converts the fields that all Services have, without those that the API server sets.
 func toSettings(from *corev1.Service) v1.ServiceSettings {
 	out := v1.ServiceSettings{SessionAffinity: from.Spec.SessionAffinity,
 		ExternalTrafficPolicy: from.Spec.ExternalTrafficPolicy, LoadBalancerClass: from.Spec.LoadBalancerClass}

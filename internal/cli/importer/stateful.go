@@ -16,7 +16,7 @@ import (
 )
 
 // statefulPieces returns the pieces that keep a StatefulSet one, with the claims of its replicas. That of
-// spec.persistence makes a StatefulSet by itself.
+// spec.persistence alone makes a StatefulSet.
 func (s *subject) statefulPieces() []piece {
 	return []piece{
 		{from: s.from("kind"), set: s.toStatefulSet},
@@ -25,7 +25,7 @@ func (s *subject) statefulPieces() []piece {
 	}
 }
 
-// toStatefulSet sets spec.statefulSet. What spec.persistence says is left to it.
+// toStatefulSet sets spec.statefulSet. It leaves out fields that spec.persistence has.
 func (s *subject) toStatefulSet(spec *v1.AppServiceSpec) {
 	given := &s.stateful.Spec
 	out := &v1.StatefulSet{}
@@ -106,7 +106,7 @@ func (s *subject) keepsClaims() error {
 	return nil
 }
 
-// claimsMade returns the names of the claim templates of what is rendered.
+// claimsMade returns the names of the rendered claim templates.
 func (s *subject) claimsMade() (list []string) {
 	for _, object := range s.rendered {
 		if set, err := as[appsv1.StatefulSet](object); err == nil && object.GetKind() == "StatefulSet" {

@@ -54,7 +54,7 @@ type subject struct {
 	route    *unstructured.Unstructured
 
 	given []*unstructured.Unstructured
-	// beside are objects that stay, with what is said about them once it is known which pods they find.
+	// beside are objects that stay. Their notes are added once it is known which pods they find.
 	beside  []besides
 	notes   []Note
 	refused []refusal
@@ -163,7 +163,7 @@ var (
 	dnsLabel    = regexp.MustCompile(`^[a-z]([a-z0-9-]*[a-z0-9])?$`)
 )
 
-// JobKind is the kind of what Jobs become.
+// JobKind is the kind of resource that Jobs become.
 const JobKind = "AppJob"
 
 // kind is that of the resource.

@@ -111,7 +111,7 @@ func (s *subject) containerPieces() []piece {
 	return list
 }
 
-// saysPort reports whether a variable is PORT with the first target port, which an AppService sets by itself.
+// saysPort reports whether a variable is PORT with the first target port, which an AppService sets automatically.
 func (s *subject) saysPort(variable corev1.EnvVar) bool {
 	if variable.Name != "PORT" || s.service == nil {
 		return false

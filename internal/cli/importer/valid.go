@@ -95,7 +95,7 @@ func names[T any](list []T, name func(T) string) []string {
 	return out
 }
 
-// repeated returns the first name that is there twice; empty if there is none.
+// repeated returns the first duplicate name; empty if there is none.
 func repeated(names []string) string {
 	for n, name := range names {
 		if name != "" && slices.Contains(names[:n], name) {

@@ -1,5 +1,6 @@
 // Package ingressroute turns the Ingress of an AppService into a route of the Gateway API: its hosts and paths, and
-// what its annotations for ingress-nginx did, as far as a route has a field for it. What has none becomes a note.
+// what its annotations for ingress-nginx did, as far as a route has a field for it. An annotation without such a
+// field becomes a note.
 package ingressroute
 
 import (

@@ -51,7 +51,7 @@ type Cluster struct {
 	said         map[string]bool
 }
 
-// Open returns the cluster of a client configuration. What may not be read is reported to missed, once for each thing.
+// Open returns the cluster of a client configuration. Kinds that may not be read are reported to missed, each once.
 func Open(ctx context.Context, reader client.Client, config *rest.Config, missed func(string)) (*Cluster, error) {
 	discoverer, err := discovery.NewDiscoveryClientForConfig(config)
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 // Release is the newest recorded release of a resource.
 type Release struct {
 	Revision int
-	// Digest identifies what was written.
+	// Digest identifies the written objects.
 	Digest string
 	// Content is the content that its pods took from referenced objects.
 	Content reference.Content
@@ -28,7 +28,7 @@ type Release struct {
 	record *corev1.Secret
 }
 
-// Outcome returns what was written for a resource.
+// Outcome returns the objects that were written for a resource.
 func (r *Release) Outcome(resource *unstructured.Unstructured) Outcome {
 	recorded, err := release.Decode(r.record)
 	if err != nil {

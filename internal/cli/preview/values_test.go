@@ -19,7 +19,7 @@ import (
 	"github.com/example/appservice-operator/internal/render/defaults"
 )
 
-// widgets serves a kind with what watches.yaml says besides.
+// widgets serves a kind with more lines of watches.yaml.
 func widgets(t *testing.T, more string) *render.Renderer {
 	t.Helper()
 	files := fstest.MapFS{}

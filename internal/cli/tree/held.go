@@ -65,7 +65,7 @@ func (f *Findings) held(used map[v1.Problem]bool) []*Node {
 	return list
 }
 
-// suspended returns what suspends an object by itself, whoever set that; empty if nothing does.
+// suspended returns the field of an object that suspends it, whoever set that; empty if nothing does.
 func suspended(object *Object) string {
 	if object.Live == nil {
 		return ""

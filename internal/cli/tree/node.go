@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 )
 
-// Type is the type of what a node is about.
+// Type is the type of the subject of a node.
 type Type string
 
 // The types of nodes.
@@ -27,7 +27,7 @@ const (
 	TypeGroup     Type = "group"
 )
 
-// State is the state of what a node is about; empty if it has none.
+// State is the state of the subject of a node; empty if it has none.
 type State string
 
 // The states of nodes.
@@ -41,7 +41,7 @@ const (
 // Node is one line of a tree.
 type Node struct {
 	Type Type `json:"type"`
-	// Name of what it is about, as in "Deployment web" or "ImageNotFound".
+	// Name of its subject, as in "Deployment web" or "ImageNotFound".
 	Name string `json:"name"`
 	// Stage of a release in which an object is written; empty for the main one.
 	Stage string `json:"stage,omitempty"`

@@ -25,14 +25,14 @@ import (
 	"github.com/example/appservice-operator/internal/status/diagnose"
 )
 
-// world is a cluster with the AppService web, of which a recording from a real node shows the Deployment.
+// world is a cluster with the AppService web, whose Deployment is from a recording of a real node.
 type world struct {
 	app, deployment *unstructured.Unstructured
 	at              time.Time
 	others          []client.Object
 }
 
-// client reads what there is.
+// client reads the objects of the world.
 func (w *world) client(t *testing.T, more ...client.Object) client.Client {
 	t.Helper()
 	known := runtime.NewScheme()

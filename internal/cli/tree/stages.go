@@ -24,7 +24,7 @@ func (o *Object) stage() string {
 	return ""
 }
 
-// waitsForStage returns the stage that has to be ready before a release goes on; empty if it waits for none.
+// waitsForStage returns the stage that has to be ready before a release continues; empty if it waits for none.
 func waitsForStage(said *v1.AppServiceStatus) string {
 	ready := meta.FindStatusCondition(said.Conditions, v1.ConditionReady)
 	if ready == nil || ready.Status == metav1.ConditionTrue {
@@ -33,7 +33,7 @@ func waitsForStage(said *v1.AppServiceStatus) string {
 	return status.StageIn(ready.Message)
 }
 
-// waiting returns the name of what is held back by a stage, and a message.
+// waiting returns the name of the objects that a stage holds back, and a message.
 func (f *Findings) waiting(of string) (name, message string) {
 	objects := f.unready(of, v1.ResourceWaiting, v1.ResourceFailed)
 	message = "it waits for the stage " + of
@@ -47,7 +47,7 @@ func (f *Findings) waiting(of string) (name, message string) {
 	return "the first release", message + "; nothing else is there yet"
 }
 
-// afterFailure returns what to do about a stage that does not become ready by itself; nil if it may.
+// afterFailure returns what to do about a stage that does not become ready without help; nil if it may.
 func (f *Findings) afterFailure(of string) *Node {
 	if len(f.unready(of, v1.ResourceFailed)) == 0 {
 		return nil

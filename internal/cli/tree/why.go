@@ -13,7 +13,7 @@ import (
 	"github.com/example/appservice-operator/internal/status/diagnose"
 )
 
-// Why returns the tree of what is wrong with a resource: from its conditions to objects, causes, pods and what to do;
+// Why returns the problems of a resource as a tree: from its conditions to objects, causes, pods and what to do;
 // warnings and advice, what is held back, and where values come from.
 func Why(f *Findings) *Node {
 	root := f.root()

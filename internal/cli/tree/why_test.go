@@ -15,7 +15,7 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 )
 
-// withoutPods is somebody who may read anything but pods.
+// withoutPods is someone who may read anything except pods.
 type withoutPods struct{ client.Reader }
 
 func (r withoutPods) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {

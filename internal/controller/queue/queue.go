@@ -2,8 +2,8 @@
 // waits for another one's changes to end, and within a namespace requests that users wait for precede bookkeeping.
 //
 // Queue is client-go's work queue, which keeps requests unique and never hands one out twice at a time, with an order
-// of its own (order.go) and the delays and priorities that controller-runtime asks for. It knows nothing of what is
-// reconciled.
+// of its own (order.go) and the delays and priorities that controller-runtime requests. It does not know the objects
+// that are reconciled.
 package queue
 
 import (

@@ -9,8 +9,8 @@ import (
 )
 
 // Turns hand out what a rate limit allows, to namespaces in turn: however many resources of one namespace ask for it,
-// one of another comes next. Who has to wait asks again, until it has its turn. Nil allows everything. It is safe for
-// concurrent use.
+// one of another comes next. A caller that has to wait asks again, until it has its turn. Nil allows everything. It
+// is safe for concurrent use.
 type Turns struct {
 	limit flowcontrol.PassiveRateLimiter
 

@@ -48,7 +48,7 @@ type Task struct {
 	Snapshot *livestate.Snapshot
 	Plan     *Plan
 	State    State
-	// Labels of the record, besides those that it always has.
+	// Labels of the record, in addition to those that it always has.
 	Labels map[string]string
 	// Source is what the release was made of; nil for its owner as it is.
 	Source *Source

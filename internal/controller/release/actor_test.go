@@ -65,7 +65,7 @@ var charted = &chart.Chart{
 	Templates: []*chart.File{{Name: "templates/x.yaml", Data: []byte("{{ fail }}")}},
 }
 
-// records is Helm's own storage: what is written must be read by helm.
+// records is Helm's own storage: helm must read the records.
 func (b *bench) records(owner client.Object) *storage.Storage {
 	return storage.Init(driver.NewSecrets(b.secrets.CoreV1().Secrets(owner.GetNamespace())))
 }
@@ -96,7 +96,7 @@ func (b *bench) history(t *testing.T) string {
 	return strings.Join(parts, ", ")
 }
 
-// task is what a reconcile makes of objects that are to be as in version two.
+// task is what a reconcile makes of objects that must be as in version two.
 func (b *bench) task(t *testing.T, state State, record *livestate.Record) Task {
 	t.Helper()
 	objects := []*unstructured.Unstructured{owned(t, "ConfigMap", "a", "two"), owned(t, "ConfigMap", "b", "two")}

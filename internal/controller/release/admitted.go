@@ -41,7 +41,7 @@ func (a *Actor) SpareAdmitted(ctx context.Context, owner *unstructured.Unstructu
 	return nil
 }
 
-// admitted reports whether an object is as admission makes it of what is rendered: when that is written over it, or
+// admitted reports whether an object is as admission makes it of the rendered one: when that is written over it, or
 // else when it is created, for admission that changes objects only then. A refusal is no answer.
 func (a *applier) admitted(ctx context.Context, change Change) (bool, error) {
 	for _, try := range []func(context.Context, Change) (*unstructured.Unstructured, error){a.tried, a.triedCreation} {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What admission makes of the operator's own write stays, as a dry run shows it. Everything else is drift.
+// Changes that admission makes to the operator's own write stay, as a dry run shows them. Everything else is drift.
 func TestWhatAdmissionChangedIsNoDrift(t *testing.T) {
 	const rendered = `{apiVersion: apps/v1, kind: Deployment, metadata: {name: web, labels: {app: web}}, spec: {replicas: 2, template: {spec: {containers: [
  {name: app, image: nginx, args: [a], ports: [{containerPort: 80, name: http}]}]}}}}`

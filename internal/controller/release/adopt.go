@@ -17,9 +17,9 @@ import (
 	"github.com/example/appservice-operator/internal/kube/livestate"
 )
 
-// Adopt takes over the objects of other owners that have the names of objects a plan creates, as the resource asks, and
-// returns the remaining plan and the objects taken over. All are judged before the first is written. The error is an
-// AdoptionError, a StaleError or the API server's.
+// Adopt takes over the objects of other owners that have the names of objects a plan creates, as the resource
+// requests, and returns the remaining plan and the objects taken over. All are judged before the first is written.
+// The error is an AdoptionError, a StaleError or the API server's.
 //
 // If it is interrupted at any point, the next attempt finds the objects taken over as the resource's own, and the
 // others unchanged.
@@ -190,7 +190,7 @@ func ends(change Change, after *unstructured.Unstructured) (list []string) {
 	return list
 }
 
-// only returns an object with nothing but the value at a path.
+// only returns an object that has only the value at a path.
 func only(object *unstructured.Unstructured, path []string) *unstructured.Unstructured {
 	out := identity(object)
 	if value, found, _ := unstructured.NestedFieldCopy(object.Object, path...); found {

@@ -22,7 +22,7 @@ var (
 )
 
 // conflicts lists autoscalers and budgets that are not rendered and would still act on adopted workloads: such an
-// autoscaler changes what the operator renders, or interferes with its own autoscaler, and pods with two budgets cannot
+// autoscaler changes rendered fields, or interferes with its own autoscaler, and pods with two budgets cannot
 // be evicted.
 func (a *applier) conflicts(ctx context.Context, found []*Prospect, rendered []kube.Key) ([]string, error) {
 	var list []string

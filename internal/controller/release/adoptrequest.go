@@ -17,7 +17,7 @@ const (
 	helmReleaseNamespace = "meta.helm.sh/release-namespace"
 )
 
-// Adoption is what a resource asks to take over from other owners.
+// Adoption is what a resource requests to take over from other owners.
 type Adoption struct {
 	// Release is a Helm release of the namespace; empty for none.
 	Release string
@@ -25,7 +25,7 @@ type Adoption struct {
 	Restart bool
 }
 
-// AdoptionOf returns what a resource asks to take over; nil if it asks for nothing.
+// AdoptionOf returns what a resource requests to take over; nil if it requests nothing.
 func AdoptionOf(resource client.Object) *Adoption {
 	annotations := resource.GetAnnotations()
 	if annotations[v1.AnnotationAdopt] != "true" {
@@ -67,7 +67,7 @@ func (a *Adoption) mayTake(owner client.Object, key kube.Key, live client.Object
 	return nil
 }
 
-// left reports whether an object is left by an earlier resource of the owner's name, and the owner asks to take it
+// left reports whether an object is left by an earlier resource of the owner's name, and the owner requests to take it
 // over.
 func left(owner, live client.Object) bool { return AdoptionOf(owner) != nil && isLeft(owner, live) }
 

@@ -75,7 +75,7 @@ func (a *applier) ours(ctx context.Context, desired *unstructured.Unstructured) 
 	return live, nil
 }
 
-// found returns the change of an object that the caches do not show, of which only the metadata were read. Claim
+// found returns the change of an object that the caches do not show. Only its metadata were read. Claim
 // templates stay as they are, and what others added to it goes.
 func (a *applier) found(ctx context.Context, desired *unstructured.Unstructured, live client.Object) (Change, error) {
 	traits := kube.TraitsOf(desired.GroupVersionKind().GroupKind())
@@ -124,7 +124,8 @@ func (a *applier) dryRun(ctx context.Context, plan *Plan) error {
 	return a.wouldTake(ctx, plan)
 }
 
-// keepsFixed returns an error if a plan changes what the API server would ignore, or refuse without saying what it is.
+// keepsFixed returns an error if a plan changes a field that the API server would ignore, or refuse without saying
+// what it is.
 func keepsFixed(plan *Plan) error {
 	for _, change := range plan.Apply {
 		if refused := staysHeadless(change); refused != nil {
@@ -298,7 +299,7 @@ func (a *applier) versioned(ctx context.Context, live client.Object, write func(
 	}
 }
 
-// identity returns an object with nothing but what identifies it.
+// identity returns an object with only the fields that identify it.
 func identity(object client.Object) *unstructured.Unstructured {
 	out := kube.Object(object.GetObjectKind().GroupVersionKind())
 	out.SetNamespace(object.GetNamespace())
@@ -306,8 +307,8 @@ func identity(object client.Object) *unstructured.Unstructured {
 	return out
 }
 
-// newStatus returns the version of an object of which only the status has changed since it was compared; "" if more has
-// changed, or if its kind does not show that. What others may have changed of the other metadata makes no difference.
+// newStatus returns the version of an object if only its status has changed since it was compared; "" if more has
+// changed, or if its kind does not show that. Other metadata may have changed: that makes no difference.
 func (a *applier) newStatus(ctx context.Context, seen client.Object) string {
 	now := kube.Metadata(seen.GetObjectKind().GroupVersionKind())
 	if err := a.live.Get(ctx, client.ObjectKeyFromObject(seen), now); err != nil || now.DeletionTimestamp != nil {

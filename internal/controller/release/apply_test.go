@@ -251,7 +251,7 @@ func TestExecuteStopsAtTheFirstRefusal(t *testing.T) {
 	}
 }
 
-// Between the look and the write the object may have become somebody else's.
+// Between the look and the write the object may have become someone else's.
 func TestExecuteWritesNothingToAnotherObjectOfTheName(t *testing.T) {
 	cases := map[string]struct {
 		plan func(live *unstructured.Unstructured) *Plan

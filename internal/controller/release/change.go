@@ -33,11 +33,11 @@ type Change struct {
 	fills bool
 }
 
-// rolling says whether a change of an object restarts the existing pods.
+// rolling tells whether a change of an object restarts the existing pods.
 type rolling int
 
 const (
-	stays   rolling = iota // they go on running
+	stays   rolling = iota // they continue to run
 	mayRoll                // unknown: only the metadata of large objects is
 	rolls                  // they restart
 )
@@ -136,8 +136,8 @@ func compareObject(desired *unstructured.Unstructured, live client.Object) *Chan
 	return change
 }
 
-// wholeOf returns the path of what belongs to the operator as a whole, as the comparison writes it; empty if there is
-// none.
+// wholeOf returns the path of the part that belongs to the operator as a whole, as the comparison writes it; empty if
+// there is none.
 func wholeOf(object *unstructured.Unstructured) string {
 	if whole := kube.TraitsOf(object.GroupVersionKind().GroupKind()).Whole; whole != nil {
 		return "." + strings.Join(whole, ".")

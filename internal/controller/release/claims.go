@@ -22,7 +22,7 @@ import (
 var requested = []string{"spec", "resources", "requests", "storage"}
 
 // withClaims returns rendered objects and, for each existing claim that was created from a template of one of them,
-// what is rendered for it. A claim that is being deleted is left to its controller, which creates it again.
+// the rendered fields. A claim that is being deleted is left to its controller, which creates it again.
 func withClaims(rendered []*unstructured.Unstructured, there map[kube.Key]client.Object) []*unstructured.Unstructured {
 	all := rendered[:len(rendered):len(rendered)]
 	for _, set := range rendered {

@@ -133,7 +133,7 @@ type Recorded struct {
 	Objects []*unstructured.Unstructured
 	// Source is what the release was made of; nil in records of earlier operators.
 	Source *Source
-	// Record is what the labels of the record say, of which the caches keep less; nil if that was not read.
+	// Record has all labels of the record, which the caches shorten; nil if that was not read.
 	Record *livestate.Record
 }
 

@@ -16,7 +16,7 @@ import (
 	"github.com/example/appservice-operator/internal/render"
 )
 
-// FuzzDecodeManifest: whatever somebody writes into a record, it is decoded within bounds, or refused in one line.
+// FuzzDecodeManifest: whatever someone writes into a record, it is decoded within bounds, or refused in one line.
 func FuzzDecodeManifest(f *testing.F) {
 	secret, err := encode(&helmrelease.Release{Name: "web", Version: 1, Labels: map[string]string{}, Info: &helmrelease.Info{}, Manifest: "---\nkind: ConfigMap\n"}, Source{})
 	if err != nil {
@@ -46,7 +46,7 @@ func FuzzDecodeManifest(f *testing.F) {
 	})
 }
 
-// FuzzReadRecord: whatever manifest somebody writes into a record, it is refused in one line, or holds objects that can be printed and are
+// FuzzReadRecord: whatever manifest someone writes into a record, it is refused in one line, or holds objects that can be printed and are
 // the same when they are read again; and what belongs elsewhere was not rendered for the resource.
 func FuzzReadRecord(f *testing.F) {
 	const ours = `---

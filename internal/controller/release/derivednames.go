@@ -28,14 +28,14 @@ import (
 // Most names of objects follow from that of their resource. A rendered object that exists under such a name and is not
 // the owner's is found when it is created. Two kinds of objects are used by their name, and rendered by nobody: the
 // claims that a workload makes of its templates, and the Secrets that cert-manager fills for an Ingress or a
-// ListenerSet. What the
-// recorded release rendered is the owner's, and so is what its live objects already use.
+// ListenerSet. Names
+// that the recorded release rendered are the owner's, and so are those that its live objects already use.
 
 // derived are such names: of claims, what precedes the ordinal in the names of those that workloads make, and Secrets.
 type derived struct{ claims, prefixes, secrets []string }
 
 // usesOfOthers returns a NotOursError if a plan would newly use an object that exists under a derived name and was not
-// made for the owner. If the owner asks for adoption, claims that this operator made for an earlier owner of its name
+// made for the owner. If the owner requests adoption, claims that this operator made for an earlier owner of its name
 // become its own.
 func (a *Actor) usesOfOthers(ctx context.Context, session *livestate.Session, task Task) error {
 	unproven := a.unproven(task)

@@ -1,4 +1,4 @@
-// Package release brings the objects of one resource to what was rendered, and keeps the Helm release that records it.
+// Package release brings the objects of one resource to the rendered state, and keeps the Helm release that records it.
 //
 // Data passes through it one way: Compare makes a Plan from the rendered and the live objects, Decide names the State,
 // and Actor carries out the action of that state: install, upgrade, resume or repair. Its method Write carries out the

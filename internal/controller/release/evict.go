@@ -20,7 +20,7 @@ import (
 
 // evict makes the operator the owner of all fields that belong to it as a whole, whoever added them, and returns the
 // object: the next apply removes what is not rendered. Otherwise a mixture of two pod templates would run after an
-// undone rollout. What admission added comes back with that apply.
+// undone rollout. Fields that admission added return with that apply.
 func (a *applier) evict(ctx context.Context, change Change) (*unstructured.Unstructured, error) {
 	for attempt := 1; ; attempt++ {
 		live := identity(change.Live)
@@ -51,8 +51,8 @@ func sameContent(compared client.Object, live *unstructured.Unstructured) bool {
 		kube.SameGeneration(compared, live)
 }
 
-// eviction returns the JSON patch by which the operator takes over what others added. It removes the stamp of what is
-// rendered: if the apply that removes the fields never follows, the missing stamp shows that it is still due. Another
+// eviction returns the JSON patch by which the operator takes over what others added. It removes the stamp: if the
+// apply that removes the fields never follows, the missing stamp shows that it is still due. Another
 // stamp shows that anyway, and stays: generations of Deployments count annotations.
 func eviction(live *unstructured.Unstructured, rendered string) ([]byte, error) {
 	whole := kube.TraitsOf(live.GroupVersionKind().GroupKind()).Whole
@@ -79,7 +79,7 @@ func eviction(live *unstructured.Unstructured, rendered string) ([]byte, error) 
 }
 
 // insertAll inserts the fields of a value as the API server tracks them: leaves, and items of lists that it merges. At
-// is the path as in the comparison. What kubectl rollout restart writes is left out.
+// is the path as in the comparison. The annotation of kubectl rollout restart is left out.
 func insertAll(fields *fieldpath.Set, path fieldpath.Path, at string, there any) {
 	switch there := there.(type) {
 	case map[string]any:

@@ -50,8 +50,8 @@ func TestAnInterruptedEvictionIsSeenAgain(t *testing.T) {
 	}
 }
 
-// The stamp of what is rendered goes, to show that the apply is still due. Another one shows that by itself, and taking it off would raise the
-// generation of a Deployment once more.
+// The stamp is removed, to show that the apply is still due. Another one already shows that, and taking it off would
+// raise the generation of a Deployment once more.
 func TestAnEvictionLeavesAnotherStamp(t *testing.T) {
 	live := object(t, liveDeployment)
 	live.SetAnnotations(map[string]string{hooks.AnnotationStamp: "one"})

@@ -115,7 +115,7 @@ func stored(object *unstructured.Unstructured) (*unstructured.Unstructured, erro
 	return &unstructured.Unstructured{Object: content}, err
 }
 
-// mutate changes an object: of each two bytes, one picks a place and one what is done there. What is metadata stays, labels and
+// mutate changes an object: of each two bytes, one picks a place and one what is done there. Metadata stays, labels and
 // annotations aside.
 func mutate(object *unstructured.Unstructured, edits []byte) {
 	for i := 0; i+1 < len(edits); i += 2 {
@@ -158,7 +158,7 @@ func collect(value any, replace func(any), places *[]func(byte)) {
 	}
 }
 
-// changeList takes out an item, turns the order around, or adds an item of somebody else's, with other texts and numbers.
+// changeList takes out an item, turns the order around, or adds an item of someone else's, with other texts and numbers.
 func changeList(items []any, what byte, replace func(any)) {
 	switch {
 	case len(items) == 0:

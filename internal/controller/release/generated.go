@@ -50,7 +50,7 @@ func (p *Plan) Renew(rendered []*unstructured.Unstructured, there map[kube.Key]c
 	}
 }
 
-// due reports whether a certificate in a live Secret is to be renewed.
+// due reports whether a certificate in a live Secret has to be renewed.
 func due(desired *unstructured.Unstructured, live client.Object, now time.Time) bool {
 	return generate.Of(desired).CA > 0 && generate.NoteOf(live).Due(now)
 }
@@ -126,7 +126,7 @@ func (a *applier) fill(ctx context.Context, desired *unstructured.Unstructured,
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", kube.KeyOf(live), err)
 	}
-	for _, field := range []string{"data", "stringData"} { // what is rendered belongs to the other manager
+	for _, field := range []string{"data", "stringData"} { // rendered fields belong to the other manager
 		rendered, _, _ := unstructured.NestedMap(desired.Object, field)
 		for key := range rendered {
 			delete(have, key)

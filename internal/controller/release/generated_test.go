@@ -78,7 +78,7 @@ func installed(t *testing.T, asks string) (*server, *unstructured.Unstructured) 
 	return s, desired
 }
 
-// repair carries out the plan that leads to what is rendered.
+// repair carries out the plan that leads to the rendered objects.
 func repair(t *testing.T, s *server, desired *unstructured.Unstructured) (change *Change) {
 	t.Helper()
 	live := s.shown(t, desired)

@@ -93,7 +93,7 @@ func (r *records) supersede(ctx context.Context, record *livestate.Record) error
 	}
 	secret.Data[keyRelease], secret.Labels["status"], secret.ResourceVersion = payload, statusSuperseded, record.Version
 	delete(secret.Data, "superseded")      // the same, from an earlier operator
-	delete(secret.Labels, v1.LabelRollout) // one that began with it goes on with the record after it
+	delete(secret.Labels, v1.LabelRollout) // a rollout that began with it continues with the record after it
 	err = r.session.UpdateRecord(ctx, secret)
 	if apierrors.IsInvalid(err) {
 		return r.delete(ctx, record)

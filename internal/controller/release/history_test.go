@@ -114,7 +114,7 @@ func (b *bench) secretOf(t *testing.T, revision int) *corev1.Secret {
 	return secret
 }
 
-// What is wrong with a record of an earlier release is no reason for the next one to wait.
+// A damaged record of an earlier release does not delay the next one.
 func TestFormerRecordsThatCannotBeMarkedStopNothing(t *testing.T) {
 	cases := map[string]struct {
 		harm   func(secret *corev1.Secret)

@@ -24,8 +24,8 @@ func lacking(path string, want, live any) *lack {
 
 // lacks counts the fields that were found.
 type lacks struct {
-	// whole is the path of what belongs to the operator as a whole, in which fields that only live has count, too; empty
-	// for none.
+	// whole is the path of the part that belongs to the operator as a whole: fields that only live has count there,
+	// too. Empty for none.
 	whole  string
 	first  *lack
 	fields int

@@ -78,7 +78,7 @@ func TestWhatWasRenderedDoesNotDifferFromItself(t *testing.T) {
 	}
 }
 
-// Whatever leaf of a rendered object somebody changes or deletes, it is noticed.
+// Whatever leaf of a rendered object someone changes or deletes, it is noticed.
 func TestEveryRenderedFieldIsGuarded(t *testing.T) {
 	for _, desired := range renderedOnce(t) {
 		for _, path := range leaves(desired.Object, nil) {

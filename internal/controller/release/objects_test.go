@@ -102,7 +102,7 @@ func at(t *testing.T, node, value any, path []any) any {
 	return nil
 }
 
-// without deletes what is at a path of map keys and list indexes.
+// without deletes the value at a path of map keys and list indexes.
 func without(t *testing.T, object *unstructured.Unstructured, path ...any) {
 	t.Helper()
 	cut(t, object.Object, path)

@@ -27,7 +27,7 @@ type Plan struct {
 	// Terminating are rendered objects that were deleted and still exist, held by finalizers. They are left alone until
 	// they are gone; then they are missing.
 	Terminating []client.Object
-	// Fill are Secrets that nothing but missing values is added to.
+	// Fill are Secrets that only get missing values.
 	Fill []Change
 	// Adopted are rendered objects that others created and that were taken over.
 	Adopted []kube.Key
@@ -48,13 +48,13 @@ func (p *Plan) Empty() bool { return len(p.Create)+len(p.Apply)+len(p.Fill)+len(
 // OnlyDeletes reports whether nothing has to be created or changed.
 func (p *Plan) OnlyDeletes() bool { return len(p.Create)+len(p.Apply) == 0 }
 
-// RollsPods reports whether the plan changes, or may change, the template of existing pods, or deletes what runs them.
+// RollsPods reports whether the plan changes, or may change, the template of existing pods, or deletes their workload.
 func (p *Plan) RollsPods() bool {
 	return slices.ContainsFunc(p.Apply, func(c Change) bool { return c.rolling != stays }) ||
 		slices.ContainsFunc(p.Delete, func(o client.Object) bool { return templateOfRunning(o) != nil })
 }
 
-// OnlyRestarts reports whether the plan does nothing but restart pods: someone asked for it, or content that they take
+// OnlyRestarts reports whether the plan only restarts pods: someone asked for it, or content that they take
 // has changed.
 func (p *Plan) OnlyRestarts() bool {
 	return len(p.Create)+len(p.Delete) == 0 &&
@@ -95,7 +95,7 @@ func (p *Plan) String() string {
 	return strings.Join(parts, "; ")
 }
 
-// Repairs returns what a plan that repairs a release puts back, by object, for example "Deployment web: spec.replicas";
+// Repairs returns the fields that a plan of repairs restores, by object, for example "Deployment web: spec.replicas";
 // the object alone stands for one that is created.
 func (p *Plan) Repairs() map[kube.Key]string {
 	repairs := make(map[kube.Key]string, len(p.Create)+len(p.Apply))
@@ -136,7 +136,7 @@ func (p *Plan) Only(write, create []kube.Key) *Plan {
 	return out
 }
 
-// OnlyAfter reports whether the plan does nothing but create objects of the stage after.
+// OnlyAfter reports whether the plan only creates objects of the stage after.
 func (p *Plan) OnlyAfter() bool {
 	return len(p.Apply)+len(p.Delete) == 0 && !slices.ContainsFunc(p.Create,
 		func(o *unstructured.Unstructured) bool { return stage.Of(o) != stage.After })
@@ -179,7 +179,7 @@ func CompareReturned(recorded []*unstructured.Unstructured,
 	return plan, len(plan.Create) == all
 }
 
-// Restamps reports whether a plan changes what another release applied.
+// Restamps reports whether a plan changes objects that another release applied.
 func (p *Plan) Restamps() bool {
 	return slices.ContainsFunc(p.Apply, func(c Change) bool { return stampOf(c.Live) != stampOf(c.Desired) })
 }
@@ -188,7 +188,7 @@ func (p *Plan) Restamps() bool {
 var job = schema.GroupKind{Group: batchv1.GroupName, Kind: "Job"}
 
 // superseded reports whether any object has another stamp than the recorded release gave it: then another release was
-// applied since, even if only in part. What a release does before it changes anything that runs does not count.
+// applied since, even if only in part. Writes of a release before it changes anything that runs do not count.
 func superseded(recorded []*unstructured.Unstructured, there map[kube.Key]client.Object) bool {
 	stamps := make(map[kube.Key]string, len(recorded))
 	for _, object := range recorded {
@@ -229,8 +229,8 @@ func SameStamp(rendered, live client.Object) bool {
 
 func stampOf(object client.Object) string { return object.GetAnnotations()[hooks.AnnotationStamp] }
 
-// Compare makes the plan that leads from the live objects to the rendered ones. What others added to an object stays,
-// except in pod templates: only rendered fields are compared.
+// Compare makes the plan that leads from the live objects to the rendered ones. Fields that others added to an object
+// stay, except in pod templates: only rendered fields are compared.
 func Compare(rendered []*unstructured.Unstructured, there map[kube.Key]client.Object) *Plan {
 	return Verified{}.Compare(rendered, there)
 }

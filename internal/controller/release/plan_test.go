@@ -48,7 +48,7 @@ spec:
       volumes: [{name: tmp, emptyDir: {}}]
 `
 
-// What the API server and the cluster make of it.
+// The same Deployment in the API server, with defaults and status.
 const liveDeployment = `
 apiVersion: apps/v1
 kind: Deployment
@@ -133,7 +133,7 @@ spec:
   ports: [{port: 53, protocol: UDP, name: dns, targetPort: 5353, nodePort: 31000}, {port: 53, protocol: TCP, name: dns-tcp, targetPort: 5353, nodePort: 31001}]
 `
 
-// edit is what somebody did to a live object, and what Compare makes of it.
+// edit is what someone did to a live object, and what Compare makes of it.
 type edit struct {
 	rendered, live string
 	change         func(*testing.T, *unstructured.Unstructured)
@@ -464,7 +464,7 @@ func TestCompareOfSecrets(t *testing.T) {
 	}
 }
 
-// What a plan says goes to events and to the log, which more people read than the objects.
+// The text of a plan goes to events and to the log, which more people read than the objects.
 func TestAPlanTellsWhatItAwaits(t *testing.T) {
 	now := metav1.Now()
 	going := func(finalizers ...string) *unstructured.Unstructured {
@@ -532,7 +532,7 @@ func TestPlansTellTheKeysOfAConfigMapAndNotTheValues(t *testing.T) {
 	}
 }
 
-// One field of three is named; the others are counted, and that pods restart is said, wherever the field is that is named.
+// One field of three is named; the others are counted, and a restart of pods is always mentioned, whichever field is named.
 func TestAPlanCountsFieldsAndSaysThatPodsRestart(t *testing.T) {
 	cases := map[string]struct {
 		paths [][]any
@@ -718,7 +718,7 @@ func TestNoJobIsCreatedFromARecord(t *testing.T) {
 	}
 }
 
-// What was recorded before it was written is compared as a whole.
+// A release that was recorded before it was written is compared as a whole.
 func TestWhatIsLeftToWriteOfAReturn(t *testing.T) {
 	of := func(kind, name, stamp string) *unstructured.Unstructured {
 		object := owned(t, kind, name, stamp)

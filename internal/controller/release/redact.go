@@ -20,8 +20,7 @@ func mayBeShown(object client.Object, field string, old, rendered any) bool {
 	return !scalar(old) && !scalar(rendered) || harmless(object, field, old) && harmless(object, field, rendered)
 }
 
-// harmless reports whether a value may be shown. Of texts, which may hold a password wherever users write what they
-// like, only those are whose field is known.
+// harmless reports whether a value may be shown. Free texts may hold a password, so only texts of known fields are.
 func harmless(object client.Object, field string, value any) bool {
 	if secretive(object, field) {
 		return false

@@ -36,7 +36,7 @@ func (e *RefusedError) Reason() string { return e.reason }
 // Unwrap returns the answer of the API server.
 func (e *RefusedError) Unwrap() error { return e.Err }
 
-// Refused reports whether the API server refused a request for good, rather than for now.
+// Refused reports whether the API server refused a request permanently, rather than for now.
 func Refused(err error) bool {
 	var answer apierrors.APIStatus
 	if !errors.As(err, &answer) {

@@ -21,7 +21,7 @@ func autoscaledWeb(t *testing.T, initial int) *unstructured.Unstructured {
 		metadata: {name: web, namespace: demo, annotations: {%s: "%d"}}, spec: {selector: {matchLabels: {app: web}}}}`, v1.AnnotationInitialReplicas, initial))
 }
 
-// liveWeb is a Deployment as it is there, with the number of replicas that it wants.
+// liveWeb is a live Deployment with a number of replicas.
 func liveWeb(t *testing.T, replicas int64, annotations map[string]string) *unstructured.Unstructured {
 	t.Helper()
 	live := autoscaledWeb(t, 0)
@@ -31,7 +31,7 @@ func liveWeb(t *testing.T, replicas int64, annotations map[string]string) *unstr
 	return live
 }
 
-// replicasOf returns the number of replicas that a Deployment wants, and what it says it started with.
+// replicasOf returns the number of replicas of a Deployment, and the noted number that it started with.
 func replicasOf(t *testing.T, d *unstructured.Unstructured) (replicas int64, startedWith string) {
 	t.Helper()
 	replicas, _, err := unstructured.NestedInt64(d.Object, "spec", "replicas")
@@ -62,7 +62,7 @@ func TestANewDeploymentStartsWithItsNumberAndSaysSo(t *testing.T) {
 	}
 }
 
-// Whatever interrupts the creation, what is there says what is left to do.
+// Whatever interrupts the creation, the existing objects show the remaining steps.
 func TestAStartThatWasInterruptedIsCompleted(t *testing.T) {
 	s := newServer(t)
 	a, _ := newApplier(t, s, s)
@@ -186,7 +186,7 @@ func TestTheLastGoodReleaseLeavesReplicasThatAreBeingHandedOver(t *testing.T) {
 	}
 }
 
-// A workload that is there after all, though the caches do not show it, keeps the number of replicas that it has.
+// An existing workload that the caches do not show keeps the number of replicas that it has.
 func TestAnAutoscaledWorkloadIsTakenBackWithTheReplicasThatItHas(t *testing.T) {
 	autoscaled := func(annotations string) string {
 		return fmt.Sprintf(`{apiVersion: apps/v1, kind: %%s, metadata: {name: web, namespace: demo, annotations: {app.example.com/rendered: one, %s}}, spec: {%%s}}`, annotations)

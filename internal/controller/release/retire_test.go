@@ -15,7 +15,7 @@ import (
 	"github.com/example/appservice-operator/internal/kube/livestate"
 )
 
-// What is marked or rewritten is the very record that was seen: one that somebody changed since, or made again, is looked at again first.
+// Only the very record that was seen is marked or rewritten: one that someone changed since, or made again, is looked at again first.
 func TestARecordThatIsAnotherByNowIsLeftAlone(t *testing.T) {
 	for name, test := range map[string]struct {
 		harm func(secret *corev1.Secret)
@@ -80,7 +80,7 @@ func TestARecordThatCannotBeDeletedYetIsTriedAgain(t *testing.T) {
 	}
 }
 
-// What one release leaves behind can wait while something moves; more than that is of a time when the operator could not.
+// Leftovers of one release can wait while something moves; more than that shows a time when the operator could not delete them.
 func TestWhatOneReleaseLeavesBehind(t *testing.T) {
 	record := &livestate.Record{}
 	for name, test := range map[string]struct {

@@ -42,7 +42,7 @@ func tooLarge(what string, bytes, most int) error {
 		what, bytes>>10, most>>10)}
 }
 
-// counter counts what is written.
+// counter counts written bytes.
 type counter struct{ bytes int }
 
 func (c *counter) Write(p []byte) (int, error) {

@@ -121,7 +121,7 @@ func TestTheStateBeforeTheStageAfter(t *testing.T) {
 	}
 }
 
-// What a release does before it changes anything that runs does not supersede the recorded one: that is kept completely, so that a task may
+// Writes of a release before it changes anything that runs do not supersede the recorded one: that is kept completely, so that a task may
 // fail.
 func TestTheStageBeforeSupersedesNothing(t *testing.T) {
 	before := staged(t, "task", "one", stage.Before)

@@ -27,7 +27,7 @@ const (
 	// InSync: everything is as rendered. Nothing is requested or written.
 	InSync State = "InSync"
 	// Failed: the release is as rendered, and its pods do not run for a cause of its own. Return to one that was Ready, if
-	// the spec asks for that. Decide does not look for it: pods show it, not objects.
+	// the spec requests that. Decide does not look for it: pods show it, not objects.
 	Failed State = "Failed"
 )
 
@@ -41,7 +41,7 @@ type Action struct {
 	DryRun bool
 	// Failure is the reason of Ready if it fails and the error has no reason of its own.
 	Failure string
-	// Event is the reason of the event, Note its text, of the release's revision and of what was written; Log is the line
+	// Event is the reason of the event, Note its text, of the release's revision and of the writes; Log is the line
 	// in the log.
 	Event, Note, Log string
 }
@@ -92,8 +92,8 @@ func IsDeployed(record *livestate.Record, digest string) bool {
 	return record != nil && record.Digest == digest && record.Status == statusDeployed
 }
 
-// Decide returns the state. It depends on nothing but its arguments: the digest of what is rendered, the snapshot, and
-// the plan that leads from the snapshot to what is rendered.
+// Decide returns the state. It depends only on its arguments: the rendered digest, the snapshot, and the plan that
+// leads from the snapshot to the rendered objects.
 func Decide(digest string, there *livestate.Snapshot, plan *Plan) State {
 	newest := there.Record
 	switch {

@@ -73,7 +73,7 @@ func (s *Survey) Keys() []kube.Key {
 	return keys
 }
 
-// Survey examines the adoption that a resource asks for, as Adopt does, and writes nothing. The error is a RefusedError
+// Survey examines the adoption that a resource requests, as Adopt does, and writes nothing. The error is a RefusedError
 // if a missing object could not be created, or the API server's.
 func (a *Actor) Survey(ctx context.Context, task Task) (*Survey, error) {
 	adoption := AdoptionOf(task.Owner)

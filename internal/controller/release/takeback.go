@@ -14,7 +14,7 @@ import (
 	"github.com/example/appservice-operator/internal/kube/jobs"
 )
 
-// takeBack deletes what a refused first release has written: objects created by this attempt, and objects left by
+// takeBack deletes the objects of a refused first release: objects created by this attempt, and objects left by
 // earlier attempts that were interrupted before they could delete them. It returns why it was refused. A temporary
 // error is not a refusal: the next attempt continues.
 func (a *applier) takeBack(ctx context.Context, task Task, created []client.Object, err error) error {

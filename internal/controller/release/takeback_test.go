@@ -81,7 +81,7 @@ func TestAFirstReleaseThatIsRefusedLeavesNothing(t *testing.T) {
 	}
 }
 
-// Who tries again asks for all of it first: pods would start and stop at each attempt.
+// Another attempt begins with a dry run of all objects: pods would start and stop at each attempt.
 func TestARefusedFirstReleaseIsAskedForBeforeItIsWrittenAgain(t *testing.T) {
 	b := newBench(t)
 	refused := true

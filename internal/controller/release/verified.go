@@ -8,8 +8,8 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// Verified are objects that were found to match a release. They need not be compared again while nothing but their
-// status changes. The zero value has none.
+// Verified are objects that were found to match a release. They need not be compared again while only their status
+// changes. The zero value has none.
 type Verified struct {
 	digest  string
 	objects map[kube.Key]client.Object
@@ -46,7 +46,7 @@ func (v Verified) Covers(digest string, objects map[kube.Key]client.Object) bool
 	return true
 }
 
-// Knows reports whether the content of an object need not be read: it is only compared with what is rendered, and was
+// Knows reports whether the content of an object need not be read: it is only compared with the rendered one, and was
 // found to match in this version.
 func (v Verified) Knows(object client.Object) bool {
 	key := kube.KeyOf(object)

@@ -83,7 +83,7 @@ func TestTheContentThatIsKnownIsNotReadAgain(t *testing.T) {
 	}
 }
 
-// What was verified is compared again if it is rendered otherwise or was edited, and only then.
+// A verified object is compared again if it is rendered otherwise or was edited, and only then.
 func TestOnlyWhatMayDifferIsCompared(t *testing.T) {
 	desired := &unstructured.Unstructured{}
 	desired.SetGroupVersionKind(appsv1.SchemeGroupVersion.WithKind("Deployment"))
@@ -111,7 +111,7 @@ func TestOnlyWhatMayDifferIsCompared(t *testing.T) {
 	}
 }
 
-// The caches hold no more than the outline of a large object. What was read past them must not stay in memory by another way.
+// The caches hold no more than the outline of a large object. Content that was read past them must not stay in memory by another way.
 func TestOfALargeObjectOnlyTheVersionIsRemembered(t *testing.T) {
 	read := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"text": strings.Repeat("x", 64<<10)}}}
 	read.SetGroupVersionKind(appsv1.SchemeGroupVersion.WithKind("Deployment"))

@@ -21,7 +21,7 @@ func (c Chart) String() string {
 	return fmt.Sprintf("chart %s %s (%s)", c.Name, c.Version, c.Short())
 }
 
-// Short names the chart in a request to go on with it. The same files with other values in watches.yaml are another
+// Short names the chart in a request to continue with it. The same files with other values in watches.yaml are another
 // chart.
 func (c Chart) Short() string {
 	if c.Values == "" {

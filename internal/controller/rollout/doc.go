@@ -6,6 +6,6 @@
 // at a deadline: then it counts as failed. A few failures in a namespace halt that namespace, as many in several
 // namespaces all of them.
 //
-// What has begun is a label of the release record (Rollout), so that a restart loses nothing. The package reads no
-// cluster and writes none.
+// That a resource has begun is a label of its release record (Rollout), so that a restart loses nothing. The package
+// reads no cluster and writes none.
 package rollout

@@ -17,7 +17,7 @@ func (r *Rollouts) Halted(namespace string) string {
 	return r.halted
 }
 
-// Allow requests to go on, whatever fails, with the chart named by a digest, or the beginning of one; "" requests
+// Allow requests to continue, whatever fails, with the chart named by a digest, or the beginning of one; "" requests
 // nothing.
 func (r *Rollouts) Allow(digest string) {
 	r.mu.Lock()

@@ -15,7 +15,7 @@ var (
 	both  = Parts{Chart: true, Defaults: true}
 )
 
-// recordOf is a record of what was rendered, with a mark or without.
+// recordOf is a record of rendered objects, with a mark or without.
 func recordOf(asked Asked, mark string) *livestate.Record {
 	labels := asked.Labels()
 	return &livestate.Record{

@@ -17,7 +17,7 @@ type Rollout struct {
 	// user's.
 	of         string
 	generation int64
-	// Since is when it began, or when it was last found to go on.
+	// Since is when it began, or when it was last found to continue.
 	Since time.Time
 	// before is how many replicas were available before, fresh how many of the new revision at Since.
 	before, fresh int32

@@ -23,7 +23,7 @@ import (
 // bounds how many of them do so at a time, and halts if too many fail. It is safe for concurrent use; no call takes
 // longer if more of them wait.
 //
-// What it holds follows from the labels of the release records: nobody begins before each resource was looked at once.
+// Its content follows from the labels of the release records: nothing begins before each resource was looked at once.
 type Rollouts struct {
 	// Limit is how many places there are.
 	Limit int
@@ -141,7 +141,7 @@ func (r *Rollouts) Forget(name types.NamespacedName) {
 	r.Looked(name)
 }
 
-// Wake returns the source of requests for resources that may begin, or of which it is news why they may not.
+// Wake returns the source of requests for resources that may begin, or that have a new reason why they may not.
 func (r *Rollouts) Wake() source.Source {
 	return source.Func(func(_ context.Context, queue rolloutQueue) error {
 		r.mu.Lock()
@@ -311,7 +311,7 @@ func (r *Rollouts) judge(namespace string) {
 	}
 }
 
-// noteHalt logs that a namespace, or all of them, are halted or go on, and returns why they are halted.
+// noteHalt logs that a namespace, or all of them, are halted or continue, and returns why they are halted.
 func (r *Rollouts) noteHalt(halt bool, namespace string) (why string) {
 	chart := r.Chart()
 	log := r.Log.WithValues("chart", chart.Name, "version", chart.Version, "digest", chart.Digest, "namespace",

@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// woken notes which resources are to be reconciled.
+// woken notes the resources that must be reconciled.
 type woken struct {
 	rolloutQueue
 	names []string

@@ -47,7 +47,7 @@ func apiEvents(rendering func(group string) []types.NamespacedName, invalidate f
 	}
 	return handler.Funcs{
 		CreateFunc: func(_ context.Context, e event.CreateEvent, q queue) {
-			if !e.IsInInitialList { // what was there before us, discovery shows
+			if !e.IsInInitialList { // discovery shows the APIs that are older than this process
 				changed(e.Object, q)
 			}
 		},

@@ -13,7 +13,7 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// Who asks for a kind after its CRD came must find it, whether anybody asked for it before or not.
+// A request for a kind after its CRD came must find it, whether there was one before or not.
 func TestACRDHasTheCapabilitiesReadAgain(t *testing.T) {
 	crd := kube.Metadata(CRDKind)
 	crd.Name = "servicemonitors.monitoring.coreos.com"

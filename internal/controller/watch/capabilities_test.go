@@ -239,7 +239,7 @@ func TestCapabilitiesAreReadOnceForMany(t *testing.T) {
 	}
 }
 
-// A discovery that hangs holds up whoever waits for it no longer than that one wants, and misses no change meanwhile.
+// A discovery that hangs delays its callers no longer than their contexts last, and misses no change meanwhile.
 func TestCapabilitiesThatAreSlowToCome(t *testing.T) {
 	cluster := &served{version: "v1.36.0", kinds: map[string][]string{"v1": {"Service"}}, held: make(chan struct{}), waiting: make(chan struct{})}
 	now := clocktesting.NewFakePassiveClock(start)

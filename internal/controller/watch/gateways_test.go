@@ -18,7 +18,7 @@ import (
 	"github.com/example/appservice-operator/internal/kube/reference"
 )
 
-// What keeps the operator from seeing Gateways concerns nothing but what is said of them.
+// If the operator cannot see Gateways, only messages about them change.
 func TestGatewaysThatCannotBeSeenAreUnknown(t *testing.T) {
 	names := []types.NamespacedName{{Namespace: "infra", Name: "edge"}}
 	served := func(context.Context, schema.GroupVersionKind) bool { return true }

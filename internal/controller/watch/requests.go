@@ -16,7 +16,7 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// Requests passes on which chart the annotation of a CRD requests to go on with; "" for none.
+// Requests passes on the chart that the annotation of a CRD requests to continue with; "" for none.
 func Requests(ctx context.Context, from cache.Cache, controller ctrl.Controller, crd string,
 	ask func(digest string)) error {
 	changed := func(object client.Object) {

@@ -60,7 +60,7 @@ func uidOf(name types.NamespacedName) types.UID {
 	return "web-uid"
 }
 
-// Who makes an object in another namespace can name the UID of the resource, and by a label any resource.
+// Users who make an object in another namespace can name the UID of the resource, and by a label any resource.
 func TestAnObjectElsewhereTellsNothingOfAResource(t *testing.T) {
 	observer := livestate.New(nil, nil, nil)
 	tracker := &Tracker{Owner: appService, Observer: observer, Enqueue: true, UIDOf: uidOf}

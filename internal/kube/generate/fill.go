@@ -25,8 +25,8 @@ type Filled struct {
 	Annotations map[string]string
 }
 
-// Fill returns what a Secret is filled with that has some keys and a note already. What is there stays as it is, but
-// for certificates of the operator whose time has come. First is the version if there is none yet.
+// Fill returns what a Secret is filled with that has some keys and a note already. Existing values stay as they are,
+// except for certificates of the operator that are due. First is the version if there is none yet.
 func (m Maker) Fill(wanted Wanted, have map[string][]byte, note Note, first string) (Filled, error) {
 	fill := &filling{Maker: m, wanted: wanted, have: have, note: note, data: map[string][]byte{}}
 	for _, key := range append(wanted.Keys(), note.Keys...) {

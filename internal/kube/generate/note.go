@@ -56,7 +56,7 @@ func (n Note) annotations() map[string]string {
 	return out
 }
 
-// Renewal returns when a certificate of a live Secret is to be renewed; the zero time if none is, or if the annotation
+// Renewal returns when a certificate of a live Secret must be renewed; the zero time if none is, or if the annotation
 // is not a time.
 func (n Note) Renewal() time.Time {
 	at, err := time.Parse(time.RFC3339, n.RenewAfter)
@@ -66,7 +66,7 @@ func (n Note) Renewal() time.Time {
 	return at
 }
 
-// Due reports whether a certificate is to be renewed.
+// Due reports whether a certificate must be renewed.
 func (n Note) Due(now time.Time) bool {
 	at := n.Renewal()
 	return !at.IsZero() && !now.Before(at)

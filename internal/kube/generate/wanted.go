@@ -1,6 +1,6 @@
 // Package generate makes the values of Secrets that a chart leaves to the operator: passwords, keys and certificates,
-// each made once. An annotation of the rendered Secret says which keys there are to be, annotations of the live one
-// which of them were filled. Nothing here reads the cluster; clock and random source are given.
+// each made once. An annotation of the rendered Secret lists the keys, annotations of the live one those that were
+// filled. Nothing here reads the cluster; clock and random source are given.
 package generate
 
 import (
@@ -44,20 +44,20 @@ const (
 	shortestLifetime = time.Hour
 )
 
-// The limits of what an annotation may ask for. Caches keep no longer annotation of a Secret than mostNames.
+// The limits of what an annotation may request. Caches keep no longer annotation of a Secret than mostNames.
 const (
 	leastBytes = 16
 	mostBytes  = 1024
 	mostNames  = 1000
 )
 
-// Value is what a key is to hold: Bytes random ones in an encoding.
+// Value is the content of a key: Bytes random bytes in an encoding.
 type Value struct {
 	Encoding Encoding
 	Bytes    int
 }
 
-// Wanted is what the operator is to fill a Secret with. The zero value stands for nothing.
+// Wanted are the values that the operator must fill a Secret with. The zero value stands for nothing.
 type Wanted struct {
 	// Values by key.
 	Values map[string]Value
@@ -67,8 +67,8 @@ type Wanted struct {
 	For string
 }
 
-// Of returns what the annotations of a rendered Secret ask for; the zero value for any other object, and if they cannot
-// be read, which keeps a Secret from being rendered.
+// Of returns the values that the annotations of a rendered Secret request; the zero value for any other object, and
+// if they cannot be read, which keeps a Secret from being rendered.
 func Of(object client.Object) Wanted {
 	annotation, asked := object.GetAnnotations()[v1.AnnotationGenerate]
 	if !asked || object.GetObjectKind().GroupVersionKind() != kube.SecretKind {

@@ -28,7 +28,7 @@ func requested(value string) map[string]string {
 	return map[string]string{v1.AnnotationRestartedAt: value}
 }
 
-// What has succeeded never runs again, whoever asks for it; what failed runs again for each new request.
+// A successful run never runs again, whoever requests it; a failed one runs again for each new request.
 func TestARunOfTheStageBeforeIsSettled(t *testing.T) {
 	first, again := before(t, "migrate:1", nil), before(t, "migrate:1", requested("now"))
 	require.NotEqual(t, first.Digest, again.Digest)
@@ -102,7 +102,7 @@ func TestARunIsSkippedIfTheAnnotationNamesIt(t *testing.T) {
 	}
 }
 
-// The annotation is for the stage before: other Jobs follow what runs already.
+// The annotation is for the stage before: other Jobs follow the running ones.
 func TestNoJobOfAnotherStageIsSkipped(t *testing.T) {
 	run := identify(t, "image", "{}", "{image: x}", "")
 	object := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "batch/v1", "kind": "Job"}}

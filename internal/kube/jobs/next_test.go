@@ -286,7 +286,7 @@ func (l *leader) settle(t *testing.T) {
 	t.Fatalf("it never settles: %v", l.world.log)
 }
 
-// A process that is stopped before any of its steps, and goes on when another has brought the resource elsewhere, does no harm.
+// A process that is stopped before any of its steps, and continues when another has brought the resource elsewhere, does no harm.
 func TestAFormerLeaderNeitherStartsNorDeletes(t *testing.T) {
 	for _, back := range []string{"b", "a", "c"} {
 		for frozen := range 12 {

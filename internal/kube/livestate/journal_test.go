@@ -113,7 +113,7 @@ func TestJournalTellsEchoesFromNews(t *testing.T) {
 		noted func(*Journal)
 		event event
 		echo  bool
-		// still reports whether the journal goes on correcting an informer that lags behind.
+		// still reports whether the journal continues correcting an informer that lags behind.
 		still bool
 	}{
 		"nothing is noted": {none, event{"a", "10", false}, false, false},

@@ -158,7 +158,7 @@ func (m *model) meanwhile() {
 	}
 }
 
-// deliver takes one event into the store, or tells the handlers of one that is there.
+// deliver takes one event into the store, or tells the handlers of one that the store has.
 func (m *model) deliver() {
 	if len(m.events) > 0 && (m.lot.IntN(2) == 0 || m.cached == len(m.log)) {
 		m.handle()

@@ -1,6 +1,6 @@
 // Package livestate owns the live state of a resource: one Snapshot of its objects and of its release records, read
-// from informers and corrected by the Journal of what this process wrote. It never writes objects by itself. Of Secrets
-// and of large objects the informers hold outlines; the content of a rendered one is fetched if another writer changed
+// from informers and corrected by the Journal of what this process wrote. It never writes objects. The informers hold
+// outlines of Secrets and of large objects; the content of a rendered one is fetched if another writer changed
 // it.
 package livestate
 
@@ -150,8 +150,8 @@ func ownerOf(object client.Object) string {
 // retained stands for a resource that objects are retained for. No UID contains a slash.
 func retained(name string) string { return "retained/" + name }
 
-// Snapshot returns the live state of a resource. Of objects of which the informers hold an outline, the wanted ones are
-// read from the API server; nil for none.
+// Snapshot returns the live state of a resource. Wanted objects are read from the API server if the informers hold only
+// their outline; nil for none.
 func (o *Observer) Snapshot(ctx context.Context, resource client.Object,
 	wanted func(outline client.Object) bool) (*Snapshot, error) {
 	o.mu.RLock()

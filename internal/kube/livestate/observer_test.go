@@ -188,7 +188,7 @@ func observer(t *testing.T, shown *informers, live client.Reader) *Observer {
 	return o
 }
 
-// all wants the content of all objects.
+// all requests the content of all objects.
 func all(client.Object) bool { return true }
 
 func snapshot(t *testing.T, o *Observer) *Snapshot {
@@ -492,7 +492,7 @@ func TestAKindThatCannotBeSeenIsLeftOut(t *testing.T) {
 	}
 }
 
-// The informers go on while a snapshot is made: what the journal drops, because its event has come, may have come after
+// The informers continue while a snapshot is made: what the journal drops, because its event has come, may have come after
 // the list that the snapshot is made of.
 func TestSnapshotsMissNothingThatIsSeenWhileTheyAreMade(t *testing.T) {
 	pending, deployed := record("1", "pending-install", "a"), record("1", "deployed", "a")

@@ -10,7 +10,7 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// payloads fetches the content of the wanted objects of which the informers hold an outline.
+// payloads fetches the content of the wanted objects that the informers hold as an outline.
 func (o *Observer) payloads(ctx context.Context, objects map[kube.Key]client.Object,
 	wanted func(client.Object) bool) error {
 	for key, object := range objects {

@@ -115,7 +115,7 @@ func TestAnObjectOfABuiltInKindIsSeenAsJSON(t *testing.T) {
 	}
 }
 
-// What the caches keep of Secrets and large objects is metadata: enough for "true", and for the longest expression to be kept.
+// The caches keep metadata of Secrets and large objects: enough for "true", and for the longest expression to be kept.
 func TestAnOutlineIsSeenAsMetadata(t *testing.T) {
 	owner := schema.GroupVersionKind{Group: "app.example.com", Version: "v1", Kind: "AppService"}
 	keep := func(t *testing.T, object client.Object) client.Object {

@@ -61,7 +61,7 @@ func TestContent(t *testing.T) {
 	}
 }
 
-// Whoever may read pods must not learn from them whether a value is one that they guess, or one that it was before, or one that is somebody
+// Whoever may read pods must not learn from them whether a value is one that they guess, or one that it was before, or one that is someone
 // else's.
 func TestTheVersionOfContentSaysNothingOfIt(t *testing.T) {
 	secret := Object{Kind: Secret, Name: "s"}

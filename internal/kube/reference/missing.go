@@ -21,7 +21,7 @@ func (e *MissingError) Error() string {
 func (e *MissingError) Reason() string { return v1.ReasonDependencyMissing }
 
 // Missing returns the references that are not optional and whose object or key is missing. If a whole object is
-// missing, the references to its keys come without the key. An object of which nothing is known counts as existing.
+// missing, the references to its keys come without the key. An object without a known state counts as existing.
 func Missing(references []Reference, there map[Object]State) []Reference {
 	var list []Reference
 	for _, reference := range references {

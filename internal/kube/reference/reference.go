@@ -68,7 +68,7 @@ const (
 // Reference is one mention of an object.
 type Reference struct {
 	Object
-	// Key of the ConfigMap's or Secret's data; empty if all of it, or nothing but the object, is meant.
+	// Key of the ConfigMap's or Secret's data; empty if all of it, or only the object, is meant.
 	Key  string
 	Need Need
 	// Content reports whether pods take the content of the object when they start.

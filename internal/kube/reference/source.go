@@ -175,7 +175,7 @@ func (d *Dependencies) Forget(at Object) {
 	delete(d.payloads, at)
 }
 
-// keeps are the kinds of which the payload is read, and what is kept of it.
+// keeps are the kinds whose payload is read, and the part of it that is kept.
 var keeps = map[string]func(*unstructured.Unstructured) State{
 	ConfigMap: contentOf,
 	Secret:    contentOf,

@@ -72,7 +72,7 @@ func TestAPayloadIsReadOnceForEachVersion(t *testing.T) {
 	}
 }
 
-// What else changes of an object than its content is none of the pods' business.
+// Changes outside of the content of an object do not concern pods.
 func TestAVersionOfContentLastsAsLongAsTheContent(t *testing.T) {
 	live := newCounted(settings(map[string]string{"a": "1"}))
 	d := NewDependencies(live, live)

@@ -22,7 +22,7 @@ const (
 	Early Stage = "early"
 	// Main has everything that does not say anything else.
 	Main Stage = "main"
-	// After has what is written once the main stage is ready, such as a smoke test.
+	// After has objects that are written once the main stage is ready, such as a smoke test.
 	After Stage = "after"
 )
 

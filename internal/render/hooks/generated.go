@@ -66,7 +66,7 @@ func checkGenerated(object *unstructured.Unstructured, annotation string) error 
 	return nil
 }
 
-// nameCertificate annotates a Secret with the names that its certificate is to be valid for: those of the Services.
+// nameCertificate annotates a Secret with the names that its certificate must be valid for: those of the Services.
 func nameCertificate(in *Input, secret *unstructured.Unstructured, objects []*unstructured.Unstructured) error {
 	if generate.Of(secret).TLS == 0 {
 		return nil

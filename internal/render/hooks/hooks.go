@@ -29,7 +29,7 @@ type Input struct {
 	PodSecurity Level
 	// References are the objects that the rendered ones refer to and do not contain.
 	References []reference.Reference
-	// Runs are what the Jobs run that are to run once.
+	// Runs are the runs of the Jobs that run once.
 	Runs []jobs.Run
 	// Facts are what is known about the cluster.
 	Facts Facts
@@ -46,7 +46,7 @@ type Facts struct {
 	Policy policy.Rules
 	// Selectors are the selectors of live workloads that differ from the rendered ones; nil if none do.
 	Selectors map[kube.Key]map[string]string
-	// Jobs are the names of the live Jobs that run what is rendered, by rendered name.
+	// Jobs are the names of the live Jobs that run the rendered spec, by rendered name.
 	Jobs map[string]string
 	// Content is the version of the content that pods take from what is referred to; empty if that is not known.
 	Content string
@@ -64,8 +64,8 @@ func FactsOf(namespace string, labels map[string]string, allowed *policy.Policy)
 	return facts
 }
 
-// Find adds the state of what is referred to, as far as it may be read. Reported references are left out: they never
-// cause another render.
+// Find adds the state of the referenced objects, as far as they may be read. Reported references are left out: they
+// never cause another render.
 func (f *Facts) Find(
 	references []reference.Reference, look func(reference.Reference) (state reference.State, known bool, err error),
 ) error {

@@ -119,7 +119,7 @@ func TestHooksTakeNoObjects(t *testing.T) {
 }
 
 // A label or annotation that is not a string is one that the API server would refuse. Nothing may drop it, and its
-// neighbors with it, in silence.
+// neighbors with it, silently.
 func TestMetadataThatIsNoStringIsAnError(t *testing.T) {
 	for _, field := range []string{"labels", "annotations"} {
 		for kind, version := range map[string]string{"Widget": "example.com/v1", "Service": "v1"} {

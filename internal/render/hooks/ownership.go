@@ -21,7 +21,7 @@ const (
 )
 
 // Ownership sets the namespace of every object to its owner's, makes the owner its controller, so that the garbage
-// collector deletes it with the owner, and adds Helm's ownership metadata. An object that the chart wants retained
+// collector deletes it with the owner, and adds Helm's ownership metadata. An object that the chart retains
 // (helm.sh/resource-policy: keep) gets the owner's name as an annotation instead, by which a new owner of the name can
 // adopt it, and its UID as a label; so does a cluster-scoped object: a finalizer of the owner ensures that it is
 // deleted.
@@ -61,7 +61,7 @@ func Ownership(_ context.Context, in *Input, objects []*unstructured.Unstructure
 	return nil
 }
 
-// kept reports whether an object is to outlive its release, by Helm's rules.
+// kept reports whether an object must outlive its release, by Helm's rules.
 func kept(object *unstructured.Unstructured) bool {
 	return strings.ToLower(strings.TrimSpace(object.GetAnnotations()[helmResourcePolicy])) == "keep"
 }

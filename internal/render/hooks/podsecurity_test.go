@@ -70,7 +70,7 @@ func TestPodSecurityRefusesWhatIsBelowTheLevel(t *testing.T) {
 	}
 }
 
-// A profile that the spec asks for holds in any namespace, whatever takes it back field by field.
+// A profile that the spec requests holds in any namespace, whatever takes it back field by field.
 func TestPodSecurityHoldsPodsToTheProfileThatTheSpecAsksFor(t *testing.T) {
 	const root, plain = "{securityContext: {runAsUser: 0}, containers: [{name: app, image: x}]}", "{containers: [{name: app, image: x}]}"
 	cases := map[string]struct {

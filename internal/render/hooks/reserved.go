@@ -27,8 +27,8 @@ func (e *ReservedError) Error() string {
 }
 
 // Reserved refuses labels and annotations that are reserved and that the spec names, whatever field names them and into
-// whatever object the chart puts them. What the chart itself sets is left alone. It runs before the hooks that set such
-// keys.
+// whatever object the chart puts them. Keys that the chart itself sets are left alone. It runs before the hooks that
+// set such keys.
 func Reserved(_ context.Context, in *Input, objects []*unstructured.Unstructured) error {
 	spec, _, _ := unstructured.NestedFieldNoCopy(in.Owner.Object, "spec")
 	named := map[string]string{}

@@ -9,7 +9,7 @@ import (
 )
 
 // Sizes gives workloads of an earlier release the number of replicas that they are rendered with at present, if both
-// have one: a size is not part of what is returned to. Those of an autoscaler have none.
+// have one: sizes do not return with an earlier release. Those of an autoscaler have none.
 func Sizes(present []*unstructured.Unstructured) Hook {
 	by := kube.ByKey(present)
 	return func(_ context.Context, _ *Input, objects []*unstructured.Unstructured) error {

@@ -28,7 +28,7 @@ spec:
       volumes: [{name: data, persistentVolumeClaim: {claimName: shop}}]
 `
 
-// What the stage before refers to is created with it, unless it belongs to that stage itself. Nothing else is marked, not even what only has
+// Objects that the stage before refers to are created with it, unless they belong to that stage. Nothing else is marked, not even what only has
 // the name of such an object.
 func TestWhatTheStageBeforeNeedsIsMarked(t *testing.T) {
 	named := func(kind, name, stage string) *unstructured.Unstructured {

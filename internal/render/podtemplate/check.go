@@ -159,7 +159,7 @@ func (c *checker) list(items []any, schema strategicpatch.LookupPatchMeta, key s
 	}
 }
 
-// entry checks an entry of a list that is merged by a key, of which some are known.
+// entry checks an entry of a list that is merged by a key, some of which are known.
 func (c *checker) entry(entry map[string]any, schema strategicpatch.LookupPatchMeta, key string, at place,
 	known map[any]bool) {
 	asked, directed := entry[directive]

@@ -77,7 +77,7 @@ func join(path, within string) string {
 	return path + "." + within
 }
 
-// locate returns the deepest part of a spec that cannot be decoded even by itself, and why. Within builds a spec from a
+// locate returns the deepest part of a spec that cannot be decoded even alone, and why. Within builds a spec from a
 // part.
 func locate(part any, path string, err error, decode func(any) error, within func(part any) any) (string, error) {
 	try := func(child any, path string, within func(child any) any) (string, error) {

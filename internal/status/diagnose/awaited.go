@@ -62,8 +62,8 @@ func (a *Awaited) Follow(known *PodReads, now time.Time) *PodReads {
 	return known
 }
 
-// Ask reads with one request what others report about the object, and returns why it waits; nothing if that is not
-// reported.
+// Ask reads with one request what others report about the object, and returns why it waits; "" if they do not report
+// it.
 func (a *Awaited) Ask(ctx context.Context, live client.Reader) ([]Cause, error) {
 	if len(a.secrets) > 0 {
 		return a.certificates(ctx, live)

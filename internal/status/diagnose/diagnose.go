@@ -12,7 +12,7 @@ import (
 	"github.com/example/appservice-operator/internal/status/reason"
 )
 
-// Findings are the objects found for a workload. All but the workload may be left out; missing ones are not judged.
+// Findings are the objects found for a workload. All except the workload may be left out; missing ones are not judged.
 type Findings struct {
 	Workload *Workload
 	// ReplicaSets, of a Deployment, and Pods that the workload selects.

@@ -59,7 +59,7 @@ func LogsOf(pod *corev1.Pod, source string) string {
 		return ""
 	}
 	command := fmt.Sprintf("kubectl logs --namespace=%s %s --container=%s", pod.Namespace, pod.Name, c.Name)
-	if c.status.State.Terminated == nil { // another one runs, or is to run, in its place
+	if c.status.State.Terminated == nil { // another one runs, or will run, in its place
 		command += " --previous"
 	}
 	return command

@@ -12,10 +12,10 @@ import (
 // maxDetail is the maximum length of foreign messages in characters.
 const maxDetail = 140
 
-// maxRead is how many bytes of foreign messages are read: a message may have a megabyte, of which one line is shown.
+// maxRead is how many bytes of foreign messages are read: a message may have a megabyte; one line is shown.
 const maxRead = 16 << 10
 
-// What is removed from foreign messages: whatever changes from one time to the next, and whatever may be secret.
+// Parts that are removed from foreign messages: those that change from one time to the next, and possible secrets.
 var (
 	timestamp  = regexp.MustCompile(`\d{4}[-/]\d{2}[-/]\d{2}[T ]\d{2}:\d{2}:\d{2}(?:[.,]\d+)?(?:Z| ?[+-]\d{2}:?\d{2})?(?: UTC)?|^[IWEF]\d{4} \d{2}:\d{2}:\d{2}\.\d+\s+\d+ |\b\d{2}:\d{2}:\d{2}(?:[.,]\d+)?\b`)
 	password   = regexp.MustCompile(`://[^/\s@]+@`)

@@ -117,7 +117,7 @@ func TestTheLastWordsOutliveThePods(t *testing.T) {
 	}
 }
 
-// What has failed for good changes no more: it is not worth a request a minute.
+// A Job that has failed permanently no longer changes: it is not worth a request a minute.
 func TestWhatIsOverIsLookedAtSeldom(t *testing.T) {
 	workload, _ := WorkloadOf(cronJobOf(2, 1, false))
 	begin, count := noon, 0

@@ -19,7 +19,7 @@ const (
 	knownFirst, knownLater = 20 * time.Second, time.Minute
 	// searching and searchingLater are the intervals for any other workload.
 	searching, searchingLater = 10 * time.Second, 30 * time.Second
-	// finished is the interval for a workload that has failed for good, once all caches must show that.
+	// finished is the interval for a workload that has failed permanently, once all caches must show that.
 	finished = time.Hour
 	// LookRetry is the delay after a look that exceeded the rate limit.
 	LookRetry = time.Second
@@ -31,7 +31,7 @@ type PodReads struct {
 	Causes []Cause
 
 	subject  subject
-	over     bool // it has failed for good
+	over     bool // it has failed permanently
 	progress Counts
 	since    time.Time // when it was first seen to be not as desired
 	looked   time.Time // zero before the first look

@@ -77,7 +77,7 @@ func failing(f Findings, pod *corev1.Pod, c container, kind kind, effect Effect)
 	case readiness:
 		cause.Reason, probe = v1.ReasonReadinessProbeFailing, c.ReadinessProbe
 		if probe != nil && probe.TCPSocket != nil {
-			cause.Hint = connectHint // it may be the one that no spec asked for
+			cause.Hint = connectHint // it may be the default one
 		}
 	}
 	cause.Message = fmt.Sprintf("the %s probe%s of %s fails", strings.ToLower(string(kind)), target(c, probe), c.source())

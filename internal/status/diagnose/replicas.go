@@ -17,7 +17,7 @@ func revision(set *appsv1.ReplicaSet) int64 {
 	return number
 }
 
-// deployment returns a workload whose pods belong to ReplicaSets, of which the newest has the present version.
+// deployment returns a workload whose pods belong to ReplicaSets. The newest of these has the present version.
 func deployment(d *appsv1.Deployment) *Workload {
 	w, have, want := workload(appsv1.GroupName, "Deployment", d, d.Spec.Selector, &d.Spec.Template), d.Status,
 		ptr.Deref(d.Spec.Replicas, 1)

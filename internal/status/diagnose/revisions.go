@@ -36,7 +36,7 @@ func statefulSet(s *appsv1.StatefulSet) *Workload {
 	return w
 }
 
-// byRevision returns the pods of a StatefulSet by their revision. Those below a number are to stay as they are. A
+// byRevision returns the pods of a StatefulSet by their revision. Those below a number must stay as they are. A
 // StatefulSet that creates its pods in order waits for each to be ready, even if it is of an earlier version.
 func byRevision(f *Findings, s *appsv1.StatefulSet, below int32) *cast {
 	out := byVersion(f.controlled(s.UID), func(pod *corev1.Pod) bool {

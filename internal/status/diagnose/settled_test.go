@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// What is settled costs no request, so each kind must know when it is.
+// A settled workload costs no request, so each kind must know when it is.
 func TestWhatIsSettled(t *testing.T) {
 	ready := func(s *appsv1.StatefulSet) { s.Status.ReadyReplicas, s.Status.UpdatedReplicas = 3, 3 }
 	daemons := func(s *appsv1.DaemonSet) { s.Status.NumberReady, s.Status.UpdatedNumberScheduled = 3, 3 }

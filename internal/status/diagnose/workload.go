@@ -28,10 +28,10 @@ type Workload struct {
 	Noticed bool
 	// Settled reports whether its pods need not be read, judging by its status.
 	Settled bool
-	// Over reports whether it has failed for good: its pods no longer change.
+	// Over reports whether it has failed permanently: its pods no longer change.
 	Over bool
 
-	// Want is how many pods it is to have, and Unavailable how many of them are not available; 0 for Jobs.
+	// Want is how many pods it should have, and Unavailable how many of them are not available; 0 for Jobs.
 	Want, Unavailable int32
 	// ByHand reports whether whoever deletes a pod decides when it is updated.
 	ByHand bool
@@ -46,7 +46,7 @@ type Workload struct {
 	cast func(f *Findings) *cast
 	// refusal returns the API server's message when it refused a pod.
 	refusal func(f *Findings) (string, bool)
-	// failure returns why it has failed for good; nil for kinds that never do.
+	// failure returns why it has failed permanently; nil for kinds that never do.
 	failure func(f *Findings) []Cause
 }
 
@@ -66,8 +66,7 @@ type cast struct {
 	ended *corev1.Pod
 }
 
-// WorkloadOf returns the workload of an object; false for objects that create no pods, or of which only the outline is
-// known.
+// WorkloadOf returns the workload of an object; false for objects that create no pods, or whose outline alone is known.
 func WorkloadOf(object client.Object) (*Workload, bool) {
 	switch object := kube.Typed(object).(type) {
 	case *appsv1.Deployment:

@@ -30,7 +30,7 @@ const (
 	Ready Verdict = iota
 	// Warned objects are ready, with a warning.
 	Warned
-	// Waiting objects may become ready by themselves.
+	// Waiting objects may become ready without help.
 	Waiting
 	// Stuck objects become ready only with help.
 	Stuck
@@ -109,8 +109,8 @@ func Of(object client.Object, facts Facts) State {
 	return computed(object)
 }
 
-// HasRule reports whether objects of a kind of another project are judged by a rule of their own, not by conditions that
-// kinds have in common.
+// HasRule reports whether objects of a kind of another project are judged by a rule of their own, not by conditions
+// that kinds have in common.
 func HasRule(object client.Object) bool {
 	return gateway.RouteOf(object) != nil || gateway.ListenerSetOf(object) != nil ||
 		object.GetObjectKind().GroupVersionKind().GroupKind() == ScaledObject
@@ -119,7 +119,7 @@ func HasRule(object client.Object) bool {
 // Holds reports whether an object keeps its resource from being ready.
 func (s State) Holds() bool { return s.Verdict >= Waiting }
 
-// overdue makes a state stuck that should have passed by itself after some time. The time begins when the object was
+// overdue makes a state stuck that should have passed after some time. The time begins when the object was
 // last created or released.
 func (s State) overdue(object client.Object, facts Facts, patience time.Duration) State {
 	since := object.GetCreationTimestamp().Time

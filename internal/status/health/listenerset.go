@@ -12,7 +12,7 @@ import (
 )
 
 // listenerSetState returns the state of listeners that are added to a Gateway: ready when that has taken and programmed
-// all of them. A Gateway that allows none, and listeners that contradict others, do not pass by themselves; for the
+// all of them. A Gateway that allows none, and listeners that contradict others, need help; for the
 // certificate, issuers have some time.
 func listenerSetState(object client.Object, set *gateway.ListenerSet, facts Facts) State {
 	name := set.Parent().In(set.Metadata.Namespace)

@@ -19,7 +19,7 @@ import (
 	"github.com/example/appservice-operator/internal/status/diagnose"
 )
 
-// claim needs a volume as soon as a pod is to mount it: a storage class that waits for the first pod provides none
+// claim needs a volume as soon as a pod has to mount it: a storage class that waits for the first pod provides none
 // before.
 func claim(c *corev1.PersistentVolumeClaim, facts Facts) State {
 	switch c.Status.Phase {
@@ -44,7 +44,7 @@ func claim(c *corev1.PersistentVolumeClaim, facts Facts) State {
 	return State{Verdict: Waiting, Reason: v1.ReasonVolumeNotBound, Message: "no volume is bound to it yet"}
 }
 
-// wanted reports whether a workload that was rendered together with a claim is to run pods that mount it.
+// wanted reports whether a workload that was rendered together with a claim should run pods that mount it.
 func wanted(claim string, facts Facts) bool {
 	for _, object := range facts.Live {
 		workload, found := diagnose.WorkloadOf(object)
@@ -58,7 +58,7 @@ func wanted(claim string, facts Facts) bool {
 	return false
 }
 
-// runs reports whether a workload is to run any pods now.
+// runs reports whether a workload should run any pods now.
 func runs(workload client.Object) bool {
 	switch w := workload.(type) {
 	case *appsv1.Deployment:

@@ -14,13 +14,13 @@ type Replicas struct {
 	Available int32
 	// New are the available ones that are certainly of the newest revision: others may be of an earlier one.
 	New int32
-	// Wanted are those that are to have the newest revision.
+	// Wanted are those that should have the newest revision.
 	Wanted int32
 	// Noticed says that the controllers have observed the newest revision.
 	Noticed bool
 }
 
-// ReplicasOf counts the replicas of objects. What runs to its end has none.
+// ReplicasOf counts the replicas of objects. Jobs have none.
 func ReplicasOf(objects map[kube.Key]client.Object) Replicas {
 	out := Replicas{Noticed: true}
 	for _, object := range objects {

@@ -22,7 +22,8 @@ type shareOfNothing struct {
 	measured bool
 }
 
-// String describes the problem, as in: container "app" requests no cpu, of which the target is a share.
+// String describes the problem, as in: container "app" has no CPU request, so a target in percent of it cannot be
+// computed.
 func (s shareOfNothing) String() string {
 	noun, verb := "container", "requests"
 	if len(s.containers) > 1 {

@@ -15,7 +15,7 @@ import (
 	"github.com/example/appservice-operator/internal/status/diagnose"
 )
 
-// rollout returns the progress of a workload that runs pods for good, as `kubectl rollout status` does.
+// rollout returns the progress of a workload that runs pods all the time, as `kubectl rollout status` does.
 func rollout(object client.Object, facts Facts) State {
 	workload, _ := diagnose.WorkloadOf(object)
 	if !workload.Noticed {

@@ -4,7 +4,7 @@ package reason
 
 import v1 "github.com/example/appservice-operator/api/v1"
 
-// Reason is what is known of a reason. The zero value is that of one which asks nothing of anybody.
+// Reason is what is known of a reason. The zero value stands for a reason that needs no action.
 type Reason struct {
 	// Hint says what to do; empty if nothing has to be done. If more is known of a cause, that has a hint of its own.
 	Hint string

@@ -26,7 +26,7 @@ func TestTheTableHasEachReasonOfTheAPI(t *testing.T) {
 	require.ElementsMatch(t, known, slices.Collect(maps.Keys(reasons)))
 }
 
-// What a fleet has at the same time, as of a registry, nodes or a quota, is not here: all of it would go back.
+// Causes that a whole fleet has at the same time, as of a registry, nodes or a quota, are not here: all of it would go back.
 func TestWhichReasonsLeadBack(t *testing.T) {
 	var list []string
 	for name, known := range reasons {

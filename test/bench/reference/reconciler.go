@@ -127,7 +127,7 @@ func (r *reconciler) remove(ctx context.Context, app *v1.AppService) error {
 	return client.IgnoreNotFound(r.Delete(ctx, live))
 }
 
-// report patches the status once the Deployment's controller has seen what was written: its event calls again.
+// report patches the status once the Deployment's controller has seen the change: its event calls again.
 func (r *reconciler) report(ctx context.Context, app *v1.AppService, live *appsv1.Deployment) error {
 	if live.Generation == 0 || live.Status.ObservedGeneration < live.Generation {
 		return nil

@@ -29,7 +29,7 @@ type stage struct {
 	made []*unstructured.Unstructured
 }
 
-// wait says when a scenario has come to what is recorded. All of it has to be true.
+// wait says when a scenario has reached the state to record. All of it has to be true.
 type wait struct {
 	Reason    string `json:"reason"`    // of a container
 	Event     string `json:"event"`     // reason of an event
@@ -51,7 +51,7 @@ var recorded = []schema.GroupVersionKind{
 	{Version: "v1", Kind: "Event"},
 }
 
-// play creates the objects of a scenario. It returns the API server's answer if that is what is recorded.
+// play creates the objects of a scenario. It returns the API server's answer if that is recorded.
 func (s *stage) play(ctx context.Context, name string, scenario scenario) (refused *unstructured.Unstructured) {
 	s.namespace(ctx, name, scenario.Namespace)
 	for i := range scenario.Objects {
@@ -123,7 +123,7 @@ func (s *stage) make(ctx context.Context, object *unstructured.Unstructured) err
 	return nil
 }
 
-// clear deletes what was made.
+// clear deletes the objects of a scenario.
 func (s *stage) clear(ctx context.Context) {
 	for _, object := range s.made {
 		if err := s.Delete(ctx, object); client.IgnoreNotFound(err) != nil {

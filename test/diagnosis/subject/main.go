@@ -1,5 +1,6 @@
-// Command subject is what runs in the containers of recorded pods: it serves, crashes, uses up memory, or is a registry that
-// refuses images in the ways that registries do. Its image needs no other file, and is called example.com/subject:1.
+// Command subject is the program in the containers of recorded pods: it serves, crashes, uses up memory, or is a
+// registry that refuses images in the ways that registries do. Its image needs no other file, and is called
+// example.com/subject:1.
 package main
 
 import (

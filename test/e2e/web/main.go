@@ -48,7 +48,7 @@ func main() {
 	}
 }
 
-// task does what a release task is to do, and returns the exit code.
+// task does the work of a release task, and returns the exit code.
 func task(args []string) int {
 	if args[0] == "wait" && len(args) == 2 {
 		duration, err := time.ParseDuration(args[1])

@@ -77,7 +77,7 @@ func besideManager(ctx context.Context, root, folder string, tests []test, count
 	}
 }
 
-// verdict runs a test and counts what it prints. As in the log of a pod, nothing but the result may be there, on either stream.
+// verdict runs a test and counts what it prints. As in the log of a pod, only the result may be printed, on either stream.
 func verdict(test test, command *exec.Cmd, count func(result.Result)) {
 	name := test.Entrypoint[1]
 	output, err := command.CombinedOutput()
@@ -95,7 +95,7 @@ func verdict(test test, command *exec.Cmd, count func(result.Result)) {
 	count(status.Results[0])
 }
 
-// cage is a root folder that has nothing but the bundle and the scorecard's program, which looks for it in /bundle.
+// cage is a root folder that has only the bundle and the scorecard's program, which looks for it in /bundle.
 type cage struct{ root string }
 
 func newCage(ctx context.Context, folder, bundle string) cage {

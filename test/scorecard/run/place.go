@@ -97,7 +97,7 @@ func (p *place) bring(ctx context.Context, image ...string) {
 	try.Do(p.load(ctx, archive))
 }
 
-// command runs a command in the repository, on the cluster. What it prints is shown if it fails.
+// command runs a command in the repository, on the cluster. Its output is shown if it fails.
 func (p *place) command(ctx context.Context, args ...string) error {
 	command := exec.CommandContext(ctx, args[0], args[1:]...)
 	command.Dir = p.root

@@ -42,7 +42,7 @@ data: {a: {{ .Values.text | quote }}}
 `
 )
 
-// chartsWith loads charts of which one template serves widgets, and more files of that chart.
+// chartsWith loads charts with one template for widgets, and more files of that chart.
 func chartsWith(t *testing.T, template string, more map[string]string) *preview.Charts {
 	t.Helper()
 	dir := t.TempDir()

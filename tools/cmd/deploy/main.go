@@ -127,7 +127,7 @@ func (d *deployment) crds() ([]string, error) {
 	return files, nil
 }
 
-// resources are the CRDs of ours that are there, and the names of their resources in a namespace or, as
+// resources are our CRDs in the cluster, and the names of their resources in a namespace or, as
 // --all-namespaces, everywhere.
 func (d *deployment) resources(where string) (there, names []string, err error) {
 	crds, err := d.crds()

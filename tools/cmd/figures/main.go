@@ -1,4 +1,5 @@
-// Command figures sums up what the parts of a test run found, the last line of "make test-cli" and "make test-security":
+// Command figures sums up what the parts of a test run found, the last line of "make test-cli" and "make
+// test-security":
 //
 //	go run ./tools/cmd/figures cli
 //
@@ -15,7 +16,7 @@ import (
 )
 
 // figure is one of a summary, from the file of a part. It must be equal to another figure, or to 0 if none is named;
-// or at least as large as that one, or as a number. One of the form 12/12 must be whole besides.
+// or at least as large as that one, or as a number. One of the form 12/12 must also be whole.
 type figure struct {
 	part, name, equals, atLeast string
 	least                       int

@@ -1,4 +1,4 @@
-// Command releasecheck fails if figures in documents are older than the code: if commits that change what is released
+// Command releasecheck fails if figures in documents are older than the code: if commits that change released files
 // follow the commit that the figures are of.
 package main
 
@@ -66,7 +66,7 @@ func checkPage(repository, path string) (stale []string, err error) {
 	return stale, nil
 }
 
-// commits returns how many commits that change what is released follow a commit.
+// commits returns how many commits that change released files follow a commit.
 func commits(repository, since string) (int, error) {
 	args := append([]string{"-C", repository, "rev-list", "--no-merges", since + "..HEAD", "--"}, released...)
 	command := exec.Command("git", args...)

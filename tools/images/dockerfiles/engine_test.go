@@ -45,7 +45,7 @@ func translate(folder string, volumes, args []string) ([][]string, error) {
 	}
 	policy := "--signature-policy=" + at("policy.json")
 	build := buildah("build", "--isolation", "chroot", "--identity-label=false", policy,
-		"--build-arg", "BUILDPLATFORM="+runtime.GOOS+"/"+runtime.GOARCH) // docker sets it by itself
+		"--build-arg", "BUILDPLATFORM="+runtime.GOOS+"/"+runtime.GOARCH) // docker sets it automatically
 	for _, volume := range volumes {
 		build = append(build, "--volume", volume)
 	}

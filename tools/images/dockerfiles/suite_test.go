@@ -76,7 +76,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// command runs a program and returns what it writes, of which the end is shown if it fails.
+// command runs a program and returns its output. The end is shown if it fails.
 func command(t *testing.T, folder, program string, args ...string) string {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), program, args...)
@@ -178,7 +178,7 @@ func (s *suite) offer(t *testing.T, dockerfile string) {
 			if !strings.HasPrefix(here+".", full.Identifier()+".") {
 				t.Fatalf("the Dockerfile has %s, and Go %s is mounted", base, here)
 			}
-			// What the Dockerfile downloads is mounted: its base trusts the certificates of no proxy.
+			// The modules of the Dockerfile are mounted: its base trusts the certificates of no proxy.
 			command(t, s.root, "go", "mod", "download")
 		case "quay.io/operator-framework/opm":
 			opm := filepath.Join(s.folder, "opm")

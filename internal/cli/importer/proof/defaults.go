@@ -135,7 +135,7 @@ func defaultContainer(c *corev1.Container) {
 }
 
 // pullPolicy returns the default for an image: one with the tag latest, or with neither tag nor digest, is always
-// pulled. What is not the name of an image is not.
+// pulled. Without the name of an image, it is not.
 func pullPolicy(image string) corev1.PullPolicy {
 	named, err := reference.ParseNormalizedNamed(image)
 	if err != nil {

@@ -14,7 +14,7 @@ func (s *side) pods(template *corev1.PodTemplateSpec) map[string]any {
 	return s.podsOf(template, false)
 }
 
-// podsOf does so for the Job of a release task, too, the names of which say nothing.
+// podsOf does so for the Job of a release task, too, whose names have no meaning.
 func (s *side) podsOf(template *corev1.PodTemplateSpec, task bool) map[string]any {
 	template = template.DeepCopy()
 	pod := &template.Spec

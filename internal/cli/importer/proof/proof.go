@@ -1,4 +1,4 @@
-// Package proof compares what runs before with what an AppService or AppJob becomes, by meaning: objects as an API
+// Package proof compares the original objects with those of an AppService or AppJob, by meaning: objects as an API
 // server would answer them, containers by what they are rather than by name, volumes by what they contain, ports by
 // number, and selectors by which workloads they find. It returns every difference, and knows of no reason for one.
 //
@@ -135,7 +135,7 @@ func distance(b, a *side, before, after *unstructured.Unstructured) int {
 
 const workload = "workload"
 
-// role is what an object is compared with: the kind, but for workloads, of which an application has one.
+// role is what an object is compared with: the kind, except for workloads: an application has one, of any kind.
 func role(object *unstructured.Unstructured) string {
 	if podsOf(object) != nil && !isTask(object) {
 		return workload

@@ -25,7 +25,7 @@ import (
 	"github.com/sirupsen/logrus"
 )
 
-// options say what is rendered, and to where; all paths are seen from the root.
+// options name input and output; all paths are seen from the root.
 type options struct {
 	root     string
 	template string
@@ -60,7 +60,7 @@ func run(ctx context.Context, options options) error {
 	if err != nil {
 		return err
 	}
-	logrus.SetOutput(io.Discard) // loading a bundle says more than anybody wants to know; what matters is in the error
+	logrus.SetOutput(io.Discard) // loading a bundle logs too much; the error has what matters
 	catalog, err := basic.Template{RenderBundle: bundle}.Render(ctx, bytes.NewReader(text))
 	if err != nil {
 		return fmt.Errorf("cannot render %s: %w", options.template, err)

@@ -1,6 +1,6 @@
-// Command selectors reads PromQL expressions, a JSON list of strings, and prints for each which metrics it asks for, with the
-// labels that it names, as a JSON list of lists. It belongs to the tests of dashboards and alerts, and lives here so that
-// nothing else needs Prometheus' parser.
+// Command selectors reads PromQL expressions, a JSON list of strings, and prints for each which metrics it reads,
+// with the labels that it names, as a JSON list of lists. It belongs to the tests of dashboards and alerts, and lives
+// here so that nothing else needs Prometheus' parser.
 package main
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 )
 
-// Selector is a metric that an expression asks for.
+// Selector is a metric that an expression reads.
 type Selector struct {
 	Metric string   `json:"metric"`
 	Labels []string `json:"labels"`

@@ -1,0 +1,56 @@
+// Command wording checks the English of documents and comments, or with -messages that of string literals and markers,
+// against the table of rules.go. It prints file:line: text: remedy for each finding, and then exits with 1.
+package main
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+)
+
+var (
+	// leftOut are records of their time, generated files, test data, and quotations of mistakes.
+	leftOut = regexp.MustCompile(`^docs/(adr/|reference/|benchmarks\.md)|^config/chart/files/|(^|/)testdata/|^tools/cmd/wording/`)
+	// notYet are pages with findings. They are read if they are named.
+	notYet = regexp.MustCompile(`^(README|docs/app-developers|docs/recipes|docs/tutorial)\.md$`)
+)
+
+func main() {
+	messages := flag.Bool("messages", false, "check string literals and markers of Go code instead")
+	flag.Parse()
+	files, err := exec.Command("git", append([]string{"ls-files", "--"}, flag.Args()...)...).Output()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "error:", err)
+		os.Exit(1)
+	}
+	code := 0
+	for _, file := range strings.Fields(string(files)) {
+		if leftOut.MatchString(file) || flag.NArg() == 0 && notYet.MatchString(file) {
+			continue
+		}
+		content, _ := os.ReadFile(file) // git knows files that are deleted
+		for _, found := range check(prose(file, content, *messages)) {
+			fmt.Println(file + ":" + found)
+			code = 1
+		}
+	}
+	os.Exit(code)
+}
+
+// check returns the findings of the rules in a text as line: text: remedy.
+func check(text []byte) (findings []string) {
+	for _, rule := range rules {
+		for _, at := range compile(rule.pattern).FindAllIndex(text, -1) {
+			around := text[max(0, at[0]-15):min(len(text), at[1]+120)]
+			if rule.unless == "" || !compile(rule.unless).Match(around) {
+				found := strings.Join(strings.Fields(string(text[at[0]:at[1]])), " ")
+				findings = append(findings, fmt.Sprintf("%d: %s: %s", 1+bytes.Count(text[:at[0]], []byte("\n")), found, rule.remedy))
+			}
+		}
+	}
+	return findings
+}
