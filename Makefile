@@ -189,9 +189,13 @@ profile:
 
 ##@ Trying it out
 
-.PHONY: demo cluster cluster-down node node-down
+.PHONY: demo recording cluster cluster-down node node-down
 demo: ## Show on a cluster of its own what the operator does, step by step.
 	go run ./test/demo
+
+recording: ## Record the typo of make demo, docs/recording.svg.
+	@mkdir -p bin && go run ./test/demo | tee bin/demo.txt
+	@go run ./tools/cmd/recording 'Give it an image' < bin/demo.txt > bin/recording.svg && mv bin/recording.svg docs/recording.svg
 
 cluster: ## Bring up a local cluster with simulated nodes (CLUSTER_NAME, NODES) and print how to use it.
 	@go run ./tools/cmd/cluster up

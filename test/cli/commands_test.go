@@ -41,6 +41,7 @@ var elsewhere = []struct{ command, because string }{
 	{`^kubectl delete (-n operators|clusterroles|operators)`, "make e2e: it needs OLM"},
 	{`^kubectl (--namespace old-operator|patch OLDKIND|delete OLDKIND)`, "another operator"},
 	{`^kubectl --namespace argocd `, "Argo CD"},
+	{`^kubectl apply -f https://github.com/`, "TestADocumentedInstallationIsOfWhatAReleasePublishes: there has to be a release"},
 	{`^(kind|helm|kompose|score-k8s|git|alias|eval|KUBECONFIG=|go run ./tools/cmd/node) ?`, "the program, or a node"},
 }
 
