@@ -37,6 +37,20 @@ func TestTheReadmeIsShort(t *testing.T) {
 	}
 }
 
+// Who begins at the README has read little until the first application of their own runs.
+func TestTheWayToTheFirstDeploymentIsShort(t *testing.T) {
+	page := text(t, root+"/docs/app-developers.md")
+	before, after, found := strings.Cut(page, "\n## Your first deployment\n")
+	first, _, ended := strings.Cut(after, "\n## ")
+	require.True(t, found && ended, "docs/app-developers.md does not begin with the first deployment")
+	if words := len(strings.Fields(text(t, readme) + before + first)); words > 1500 {
+		t.Errorf("README.md and the first deployment in docs/app-developers.md have %d words, want at most 1500", words)
+	}
+	if words := len(strings.Fields(page)); words > 4500 {
+		t.Errorf("docs/app-developers.md has %d words, want at most 4500: link to recipes.md and troubleshooting.md", words)
+	}
+}
+
 // The picture of the typo is a recording of what the text says of it.
 func TestTheRecordingShowsWhatTheReadmeSays(t *testing.T) {
 	recorded := regexp.MustCompile(`<[^>]*>`).ReplaceAllString(text(t, root+"/docs/recording.svg"), " ")
