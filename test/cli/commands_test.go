@@ -30,7 +30,6 @@ var followed = map[string]string{
 // elsewhere are commands that are not run here: other tests run them, or they need programs or clusters that tests do not have.
 var elsewhere = []struct{ command, because string }{
 	{`^make `, "TestTargetsThatAreNamedAreThere; targets are tests themselves, or run by make e2e"},
-	{`^kubectl (apply|wait|port-forward) .*(config/samples/app_v1_appservice.yaml|service/web 8080:80)`, "make e2e: a pod has to answer"},
 	{`^kubectl appservice dev `, "TestExamples: it runs until it is interrupted"},
 	{`^kubectl appservice diff --all-namespaces --chart charts-next`, "TestWhatWasImportedIsAdopted compares all resources; here, there is no thousand of them"},
 	{`^kubectl appservice (undo web > apps/web.yaml|undo web --to-revision 1( --yes)?|history web|undo web(| --dry-run=client))$`,
