@@ -1,4 +1,5 @@
-// Command shop is the application of docs/tutorial.md: a small web service with a database. It takes its settings from the environment.
+// Command shop is the application of docs/tutorial.md: a small web service with a database. Its settings are in the
+// environment.
 //
 //	shop serve      serves requests on PORT
 //	shop migrate    brings the schema of the database up to date; it may run again and again
