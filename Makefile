@@ -105,6 +105,7 @@ vet: ## Run go vet, with the tests that need a cluster and without them.
 	go vet -tags cluster ./...
 	go vet -C tools/images -tags cluster ./...
 	go vet -C tools/sbom ./...
+	go vet -C config/samples/shop ./...
 
 lint: ## Check Go code, workflows, and the English of documents and comments.
 	go run ./tools/cmd/wording
@@ -190,9 +191,13 @@ profile:
 
 ##@ Trying it out
 
-.PHONY: demo cluster cluster-down node node-down
+.PHONY: demo recording cluster cluster-down node node-down
 demo: ## Show on a cluster of its own what the operator does, step by step.
 	go run ./test/demo
+
+recording: ## Record the typo of make demo, docs/recording.svg.
+	@mkdir -p bin && go run ./test/demo | tee bin/demo.txt
+	@go run ./tools/cmd/recording 'Give it an image' < bin/demo.txt > bin/recording.svg && mv bin/recording.svg docs/recording.svg
 
 cluster: ## Bring up a local cluster with simulated nodes (CLUSTER_NAME, NODES) and print how to use it.
 	@go run ./tools/cmd/cluster up

@@ -37,6 +37,7 @@ func TestAKindNeedsNoGo(t *testing.T) {
 		"config/rbac/kustomization.yaml":                                  {"- probe_admin_role.yaml\n- probe_editor_role.yaml\n- probe_viewer_role.yaml\n"},
 		"config/chart/crds/app.example.com_probes.yaml":                   {"kind: Probe\n"},
 		"config/samples/kustomization.yaml":                               {"- app_v1_probe.yaml\n"},
+		"docs/recipes.md":                                                 {"### Probe\n"},
 		"docs/reference/probe.md":                                         {"replicas"},
 		"helm-charts/probe/values.yaml":                                   {"replicas: 1\n"},
 		"helm-charts/probe/values.schema.json":                            {`"replicas"`},

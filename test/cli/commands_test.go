@@ -21,6 +21,7 @@ import (
 var followed = map[string]string{
 	"docs/cli-session.md":       "TestTheSessionIsAsThePageShows",
 	"docs/adopt.md":             "TestAdoptionIsAsThePageShows",
+	"docs/tutorial.md":          "TestTheTutorialIsAsThePageShows",
 	"docs/cli-cluster.md":       "TestDocumentsShowWhatCommandsPrint",
 	"docs/chart-maintainers.md": "test/chart: TestThePageForChartMaintainersWorks",
 	"docs/second-kind.md":       "test/chart: TestAKindNeedsNoGo",
@@ -30,7 +31,6 @@ var followed = map[string]string{
 // elsewhere are commands that are not run here: other tests run them, or they need programs or clusters that tests do not have.
 var elsewhere = []struct{ command, because string }{
 	{`^make `, "TestTargetsThatAreNamedAreThere; targets are tests themselves, or run by make e2e"},
-	{`^kubectl (apply|wait|port-forward) .*(config/samples/app_v1_appservice.yaml|service/web 8080:80)`, "make e2e: a pod has to answer"},
 	{`^kubectl appservice dev `, "TestExamples: it runs until it is interrupted"},
 	{`^kubectl appservice diff --all-namespaces --chart charts-next`, "TestWhatWasImportedIsAdopted compares all resources; here, there is no thousand of them"},
 	{`^kubectl appservice (undo web > apps/web.yaml|undo web --to-revision 1( --yes)?|history web|undo web(| --dry-run=client))$`,
@@ -41,6 +41,7 @@ var elsewhere = []struct{ command, because string }{
 	{`^kubectl delete (-n operators|clusterroles|operators)`, "make e2e: it needs OLM"},
 	{`^kubectl (--namespace old-operator|patch OLDKIND|delete OLDKIND)`, "another operator"},
 	{`^kubectl --namespace argocd `, "Argo CD"},
+	{`^kubectl apply -f https://github.com/`, "TestADocumentedInstallationIsOfWhatAReleasePublishes: there has to be a release"},
 	{`^(kind|helm|kompose|score-k8s|git|alias|eval|KUBECONFIG=|go run ./tools/cmd/node) ?`, "the program, or a node"},
 }
 

@@ -20,7 +20,7 @@ import (
 var update = flag.Bool("update", false, "put what commands print into the documents")
 
 // varying is what differs between runs.
-var varying = regexp.MustCompile(`(web|legacy)-[a-z0-9]{5,10}(-[a-z0-9]{5})?\b|--namespace=\S+|\d+[smh](\d+[smh])?( old)?\b|[ ]{2,}`)
+var varying = regexp.MustCompile(`(web|legacy|shop)-[a-z0-9]{5,10}(-[a-z0-9]{5})?\b|--namespace=\S+|\d+[smh](\d+[smh])?( old)?\b|[ ]{2,}`)
 
 // shown are the commands whose output documents show, and the preparation for each.
 var shown = []string{"kubectl appservice tree web", "kubectl appservice status", "kubectl appservice why web"}

@@ -2,6 +2,7 @@ package packaging
 
 import (
 	"encoding/json"
+	"html"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -20,7 +21,7 @@ import (
 const (
 	readme      = root + "/README.md"
 	firstSample = root + "/config/samples/app_v1_appservice.yaml"
-	screens     = 120 // lines that people read in half a minute
+	atMost      = 600 // words that people read in three minutes
 )
 
 func text(t *testing.T, path string) string {
@@ -31,8 +32,37 @@ func text(t *testing.T, path string) string {
 }
 
 func TestTheReadmeIsShort(t *testing.T) {
-	if lines := strings.Count(text(t, readme), "\n"); lines >= screens {
-		t.Errorf("README.md has %d lines, want fewer than %d", lines, screens)
+	if words := len(strings.Fields(text(t, readme))); words > atMost {
+		t.Errorf("README.md has %d words, want at most %d", words, atMost)
+	}
+}
+
+// Who begins at the README has read little until the first application of their own runs.
+func TestTheWayToTheFirstDeploymentIsShort(t *testing.T) {
+	page := text(t, root+"/docs/app-developers.md")
+	before, after, found := strings.Cut(page, "\n## Your first deployment\n")
+	first, _, ended := strings.Cut(after, "\n## ")
+	require.True(t, found && ended, "docs/app-developers.md does not begin with the first deployment")
+	if words := len(strings.Fields(text(t, readme) + before + first)); words > 1500 {
+		t.Errorf("README.md and the first deployment in docs/app-developers.md have %d words, want at most 1500", words)
+	}
+	if words := len(strings.Fields(page)); words > 4500 {
+		t.Errorf("docs/app-developers.md has %d words, want at most 4500: link to recipes.md and troubleshooting.md", words)
+	}
+}
+
+// The picture of the typo is a recording of what the text says of it.
+func TestTheRecordingShowsWhatTheReadmeSays(t *testing.T) {
+	recorded := regexp.MustCompile(`<[^>]*>`).ReplaceAllString(text(t, root+"/docs/recording.svg"), " ")
+	flat := strings.Join(strings.Fields(html.UnescapeString(recorded)), " ")
+	_, section, found := strings.Cut(text(t, readme), "\n## A typo, and what it says\n")
+	require.True(t, found, "README.md does not show a typo")
+	_, message, _ := strings.Cut(section, "```text\n")
+	message, after, _ := strings.Cut(message, "\n```\n")
+	hint := regexp.MustCompile("what to do: `([^`]+)`").FindStringSubmatch(after)
+	require.NotNil(t, hint, "README.md does not say what to do")
+	for _, want := range []string{message, hint[1], "nginx:1.92, where nginx:1.29 was meant"} {
+		assert.Contains(t, flat, want, "docs/recording.svg does not show %q: make recording", want)
 	}
 }
 
@@ -93,6 +123,31 @@ func TestTheReadmeHasTheFiguresOfTheBenchmarks(t *testing.T) {
 	}
 	if got := cell("requests in 30 s idle, besides watches and leases", 4); got != "0" {
 		t.Errorf("README.md says that there are no requests at rest, docs/benchmarks.md measured %s", got)
+	}
+}
+
+// Whoever copies the commands that install a release gets what its workflow publishes. OWNER may be any account.
+func TestADocumentedInstallationIsOfWhatAReleasePublishes(t *testing.T) {
+	workflow, makefile := text(t, root+"/.github/workflows/release.yaml"), text(t, root+"/Makefile")
+	find := func(pattern, within string) string {
+		t.Helper()
+		found := regexp.MustCompile(pattern).FindStringSubmatch(within)
+		require.NotNil(t, found, "nothing is like %s", pattern)
+		return found[1]
+	}
+	version := find(`(?m)^VERSION \?= (\S+)$`, makefile)
+	chart := at[string](t, read[object](t, root+"/config/chart/Chart.yaml"), "name")
+	charts := find(`(?m)^ +CHARTS: (oci://.+)$`, workflow)
+	require.Contains(t, workflow, `CHART_REPOSITORY="$CHARTS"`, "it pushes the chart elsewhere")
+	require.Contains(t, workflow, "tags: ['v*']", "releases have other tags")
+	require.Contains(t, workflow, "make release-files", "the files of a release come from elsewhere")
+	file := find(`(?m)^RELEASE_FILES = (\S+\.yaml) `, makefile)
+	for _, page := range []string{readme, root + "/docs/install.md"} {
+		content := text(t, page)
+		owner := find(`oci://ghcr\.io/([\w-]+)/`, content)
+		repository := strings.ReplaceAll(charts, "${{ github.repository_owner }}", owner)
+		assert.Contains(t, content, "helm install "+chart+" "+repository+"/"+chart+" --version "+version, page)
+		assert.Contains(t, content, "kubectl apply -f https://github.com/"+owner+"/"+chart+"/releases/download/v"+version+"/"+file, page)
 	}
 }
 

@@ -39,6 +39,7 @@ func All() []Suite {
 			command{args: words("go test -C tools/images ./..."), flags: "TESTFLAGS"},
 			command{args: words("go test -C tools/crdgen ./..."), flags: "TESTFLAGS"},
 			command{args: words("go test -C tools/sbom ./..."), flags: "TESTFLAGS"},
+			command{args: words("go test -C config/samples/shop ./..."), flags: "TESTFLAGS"},
 		}},
 		// -short leaves out tests that render hundreds of times: minutes each with the race detector, which finds nothing
 		// there.

@@ -1,6 +1,6 @@
 // Command reference writes what charts declare in their fields.yaml into docs/reference: further rows of the table of AppService's spec,
-// which crd-ref-docs makes of the Go types, a page for each kind that has no Go type; and the page of kubectl appservice. "make generate" runs
-// it behind crd-ref-docs:
+// which crd-ref-docs makes of the Go types, a page for each kind that has no Go type; the page of kubectl appservice; and docs/recipes.md, of
+// the samples. "make generate" runs it behind crd-ref-docs:
 //
 //	go run ./tools/cmd/reference
 package main
@@ -42,6 +42,13 @@ func run(root string) error {
 		return err
 	}
 	if err := commandLine(root); err != nil {
+		return err
+	}
+	page, err := recipes(root)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(root, recipesFile), []byte(page), 0o644); err != nil {
 		return err
 	}
 	for _, watch := range list {

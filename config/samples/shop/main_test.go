@@ -1,0 +1,30 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestSettingsThatAreWrongAreNamed(t *testing.T) {
+	for _, test := range []struct{ currency, key, wrong string }{
+		{"EUR", "k", ""}, {"EURO", "k", `CURRENCY is "EURO", and has to be three capital letters`}, {"EUR", "", "SECRET_KEY is missing"},
+	} {
+		set := map[string]string{"CURRENCY": test.currency, "SECRET_KEY": test.key}
+		currency, err := settings(func(name string) string { return set[name] })
+		if test.wrong == "" && (err != nil || currency != "EUR") || test.wrong != "" && (err == nil || err.Error() != test.wrong) {
+			t.Errorf("%+v: got %q and error %v", test, currency, err)
+		}
+	}
+}
+
+func TestAReceiptTakesTheKey(t *testing.T) {
+	if receipt("a", 1) != receipt("a", 1) || receipt("a", 1) == receipt("b", 1) || receipt("a", 1) == receipt("a", 2) {
+		t.Error("a receipt is not of its key and number alone")
+	}
+}
+
+func TestCommandsAreKnown(t *testing.T) {
+	if err := run([]string{"sell"}); err == nil || !strings.Contains(err.Error(), `"sell"`) {
+		t.Errorf("got error %v", err)
+	}
+}
