@@ -22,13 +22,26 @@ func (s *State) Against(o Options, owner string, rendered []*unstructured.Unstru
 		add("spec.paused is true, and nothing would be created: leave it out")
 	}
 	if owner != "" && !o.Suspended {
-		add("%s would write the AppService as it was: suspend that (%s), then say --gitops-suspended", owner, suspending(owner))
+		add("%s would write the AppService as it was: suspend that (%s), and say --gitops-suspended", owner, suspending(owner))
 	}
-	if s.App != nil && s.App.GetDeletionTimestamp() != nil &&
-		!slices.Contains(s.App.GetFinalizers(), metav1.FinalizerOrphanDependents) {
-		add("the AppService is being deleted with its objects: wait until it is gone (kubectl wait --for=delete), then apply the new one")
+	return slices.Concat(list, s.againstApp(), s.againstData(o), s.againstDeletion(), s.againstService(o, rendered))
+}
+
+// againstApp lists why the present AppService cannot be deleted without its objects.
+func (s *State) againstApp() []string {
+	if s.App == nil {
+		return nil
 	}
-	return slices.Concat(list, s.againstData(o), s.againstDeletion(), s.againstService(o, rendered))
+	controller := metav1.GetControllerOfNoCopy(s.App)
+	isOrphaned := slices.Contains(s.App.GetFinalizers(), metav1.FinalizerOrphanDependents)
+	switch {
+	case controller != nil && s.MustGo():
+		return []string{fmt.Sprintf("the AppService is controlled by %s %q, which would write it as it was: change it there",
+			controller.Kind, controller.Name)}
+	case s.App.GetDeletionTimestamp() != nil && !isOrphaned:
+		return []string{"the AppService is being deleted with its objects: wait until it is gone, and apply the new one"}
+	}
+	return nil
 }
 
 // suspending returns the command with which a tool leaves the resource alone.
@@ -49,11 +62,11 @@ func (s *State) againstData(o Options) (list []string) {
 	for _, claim := range s.Data() {
 		switch {
 		case claim.Fate == Behind && !o.LeaveData:
-			list = append(list, fmt.Sprintf("%s: the new %s does not mount it: keep it in the spec, or say --leave-data, "+
-				"which leaves it as it is and mounts it no more", claim, s.New.Kind))
+			list = append(list, fmt.Sprintf("%s: the new %s does not mount it: have spec.volumes and "+
+				"spec.volumeMounts mount it, or say --leave-data", claim, s.New.Kind))
 		case claim.Fate == Again && !claim.shares && !s.Again() && s.runs() && !o.StopFirst:
-			list = append(list, fmt.Sprintf("%s: pods of both workloads would mount it, which its access modes do not allow: "+
-				"say --stop-first, which stops the old pods before there are new ones", claim))
+			list = append(list, fmt.Sprintf("%s: the pods of both workloads would mount it, and it is not ReadWriteMany: "+
+				"say --stop-first, which ends the old ones before there are new ones", claim))
 		}
 	}
 	return list
@@ -101,11 +114,12 @@ func (s *State) againstService(o Options, rendered []*unstructured.Unstructured)
 
 // Warnings returns what the conversion does that nobody may expect.
 func (s *State) Warnings() (list []string) {
-	if s.Old == nil || s.Again() {
+	if !s.MustGo() {
 		return nil
 	}
-	if old, fresh := s.Old.Size(), s.New.Size(); fresh < old && s.MustGo() {
-		list = append(list, fmt.Sprintf("%s has %d replicas, and %s starts with %d: spec.size", s.Old.Key(), old, s.New.Key(), fresh))
+	if s.Old != nil && s.New.Size() < s.Old.Size() {
+		list = append(list, fmt.Sprintf("%s has %d replicas, and the new %s starts with %d: set spec.size",
+			s.Old.Key(), s.Old.Size(), s.New.Kind, s.New.Size()))
 	}
 	return list
 }
