@@ -13,6 +13,8 @@ import (
 	"github.com/example/appservice-operator/internal/chart"
 	"github.com/example/appservice-operator/internal/cli/conversion"
 	"github.com/example/appservice-operator/internal/cli/preview"
+	"github.com/example/appservice-operator/internal/controller/release"
+	"github.com/example/appservice-operator/internal/render"
 )
 
 // converting are the flags of convert-workload.
@@ -58,30 +60,15 @@ kubectl appservice convert-workload -f web.yaml --yes`,
 }
 
 func (c *converting) run(ctx context.Context) error {
-	charts, w, list, err := c.prepared(ctx, &c.inputs, nil)
+	m, actor, result, err := c.mover(ctx)
 	if err != nil {
 		return err
 	}
-	if len(list) != 1 || list[0].GroupVersionKind() != appServices {
-		return fmt.Errorf("%s: name one file with one %s", strings.Join(c.files, ", "), v1.Kind)
-	}
-	one := list[0]
-	(&adopting{}).annotate(one.Unstructured)
-	result, err := w.Render(ctx, charts.Renderers[appServices], one.Unstructured, one.released)
-	if err != nil {
-		return one.failed(err)
-	}
-	writer, actor, err := c.actor()
-	if err != nil {
-		return err
-	}
-	m := &mover{converting: c, writer: writer, one: one, Looker: conversion.Looker{Reader: writer, Wanted: one.Unstructured,
-		Rendered: result.Objects, Kinds: kindsRendered(charts)}}
-	found, against, err := m.show(ctx, actor, result)
+	found, err := m.show(ctx, actor, result)
 	switch {
 	case err != nil || found == nil:
 		return err
-	case len(against) > 0:
+	case len(found.against) > 0:
 		return errFound
 	case !c.yes:
 		_, _ = fmt.Fprintln(c.ErrOut, "nothing was written: --yes converts it")
@@ -93,7 +80,27 @@ func (c *converting) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return m.conclude(found, last)
+	return m.conclude(found.State, last)
+}
+
+// mover returns what converts the AppService of the file, what tries that, and what the AppService becomes.
+func (c *converting) mover(ctx context.Context) (*mover, *release.Actor, *render.Result, error) {
+	charts, w, list, err := c.prepared(ctx, &c.inputs, nil)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if len(list) != 1 || list[0].GroupVersionKind() != appServices {
+		return nil, nil, nil, fmt.Errorf("%s: it has to be one %s", strings.Join(c.files, ", "), v1.Kind)
+	}
+	one := list[0]
+	annotate(one.Unstructured, "", false)
+	result, err := w.Render(ctx, charts.Renderers[appServices], one.Unstructured, one.released)
+	if err != nil {
+		return nil, nil, nil, one.failed(err)
+	}
+	writer, actor, err := c.actor()
+	return &mover{converting: c, writer: writer, one: one, Looker: conversion.Looker{Reader: writer,
+		Wanted: one.Unstructured, Rendered: result.Objects, Kinds: kindsRendered(charts)}}, actor, result, err
 }
 
 // kindsRendered returns the kinds that the chart of AppServices renders.

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -16,44 +17,63 @@ import (
 	"github.com/example/appservice-operator/internal/cli/preview"
 	"github.com/example/appservice-operator/internal/controller/release"
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/kube/jobs"
 	"github.com/example/appservice-operator/internal/render"
 )
 
-// show prints what a conversion would do, and returns what it found; nil if there is nothing to convert. Against is what
-// prevents it.
-func (m *mover) show(ctx context.Context, actor *release.Actor,
-	result *render.Result) (found *conversion.State, against []string, err error) {
-	if found, err = m.Look(ctx); err != nil {
-		return nil, nil, err
+// forecast is what a conversion would do.
+type forecast struct {
+	*conversion.State
+	survey *release.Survey
+	// against is what prevents it.
+	against []string
+}
+
+// show prints what a conversion would do, and returns it; nil if there is nothing to convert.
+func (m *mover) show(ctx context.Context, actor *release.Actor, result *render.Result) (*forecast, error) {
+	found, err := m.Look(ctx)
+	if err == nil {
+		err = m.Rest(ctx, found)
 	}
-	if err := m.Rest(ctx, found); err != nil {
-		return nil, nil, err
+	if err != nil {
+		return nil, err
 	}
 	if found.Needless() {
 		_, err = fmt.Fprintf(m.Out, "%s: nothing to convert: kubectl apply makes of it what the file says\n", m.one.name())
-		return nil, nil, err
+		return nil, err
 	}
-	skipped, err := m.SkippedTasks(ctx, found, result.Runs)
+	if err := m.skipTasks(ctx, found, result.Runs); err != nil {
+		return nil, err
+	}
+	f, err := m.foresee(ctx, found, actor, result)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
+	return f, m.writeLines(m.Out, m.lines(f))
+}
+
+// skipTasks has the release tasks skipped that have run.
+func (m *mover) skipTasks(ctx context.Context, found *conversion.State, runs []jobs.Run) error {
+	skipped, err := m.SkippedTasks(ctx, found, runs)
 	if skipped != "" {
 		m.one.SetAnnotations(labels.Merge(m.one.GetAnnotations(), map[string]string{v1.AnnotationSkipTask: skipped}))
 	}
+	return err
+}
+
+// foresee examines a conversion by dry runs. A refusal is no error.
+func (m *mover) foresee(ctx context.Context, found *conversion.State, actor *release.Actor,
+	result *render.Result) (*forecast, error) {
 	survey, err := actor.Survey(ctx, release.Task{Owner: m.one.Unstructured, Desired: result})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if found.App == nil && found.Old == nil && len(survey.Own) == 0 {
-		return nil, nil, fmt.Errorf("%s: there is none to convert: kubectl apply creates it", m.one.name())
+		return nil, fmt.Errorf("%s: there is none to convert: kubectl apply creates it", m.one.name())
 	}
-	against = append(found.Against(m.Options, history.OwnerOf(m.one.Unstructured), result.Objects), survey.Refusals()...)
 	refused, err := m.rehearse(ctx, found)
-	if err != nil {
-		return nil, nil, err
-	}
-	against = append(against, refused...)
-	return found, against, m.writeLines(m.Out, m.lines(found, survey, against))
+	against := found.Against(m.Options, history.OwnerOf(m.one.Unstructured), result.Objects)
+	return &forecast{found, survey, slices.Concat(against, survey.Refusals(), refused)}, err
 }
 
 // rehearse returns why the API server would refuse the writes, by dry runs. A new AppService of the same name cannot be
@@ -103,61 +123,68 @@ func (m *mover) desired() (*unstructured.Unstructured, error) {
 }
 
 // lines returns the preview of a conversion as text.
-func (m *mover) lines(found *conversion.State, survey *release.Survey, against []string) []preview.Line {
-	lines := []preview.Line{{Mark: preview.Head, Text: m.one.name() + ": " + m.summary(found, against)}}
+func (m *mover) lines(f *forecast) []preview.Line {
+	lines := []preview.Line{{Mark: preview.Head, Text: m.one.name() + ": " + m.summary(f)}}
 	add := func(mark preview.Mark, text string) { lines = append(lines, preview.Line{Mark: mark, Text: text}) }
-	for _, text := range append(against, found.Warnings()...) {
+	for _, text := range slices.Concat(f.against, f.Warnings()) {
 		add(preview.Consequent, "  ! "+text)
 	}
-	for _, object := range survey.Missing {
+	for _, object := range f.survey.Missing {
 		add(preview.Comes, "  + "+kube.KeyOf(object).String())
 	}
-	for _, thing := range survey.Found {
+	for _, thing := range f.survey.Found {
 		add(preview.Differs, fmt.Sprintf("  ~ %s, %s: it is taken over", thing.Key, thing.Owner))
 	}
-	if found.Old != nil {
-		add(preview.Goes, "  - "+found.Old.Key().String())
+	if f.Old != nil {
+		add(preview.Goes, "  - "+f.Old.Key().String())
 	}
-	for _, object := range found.Rest {
+	for _, object := range f.Rest {
 		add(preview.Goes, "  - "+kube.KeyOf(object).String())
 	}
-	var stays []string
-	for _, key := range survey.Own {
-		stays = append(stays, key.String())
-	}
-	if len(stays) > 0 {
-		add(preview.Explanation, "    these stay: "+strings.Join(stays, ", "))
-	}
-	for _, claim := range found.Data() {
-		add(preview.Explanation, fmt.Sprintf("    %s: %s", claim, claim.Fate))
-		if command := found.Look(claim); command != "" && claim.Fate == conversion.Behind {
-			add(preview.Explanation, "      "+command)
-		}
-	}
-	if skipped := m.one.GetAnnotations()[v1.AnnotationSkipTask]; skipped != "" {
-		add(preview.Explanation, "    its release task does not run again")
-	}
-	if found.MustGo() {
-		add(preview.Explanation, fmt.Sprintf("    its release records go, so undo does not lead back: "+
-			"kubectl get appservice %s --namespace=%s --output=yaml > before.yaml keeps the file that converts it back",
-			m.one.GetName(), m.one.GetNamespace()))
+	for _, text := range m.notes(f) {
+		add(preview.Explanation, "    "+text)
 	}
 	return lines
 }
 
-// summary returns what becomes of the workload, in a line.
-func (m *mover) summary(found *conversion.State, against []string) string {
-	switch {
-	case len(against) > 0:
-		return "it cannot be converted: " + preview.Plural(len(against), "problem")
-	case found.Again():
-		return fmt.Sprintf("%s is made again with other claims; its pods are replaced one after the other", found.Old.Key())
-	case found.Old == nil:
-		return fmt.Sprintf("its conversion to a %s goes on", found.New.Kind)
-	case m.StopFirst:
-		return fmt.Sprintf("%s stops, and becomes a %s: nothing serves meanwhile", found.Old.Key(), found.New.Kind)
+// notes returns what stays, what becomes of data, task and history.
+func (m *mover) notes(f *forecast) (notes []string) {
+	var stays []string
+	for _, key := range f.survey.Own {
+		stays = append(stays, key.String())
 	}
-	return fmt.Sprintf("%s becomes a %s; pods of both serve until it is Ready", found.Old.Key(), found.New.Kind)
+	if len(stays) > 0 {
+		notes = append(notes, "these stay: "+strings.Join(stays, ", "))
+	}
+	for _, claim := range f.Data() {
+		notes = append(notes, fmt.Sprintf("%s: %s", claim, claim.Fate))
+		if command := f.ListOf(claim); command != "" && claim.Fate == conversion.Behind {
+			notes = append(notes, "  "+command)
+		}
+	}
+	if m.one.GetAnnotations()[v1.AnnotationSkipTask] != "" {
+		notes = append(notes, "its release task does not run again")
+	}
+	if f.MustGo() {
+		notes = append(notes, fmt.Sprintf("its release records go, so undo does not lead back: kubectl get appservice %s "+
+			"--namespace=%s --output=yaml > before.yaml keeps the file that converts it back", m.one.GetName(), m.one.GetNamespace()))
+	}
+	return notes
+}
+
+// summary returns what becomes of the workload, in a line.
+func (m *mover) summary(f *forecast) string {
+	switch {
+	case len(f.against) > 0:
+		return "it cannot be converted: " + preview.Plural(len(f.against), "problem")
+	case f.Again():
+		return fmt.Sprintf("%s is made again with other claims; its pods are replaced one after the other", f.Old.Key())
+	case f.Old == nil:
+		return fmt.Sprintf("its conversion to a %s goes on", f.New.Kind)
+	case m.StopFirst:
+		return fmt.Sprintf("%s stops, and becomes a %s: nothing serves meanwhile", f.Old.Key(), f.New.Kind)
+	}
+	return fmt.Sprintf("%s becomes a %s; pods of both serve until it is Ready", f.Old.Key(), f.New.Kind)
 }
 
 // conclude reports what is left once a conversion is done.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,7 +24,7 @@ type mover struct {
 	conversion.Looker
 	writer client.Client
 	one    subject
-	said   string
+	said   string // what it waits for
 }
 
 // between is the time between two looks at the cluster while there is nothing to do.
@@ -60,7 +61,7 @@ func (m *mover) look(ctx context.Context, applied bool) (*conversion.State, erro
 func (m *mover) unfinished(ctx context.Context, err error) error {
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return fmt.Errorf("--timeout is over, %s: the same command goes on", m.said)
+		return fmt.Errorf("--timeout=%s is over, %s: the same command goes on", m.timeout, cmp.Or(m.said, "and it is not done"))
 	case ctx.Err() != nil:
 		m.note("the same command goes on where this one ended")
 		return ctx.Err()
@@ -99,7 +100,8 @@ func (m *mover) take(ctx context.Context, step conversion.Step, found *conversio
 var podKind = corev1.SchemeGroupVersion.WithKind("Pod")
 
 // delete deletes an object, if it is still the one that was found. With says what becomes of what it controls.
-func (m *mover) delete(ctx context.Context, object client.Object, propagation metav1.DeletionPropagation, with string) error {
+func (m *mover) delete(ctx context.Context, object client.Object, propagation metav1.DeletionPropagation,
+	with string) error {
 	key := kube.KeyOf(object)
 	err := m.writer.Delete(ctx, object, client.Preconditions{UID: ptr.To(object.GetUID())},
 		client.PropagationPolicy(propagation))
@@ -111,7 +113,8 @@ func (m *mover) delete(ctx context.Context, object client.Object, propagation me
 
 // stop scales a workload to 0. A StatefulSet ends its last replica first.
 func (m *mover) stop(ctx context.Context, old *conversion.Workload) error {
-	patch := client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"metadata":{"uid":%q},"spec":{"replicas":0}}`, old.UID))
+	patch := client.RawPatch(types.MergePatchType,
+		fmt.Appendf(nil, `{"metadata":{"uid":%q},"spec":{"replicas":0}}`, old.UID))
 	if err := m.writer.Patch(ctx, old.Object(), patch, client.FieldOwner(fieldManager)); err != nil {
 		return fmt.Errorf("%s: %w", old.Key(), err)
 	}

@@ -107,8 +107,8 @@ func shares(claim *corev1.PersistentVolumeClaim) bool {
 		slices.Contains(claim.Spec.AccessModes, corev1.ReadOnlyMany)
 }
 
-// Look returns the command that lists what a claim of the old workload holds; empty if no pod mounts it.
-func (s *State) Look(claim Claim) string {
+// ListOf returns the command that lists what a claim of the old workload holds; empty if no pod mounts it.
+func (s *State) ListOf(claim Claim) string {
 	pod, path := s.mountedIn(claim.Name)
 	if path == "" {
 		return ""

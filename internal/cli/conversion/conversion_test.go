@@ -117,6 +117,8 @@ func TestTheNextStep(t *testing.T) {
 		"it is gone":                                   {live: deployment, new: set, oldPods: anyPods, want: Apply},
 		"it is gone, to stop first":                    {live: deployment, new: set, oldPods: anyPods, options: Options{StopFirst: true}, want: Stop},
 		"its pods end":                                 {live: scaled(deployment, 0), new: set, oldPods: anyPods, options: Options{StopFirst: true}, want: Await},
+		"the old pods keep the new ones from starting": {app: app(t, "new", false, ""), live: deployment, new: set, oldPods: anyPods, options: Options{StopFirst: true}, applied: true, want: Stop},
+		"another claim: the set is in the way":         {app: app(t, "new", false, ""), live: set, new: larger, oldPods: anyPods, applied: true, want: OrphanSet},
 		"its pods have ended":                          {live: scaled(deployment, 0), new: set, options: Options{StopFirst: true}, want: Apply},
 		"all is gone":                                  {new: set, want: Apply},
 		"the new one is there":                         {app: fresh, live: deployment, new: set, want: Apply},
@@ -197,11 +199,11 @@ func TestWhatBecomesOfTheData(t *testing.T) {
 func TestCommandsForData(t *testing.T) {
 	s := &State{Old: workload(t, deployment), New: workload(t, set), OldPods: pods(t, "web-abc web"), Pods: pods(t, "web-0 data-web-0"),
 		Claims: []corev1.PersistentVolumeClaim{claim(t, "web", "ReadWriteOnce"), claim(t, "data-web-0", "ReadWriteOnce")}}
-	assert.Equal(t, "kubectl exec --namespace=shop web-abc --container=app -- ls -lA /data", s.Look(s.Data()[1]))
+	assert.Equal(t, "kubectl exec --namespace=shop web-abc --container=app -- ls -lA /data", s.ListOf(s.Data()[1]))
 	assert.Equal(t, []string{"kubectl exec --namespace=shop web-abc --container=app -- tar -C /data -cf - . | " +
 		"kubectl exec --namespace=shop -i web-0 --container=app -- tar -C /data -xf -"}, s.Copies())
 	s.OldPods = nil
-	assert.Empty(t, s.Look(s.Data()[1]))
+	assert.Empty(t, s.ListOf(s.Data()[1]))
 	assert.Empty(t, s.Copies())
 }
 

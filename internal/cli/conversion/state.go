@@ -79,9 +79,9 @@ func (s *State) Next(o Options, applied bool) Step {
 		return Await
 	case s.MustGo():
 		return Orphan
-	case s.App == nil && s.Again():
+	case s.Again():
 		return awaitOr(s.Old.DeletionTimestamp != nil, OrphanSet)
-	case s.App == nil && o.StopFirst && s.runs():
+	case o.StopFirst && s.runs():
 		return s.stop()
 	case s.App == nil || !applied:
 		return Apply
@@ -127,7 +127,8 @@ func (s *State) Again() bool { return s.Old != nil && s.Old.Key() == s.New.Key()
 // MustGo reports whether the AppService has to be deleted: it controls the old workload, or the API would not let it
 // become what is wanted.
 func (s *State) MustGo() bool {
-	return s.App != nil && (s.Old != nil && metav1.IsControlledBy(s.Old, s.App) || perReplica(s.App) != perReplica(s.Wanted))
+	return s.App != nil && (perReplica(s.App) != perReplica(s.Wanted) ||
+		s.Old != nil && metav1.IsControlledBy(s.Old, s.App))
 }
 
 // perReplica returns spec.persistence.perReplica, which the API does not let change.
@@ -138,7 +139,8 @@ func perReplica(app *unstructured.Unstructured) bool {
 
 // Needless reports whether there is nothing to convert.
 func (s *State) Needless() bool {
-	return s.App != nil && s.App.GetDeletionTimestamp() == nil && !s.MustGo() && s.Old == nil && len(s.stale())+len(s.Rest) == 0
+	return s.App != nil && s.App.GetDeletionTimestamp() == nil && !s.MustGo() &&
+		s.Old == nil && len(s.stale())+len(s.Rest) == 0
 }
 
 // stale returns the pods that have other claims than the workload that controls them gives to new ones.
@@ -155,7 +157,8 @@ func (s *State) stale() (pods []corev1.Pod) {
 	return pods
 }
 
-// Stalest returns the pod to replace: Kubernetes brings back none behind a replica that it cannot change.
+// Stalest returns the pod to replace, the first one: the controller goes through the replicas from 0, and stops at one
+// that it cannot change, so it would not bring back a later one.
 func (s *State) Stalest() *corev1.Pod {
 	stale := s.stale()
 	return &stale[0]
