@@ -121,26 +121,35 @@ func runsAs(t *testing.T, app *v1.AppService, workload, other client.Object) {
 func TestADeploymentBecomesAStatefulSetWhileItServes(t *testing.T) {
 	t.Parallel()
 	namespace, manager := cluster.ManagedNamespace(t)
-	app := convertible(namespace)
+	app := generating(namespace)
 	app.Spec.Resources, app.Spec.Autoscaling = cpuRequest(), &v1.Autoscaling{MinReplicas: ptr.To[int32](2), MaxReplicas: 3}
 	cluster.CreateReady(t, app)
 	service := &corev1.Service{}
 	get(t, app, service)
-	was, missed := service.UID, outages(t, namespace)
+	was, missed, generated, pods := service.UID, outages(t, namespace), generatedOf(t, app).Data, whatRuns(t, namespace)
 
 	app.Spec.StatefulSet = &v1.StatefulSet{PodManagementPolicy: appsv1.ParallelPodManagement}
 	code, printed := convert(t, app)
 	require.Equal(t, 0, code, printed)
 	for _, line := range []string{"Deployment web becomes a StatefulSet", "  + StatefulSet web\n", "  + Service web-headless\n",
-		"  - Deployment web\n", "these stay: PodDisruptionBudget web, Service web, HorizontalPodAutoscaler web", "undo does not lead back", "nothing was written"} {
+		"  - Deployment web\n", "Service web, HorizontalPodAutoscaler web\n", "undo does not lead back", "nothing was written"} {
 		assert.Contains(t, printed, line)
 	}
 	assert.NoError(t, gone(t, namespace, "web", &appsv1.StatefulSet{}))
 
+	converts(t, app, "--keep-old")
+	set := app.Spec.StatefulSet
+	app.Spec.StatefulSet = nil // the former file leads back
+	converts(t, app)
+	runsAs(t, app, &appsv1.Deployment{}, &appsv1.StatefulSet{})
+	assert.Equal(t, pods, whatRuns(t, namespace))
+
+	app.Spec.StatefulSet = set
 	converts(t, app)
 	runsAs(t, app, &appsv1.StatefulSet{}, &appsv1.Deployment{})
 	get(t, app, service)
 	assert.Equal(t, was, service.UID)
+	assert.Equal(t, generated, generatedOf(t, app).Data)
 	assert.Zero(t, missed.Load(), "the Service had no endpoint")
 	scaler := &autoscalingv2.HorizontalPodAutoscaler{}
 	get(t, app, scaler)
@@ -194,7 +203,7 @@ func TestAClaimThatBothWouldMount(t *testing.T) {
 	cluster.CreateReady(t, app)
 	before := claims(t, namespace, "web 1Gi")
 	app.Spec.StatefulSet = &v1.StatefulSet{}
-	refusesConversion(t, app, "PersistentVolumeClaim web, 1Gi: pods of both workloads would mount it")
+	refusesConversion(t, app, "PersistentVolumeClaim web, 1Gi: the pods of both workloads would mount it")
 	converts(t, app, "--stop-first")
 	runsAs(t, app, &appsv1.StatefulSet{}, &appsv1.Deployment{})
 	assert.Equal(t, before, claims(t, namespace, "web 1Gi"))
@@ -234,7 +243,7 @@ func TestAConversionThatIsInterruptedGoesOn(t *testing.T) {
 	runs := 0
 	harness.Eventually(t, "it is converted", func() error {
 		runs++
-		if code, printed := convert(t, app, "--yes", "--timeout="+(300*time.Millisecond).String()); code != 0 {
+		if code, printed := convert(t, app, "--yes", "--timeout="+(time.Duration(runs)*200*time.Millisecond).String()); code != 0 {
 			return fmt.Errorf("ends with %d: %s", code, printed)
 		}
 		return nil
