@@ -88,7 +88,7 @@ func (a *adopting) run(ctx context.Context, names []string) error {
 	}
 	var reports []*adoption
 	for _, one := range list {
-		a.annotate(one.Unstructured)
+		annotate(one.Unstructured, a.release, a.restart)
 		result, err := w.Render(ctx, charts.Renderers[one.GroupVersionKind()], one.Unstructured, one.released)
 		if err != nil {
 			return one.failed(err)
@@ -109,12 +109,12 @@ func (a *adopting) run(ctx context.Context, names []string) error {
 }
 
 // actor returns a client and the operator's own actor, which is used for dry runs only.
-func (a *adopting) actor() (client.Client, *release.Actor, error) {
-	config, err := a.config()
+func (s *shell) actor() (client.Client, *release.Actor, error) {
+	config, err := s.config()
 	if err != nil {
 		return nil, nil, err
 	}
-	writer, err := a.client()
+	writer, err := s.client()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -126,13 +126,13 @@ func (a *adopting) actor() (client.Client, *release.Actor, error) {
 		Observer: livestate.New(nil, nil, nil)}, writer, 1), nil
 }
 
-// annotate sets the adoption annotations that the flags request.
-func (a *adopting) annotate(resource *unstructured.Unstructured) {
+// annotate sets the adoption annotations. Release is the Helm release whose objects are adopted, too; empty for none.
+func annotate(resource *unstructured.Unstructured, release string, restart bool) {
 	annotations := labels.Merge(resource.GetAnnotations(), map[string]string{v1.AnnotationAdopt: "true"})
-	if a.release != "" {
-		annotations[v1.AnnotationAdoptRelease] = a.release
+	if release != "" {
+		annotations[v1.AnnotationAdoptRelease] = release
 	}
-	if a.restart {
+	if restart {
 		annotations[v1.AnnotationAdoptRestart] = "true"
 	}
 	resource.SetAnnotations(annotations)

@@ -49,6 +49,7 @@ var commands = []func(*shell) *cobra.Command{
 	importCommand,
 	convertIngressCommand,
 	adoptCommand,
+	convertWorkloadCommand,
 	lintCommand,
 	validateCommand,
 }
@@ -93,8 +94,8 @@ func New(streams genericiooptions.IOStreams) *cobra.Command {
 		Short: "Preview AppServices, and explain their state",
 		Long: "kubectl appservice shows the objects of AppServices before they are applied, and explains the state of AppServices in the cluster. It\n" +
 			"renders with the operator's own code.\n\n" +
-			"Commands exit with 0 on success, and with 2 on errors. Those that compare or check (diff, validate, lint, why, adopt, import --strict) exit\n" +
-			"with 1 if there are differences or findings.",
+			"Commands exit with 0 on success, and with 2 on errors. Those that compare or check (diff, validate, lint, why, adopt,\n" +
+			"convert-workload, import --strict) exit with 1 if there are differences or findings.",
 		Version:       version.OfModule(),
 		SilenceErrors: true,
 		SilenceUsage:  true,

@@ -41,7 +41,7 @@ func inTheWay(owner client.Object, key kube.Key, object client.Object) error {
 		return &NotOursError{Key: key, Owner: fmt.Sprintf("controlled by %s %q", controller.Kind, controller.Name)}
 	case key.Kind == kube.RetainedKind:
 		return &NotOursError{Key: key, Owner: "not its own" + takenOver + ", with its data)"}
-	case isLeft(owner, object):
+	case IsLeft(owner, object):
 		return &NotOursError{Key: key, Owner: "left by an earlier resource of this name" + takenOver + ")"}
 	case object.GetAnnotations()[helmReleaseName] != "":
 		return &NotOursError{Key: key,
