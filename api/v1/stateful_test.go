@@ -32,7 +32,7 @@ func TestWhetherReplicasHaveVolumesOfTheirOwnCannotBeChanged(t *testing.T) {
 			switch err := a.Change(t.Context(), before, after).ToAggregate(); {
 			case err == nil && test.refused:
 				t.Error("it is accepted")
-			case err != nil && (!test.refused || !strings.Contains(err.Error(), "make another AppService beside this one, copy the data")):
+			case err != nil && (!test.refused || !strings.Contains(err.Error(), "create another AppService, copy the data")):
 				t.Errorf("got %v", err)
 			}
 		})

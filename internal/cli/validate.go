@@ -36,7 +36,7 @@ kubectl appservice validate -f config/samples/full.yaml -o json`,
 		RunE:        func(cmd *cobra.Command, _ []string) error { return v.run(cmd) },
 	}
 	flags := cmd.Flags()
-	flags.StringArrayVarP(&v.files, "filename", "f", nil, "files or folders with resources; - for stdin")
+	flags.StringSliceVarP(&v.files, "filename", "f", nil, "files or folders with resources; - for stdin")
 	v.addCharts(cmd, "")
 	flags.Lookup(chartFlag).Usage = "folder with helm-charts and config/crd, like the operator's --chart-dir (default: the built-in ones)"
 	flags.StringToStringVar(&v.labels, "namespace-labels", nil,
@@ -147,7 +147,7 @@ func misnamed(charts *preview.Charts, kind schema.GroupVersionKind) *preview.Pro
 	}
 	slices.Sort(known)
 	return &preview.Problem{Field: "kind", Line: 1,
-		Message: fmt.Sprintf("no matches for kind %q in version %q: there is %s", kind.Kind, kind.GroupVersion(),
+		Message: fmt.Sprintf("no matches for kind %q in version %q: the served version is %s", kind.Kind, kind.GroupVersion(),
 			strings.Join(known, ", "))}
 }
 

@@ -28,7 +28,7 @@ func (e *OtherKindError) Reason() string { return v1.ReasonImmutableChange }
 
 // Hint returns what leads there nevertheless.
 func (e *OtherKindError) Hint() string {
-	return fmt.Sprintf("set %s back; or make another resource beside this one, copy the data, move the traffic and "+
+	return fmt.Sprintf("set %s back; or create another resource beside this one, copy the data, move the traffic and "+
 		"delete this one; or delete this one and create it again", e.Field)
 }
 
