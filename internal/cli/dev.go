@@ -49,7 +49,7 @@ kubectl appservice dev --chart helm-charts/appservice -f app.yaml --apply`,
 	flags := command.Flags()
 	d.addCharts(command, ".")
 	flags.Lookup(chartFlag).Usage = "a chart, or the folder that contains helm-charts"
-	flags.StringSliceVarP(&d.files, "filename", "f", nil, "files or folders with the resources")
+	flags.StringArrayVarP(&d.files, "filename", "f", nil, "files or folders with the resources")
 	flags.BoolVar(&d.apply, "apply", false, "apply the resources to the current context when they change")
 	d.addCluster(command)
 	return command

@@ -61,7 +61,7 @@ kubectl appservice diff --all-namespaces --chart helm-charts/appservice`,
 	flags := command.Flags()
 	flags.StringVar(&d.from, "from-chart", "", "compare with these charts, given as for --chart")
 	flags.StringVar(&d.to, "to-chart", "", "render with these charts; the same as --chart")
-	flags.StringSliceVar(&d.against, "against", nil, "compare with the resources of these files or folders")
+	flags.StringArrayVar(&d.against, "against", nil, "compare with the resources of these files or folders")
 	flags.BoolVarP(&d.all, "all-namespaces", "A", false, "all resources of the cluster")
 	s.outputFlag(command, &d.output, []string{asText, asJSON})
 	command.MarkFlagsMutuallyExclusive("chart", "to-chart")

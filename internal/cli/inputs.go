@@ -55,7 +55,7 @@ type inputs struct {
 
 func (i *inputs) add(command *cobra.Command) {
 	flags := command.Flags()
-	flags.StringSliceVarP(&i.files, "filename", "f", nil, "files or folders with the resources; - for stdin")
+	flags.StringArrayVarP(&i.files, "filename", "f", nil, "files or folders with the resources; - for stdin")
 	i.addCharts(command, "")
 	i.addCluster(command)
 }

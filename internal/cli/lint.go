@@ -65,7 +65,7 @@ kubectl appservice lint helm-charts/appjob -o json`,
 			return ifFound(found > 0)
 		},
 	}
-	cmd.Flags().StringSliceVarP(&resources, "filename", "f", nil,
+	cmd.Flags().StringArrayVarP(&resources, "filename", "f", nil,
 		"files or folders with resources to render; - for stdin (default: a resource with the required fields only)")
 	s.outputFlag(cmd, &output, lint.Formats)
 	return cmd

@@ -36,7 +36,7 @@ kubectl appservice validate -f config/samples/full.yaml -o json`,
 		RunE:        func(cmd *cobra.Command, _ []string) error { return v.run(cmd) },
 	}
 	flags := cmd.Flags()
-	flags.StringSliceVarP(&v.files, "filename", "f", nil, "files or folders with resources; - for stdin")
+	flags.StringArrayVarP(&v.files, "filename", "f", nil, "files or folders with resources; - for stdin")
 	v.addCharts(cmd, "")
 	flags.Lookup(chartFlag).Usage = "folder with helm-charts and config/crd, like the operator's --chart-dir (default: the built-in ones)"
 	flags.StringToStringVar(&v.labels, "namespace-labels", nil,

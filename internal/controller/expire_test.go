@@ -119,7 +119,7 @@ func TestAResourceIsWarnedOfOnceAndThenDeleted(t *testing.T) {
 	if len(m.deletions) > 0 {
 		t.Errorf("before the announced time, it has deletions %v", m.deletions)
 	}
-	expect(3*time.Hour+6*time.Second, "Normal Expired deleted: spec.ttl (3h) expired")
+	expect(3*time.Hour+6*time.Second, "Normal Expired deleted: spec.ttl (1m) expired")
 	if err := m.client.Get(t.Context(), webName, &v1.AppService{}); !apierrors.IsNotFound(err) {
 		t.Errorf("it is there still: %v", err)
 	}

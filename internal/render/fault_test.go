@@ -56,25 +56,25 @@ func TestAMistakeInTheChartSaysSo(t *testing.T) {
 		c.Schema, c.Values = []byte(schema), values
 		return c
 	}
-	const of1 = "bug in chart widget 1.0.0, templates/service.yaml (not in your spec)"
+	const of1, spared = "bug in chart widget 1.0.0, templates/service.yaml", " (not in your spec): "
 	cases := map[string]struct {
 		chart *chart.Chart
 		want  string
 	}{
-		"a value of a value that is not there": {plain("\n{{ .Values.a.b.c }}"), of1 + " line 2: <.Values.a.b.c>: nil pointer evaluating interface {}.b: its parent is not set: give that a default in values.yaml, or declare it in fields.yaml"},
+		"a value of a value that is not there": {plain("\n{{ .Values.a.b.c }}"), of1 + " line 2" + spared + "<.Values.a.b.c>: nil pointer evaluating interface {}.b: its parent is not set: give that a default in values.yaml, or declare it in fields.yaml"},
 		"a partial that fails": {plain("\n\n{{ include \"port\" . }}"),
-			of1 + " line 3: in templates/_helpers.tpl line 2: <index .Values.ports 5>: error calling index: index of untyped nil"},
+			of1 + " line 3" + spared + "in templates/_helpers.tpl line 2: <index .Values.ports 5>: error calling index: index of untyped nil"},
 		"a partial of a partial": {plain("{{ include \"outer\" . }}"),
-			of1 + " line 1: in templates/_helpers.tpl line 2: <index .Values.ports 5>: error calling index: index of untyped nil"},
+			of1 + " line 1" + spared + "in templates/_helpers.tpl line 2: <index .Values.ports 5>: error calling index: index of untyped nil"},
 		"a template in a value": {plain(`{{ tpl "{{ nothing \"hunter2\" }}" . }}`),
-			of1 + ` line 1: <tpl "{{ nothing \"hunter2\" }}" .>: error calling tpl: template: gotpl:1: function "nothing" not defined`},
+			of1 + " line 1" + spared + `<tpl "{{ nothing \"hunter2\" }}" .>: error calling tpl: template: gotpl:1: function "nothing" not defined`},
 		"no YAML": {plain("a: b: c"),
-			of1 + " line 1: the rendered text is not YAML: mapping values are not allowed in this context"},
-		"no kind":             {plain("metadata: {name: web}"), of1 + " line 1: does not render an object: apiVersion and kind are required"},
-		"an unknown field":    {plain(service + "spec: {tpye: ClusterIP}"), of1 + ` line 5: Service "web" is not valid: spec.tpye: there is no such field: did you mean type?`},
-		"a wrong type":        {plain(service + "spec: {ports: web}"), of1 + ` line 5: Service "web" is not valid: spec.ports: must be a list, not a text`},
-		"another namespace":   {plain(service + "  namespace: other"), of1 + `: Service "web" is rendered into namespace "other": the chart may only render into the namespace of the resource, leave metadata.namespace out`},
-		"labels that are not": {plain(service + "  labels: {a: {b: c}}"), of1 + ` line 5: Service "web" is not valid: metadata.labels.a: must be a string, not a map`},
+			of1 + " line 1" + spared + "the rendered text is not YAML: mapping values are not allowed in this context"},
+		"no kind":             {plain("metadata: {name: web}"), of1 + " line 1" + spared + "does not render an object: apiVersion and kind are required"},
+		"an unknown field":    {plain(service + "spec: {tpye: ClusterIP}"), of1 + " line 5" + spared + `Service "web" is not valid: spec.tpye: there is no such field: did you mean type?`},
+		"a wrong type":        {plain(service + "spec: {ports: web}"), of1 + " line 5" + spared + `Service "web" is not valid: spec.ports: must be a list, not a text`},
+		"another namespace":   {plain(service + "  namespace: other"), of1 + spared + `Service "web" is rendered into namespace "other": the chart may only render into the namespace of the resource, leave metadata.namespace out`},
+		"labels that are not": {plain(service + "  labels: {a: {b: c}}"), of1 + " line 5" + spared + `Service "web" is not valid: metadata.labels.a: must be a string, not a map`},
 		"a subchart's template": {parent("\n{{ include \"port\" . }}"),
 			"bug in chart parent 2.0.0, charts/sub/templates/a.yaml line 2 (not in your spec): in charts/sub/templates/_helpers.tpl line 2: <index .Values.ports 5>: error calling index: index of untyped nil"},
 		"values of its own that do not fit": {within(schemaOf, map[string]any{"image": "web", "ports": []any{map[string]any{"port": "x"}}}),
@@ -161,8 +161,8 @@ func TestFaultsOfTheShippedChart(t *testing.T) {
 	}{
 		"a port beyond 65535":     {shipped(t), `{image: nginx, ports: [{port: 80, name: a}, {port: 65536, name: b}]}`, "spec.ports[1].port: must be at most 65535"},
 		"no image":                {shipped(t), `{}`, "image is required: set spec.image (chart appservice "},
-		"a template that is new":  {broken, `{image: nginx}`, "a mistake" + version + "templates/extra.yaml line 2: in templates/_helpers.tpl line "},
-		"a level that is unknown": {annotated, `{image: nginx}`, "a mistake" + version + "Chart.yaml: "},
+		"a template that is new":  {broken, `{image: nginx}`, "bug" + version + "templates/extra.yaml line 2 (not in your spec): in templates/_helpers.tpl line "},
+		"a level that is unknown": {annotated, `{image: nginx}`, "bug" + version + "Chart.yaml (not in your spec): "},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
