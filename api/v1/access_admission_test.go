@@ -19,7 +19,7 @@ func TestWhatIsAdmittedOfAccess(t *testing.T) {
 		"to somebody without ports":               {`ports: [], access: {to: [{appService: shop}]}`, ""},
 		"from somebody without ports":             {`ports: [], access: {from: [{appService: shop}]}`, "spec.access.from needs at least one entry in spec.ports"},
 		"neither from nor to":                     {`access: {}`, "spec.access needs from, to or both"},
-		"an entry of nothing":                     {`access: {from: [{}]}`, "it needs appService, namespace or both"},
+		"an entry of nothing":                     {`access: {from: [{}]}`, "spec.access.from[] and spec.access.to[] need appService, namespace or both"},
 		"an entry of nothing in to":               {`access: {to: [{namespace: a}, {}]}`, "spec.access.to[1]"},
 		"an AppService without a name":            {`access: {from: [{appService: ""}]}`, "spec.access.from[0].appService"},
 		"a name that no AppService has":           {`access: {from: [{appService: Shop}]}`, "spec.access.from[0].appService"},

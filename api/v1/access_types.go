@@ -23,7 +23,7 @@ type Access struct {
 
 // AccessPeer names the pods of an AppService, or all pods of a namespace.
 //
-// +kubebuilder:validation:XValidation:rule="has(self.appService) || has(self.namespace)",message="it needs appService, namespace or both"
+// +kubebuilder:validation:XValidation:rule="has(self.appService) || has(self.namespace)",message="spec.access.from[] and spec.access.to[] need appService, namespace or both"
 type AccessPeer struct {
 	// AppService whose pods are meant. Left out, all pods of the namespace are.
 	// +kubebuilder:validation:MaxLength=53

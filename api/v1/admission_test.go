@@ -328,7 +328,7 @@ func TestTheEdgesOfWhatIsAdmitted(t *testing.T) {
 		},
 		"name of the files' volume": {
 			`{image: a, persistence: {size: 1Gi, mountPath: /a}, config: {files: {}, environment: {B: c}}, volumes: [{name: config-files, emptyDir: {}}]}`,
-			`{image: a, config: {files: {b: c}}, volumes: [{name: config-files, emptyDir: {}}]}`, "nor config-files where spec.config.files",
+			`{image: a, config: {files: {b: c}}, volumes: [{name: config-files, emptyDir: {}}]}`, "nor config-files if spec.config.files",
 		},
 		"annotations of an account that exists": {
 			`{image: a, serviceAccount: {create: true, name: b, annotations: {c: d}}}`,

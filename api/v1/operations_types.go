@@ -7,9 +7,9 @@ import (
 
 // Autoscaling lets a HorizontalPodAutoscaler set the number of replicas, or KEDA if there are triggers.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.triggers) || !(has(self.targetCPUUtilizationPercentage) || has(self.targetMemoryUtilizationPercentage) || has(self.metrics))",message="spec.autoscaling.triggers excludes targetCPUUtilizationPercentage, targetMemoryUtilizationPercentage and metrics: make triggers of type cpu, memory or the like of them"
+// +kubebuilder:validation:XValidation:rule="!has(self.triggers) || !(has(self.targetCPUUtilizationPercentage) || has(self.targetMemoryUtilizationPercentage) || has(self.metrics))",message="spec.autoscaling.triggers excludes targetCPUUtilizationPercentage, targetMemoryUtilizationPercentage and metrics: use triggers of type cpu or memory instead"
 // +kubebuilder:validation:XValidation:rule="!has(self.minReplicas) || self.minReplicas > 0 || has(self.triggers)",message="spec.autoscaling.minReplicas 0 needs spec.autoscaling.triggers: only KEDA starts the first replica"
-// +kubebuilder:validation:XValidation:rule="!has(self.minReplicas) || self.minReplicas > 0 || !has(self.triggers) || self.triggers.exists(t, !(t.type in ['cpu', 'memory']))",message="spec.autoscaling.minReplicas 0 needs a trigger of another type than cpu and memory, which nothing uses while there is no replica"
+// +kubebuilder:validation:XValidation:rule="!has(self.minReplicas) || self.minReplicas > 0 || !has(self.triggers) || self.triggers.exists(t, !(t.type in ['cpu', 'memory']))",message="spec.autoscaling.minReplicas 0 needs a trigger of another type than cpu and memory: without a replica, there is no usage to measure"
 // +kubebuilder:validation:XValidation:rule="has(self.triggers) || !(has(self.pollingSeconds) || has(self.cooldownSeconds))",message="spec.autoscaling.pollingSeconds and cooldownSeconds need spec.autoscaling.triggers"
 // +kubebuilder:validation:XValidation:rule="!has(self.minReplicas) || self.minReplicas <= self.maxReplicas",message="spec.autoscaling.minReplicas must not exceed maxReplicas"
 type Autoscaling struct {
@@ -111,7 +111,7 @@ type Monitoring struct {
 
 	// Labels of the ServiceMonitor, by which a Prometheus selects it.
 	// +kubebuilder:validation:MaxProperties=64
-	// +kubebuilder:validation:XValidation:rule="self.all(k, !(k in ['app.kubernetes.io/name','app.kubernetes.io/instance','app.kubernetes.io/managed-by']) && !k.startsWith('app.example.com/') && !k.startsWith('helm.sh/') && !k.startsWith('meta.helm.sh/') && (k.startsWith('app.kubernetes.io/') || !k.matches('^([^/]*[.])?(kubernetes|k8s)[.]io/')))",message="spec.monitoring.labels must not have app.kubernetes.io/name, app.kubernetes.io/instance and app.kubernetes.io/managed-by, of which every object has its own, keys that begin with app.example.com/, helm.sh/ or meta.helm.sh/, nor what Kubernetes sets or acts on: keys of kubernetes.io, k8s.io and the domains beneath them but app.kubernetes.io"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !(k in ['app.kubernetes.io/name','app.kubernetes.io/instance','app.kubernetes.io/managed-by']) && !k.startsWith('app.example.com/') && !k.startsWith('helm.sh/') && !k.startsWith('meta.helm.sh/') && (k.startsWith('app.kubernetes.io/') || !k.matches('^([^/]*[.])?(kubernetes|k8s)[.]io/')))",message="spec.monitoring.labels has a reserved key: remove it; use a domain of your own, or app.kubernetes.io/component, part-of or version",messageExpression="'spec.monitoring.labels: key ' + self.filter(k, !(!(k in ['app.kubernetes.io/name','app.kubernetes.io/instance','app.kubernetes.io/managed-by']) && !k.startsWith('app.example.com/') && !k.startsWith('helm.sh/') && !k.startsWith('meta.helm.sh/') && (k.startsWith('app.kubernetes.io/') || !k.matches('^([^/]*[.])?(kubernetes|k8s)[.]io/'))))[0] + ' is reserved: remove it; use a domain of your own, or app.kubernetes.io/component, part-of or version'"
 	// +optional
 	Labels map[string]Label `json:"labels,omitempty"`
 }

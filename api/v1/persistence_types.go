@@ -42,7 +42,7 @@ type Persistence struct {
 
 	// Annotations of the claim.
 	// +kubebuilder:validation:MaxProperties=32
-	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('app.example.com/') && !k.startsWith('helm.sh/') && !k.startsWith('meta.helm.sh/') && !k.contains('kubernetes.io/'))",message="spec.persistence.annotations must not have keys of app.example.com/, helm.sh/, meta.helm.sh/ or kubernetes.io/, which choose the storage, and who owns it: take storageClassName and accessModes"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('app.example.com/') && !k.startsWith('helm.sh/') && !k.startsWith('meta.helm.sh/') && !k.contains('kubernetes.io/'))",message="spec.persistence.annotations must not have keys of app.example.com/, helm.sh/, meta.helm.sh/ or kubernetes.io/, which select the storage and its owner: use storageClassName and accessModes"
 	// +optional
 	Annotations map[string]Annotation `json:"annotations,omitempty"`
 

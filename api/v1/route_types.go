@@ -90,7 +90,7 @@ type RouteRetry struct {
 // RouteRedirect is where clients are sent; what is not set stays as in the request.
 //
 // +kubebuilder:validation:XValidation:rule="!(has(self.path) && has(self.prefix))",message="spec.route.rules[].redirect takes path or prefix, not both"
-// +kubebuilder:validation:XValidation:rule="has(self.scheme) || has(self.hostname) || has(self.port) || has(self.path) || has(self.prefix)",message="spec.route.rules[].redirect needs scheme, hostname, port, path or prefix: else it leads to itself"
+// +kubebuilder:validation:XValidation:rule="has(self.scheme) || has(self.hostname) || has(self.port) || has(self.path) || has(self.prefix)",message="spec.route.rules[].redirect needs scheme, hostname, port, path or prefix: without one, it redirects to itself"
 type RouteRedirect struct {
 	// Scheme of the URL.
 	// +kubebuilder:validation:Enum=http;https
@@ -161,7 +161,7 @@ type RouteHeader string
 
 // RouteHeaders changes headers.
 //
-// +kubebuilder:validation:XValidation:rule="has(self.set) || has(self.add) || has(self.remove)",message="headers need set, add or remove"
+// +kubebuilder:validation:XValidation:rule="has(self.set) || has(self.add) || has(self.remove)",message="spec.route.rules[].requestHeaders and responseHeaders need set, add or remove"
 type RouteHeaders struct {
 	// Set gives headers these values, and no others.
 	// +kubebuilder:validation:MaxProperties=16

@@ -3,7 +3,7 @@ package v1_test
 import "testing"
 
 func TestTheEdgesOfTimesToLive(t *testing.T) {
-	const bounds, pattern, persistence = "spec.ttl must be at least 1m and at most 8760h", "spec.ttl", "needs spec.persistence.retain to be said"
+	const bounds, pattern, persistence = "spec.ttl must be at least 1m and at most 8760h", "spec.ttl", "spec.persistence.retain must be set with spec.ttl"
 	tests := map[string]edge{
 		"from below":                {`ttl: 1m`, `ttl: 59s`, bounds},
 		"from above":                {`ttl: 8760h`, `ttl: 8760h1s`, bounds},

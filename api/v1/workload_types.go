@@ -94,7 +94,7 @@ type SecretKeySource struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.startupSeconds) || !has(self.startup)",message="spec.probes takes startup or startupSeconds, not both"
 type Probes struct {
 	// Liveness: the container is started again when it fails.
-	// +kubebuilder:validation:XValidation:rule="[has(self.httpGet), has(self.tcpSocket), has(self.grpc), has(self.exec)].filter(x, x).size() == 1",message="a probe takes exactly one of httpGet, tcpSocket, grpc and exec"
+	// +kubebuilder:validation:XValidation:rule="[has(self.httpGet), has(self.tcpSocket), has(self.grpc), has(self.exec)].filter(x, x).size() == 1",message="spec.probes.liveness takes exactly one of httpGet, tcpSocket, grpc and exec"
 	// +optional
 	Liveness *Probe `json:"liveness,omitempty"`
 
@@ -104,7 +104,7 @@ type Probes struct {
 	Readiness *ReadinessProbe `json:"readiness,omitempty"`
 
 	// Startup: the others wait until it has succeeded once.
-	// +kubebuilder:validation:XValidation:rule="[has(self.httpGet), has(self.tcpSocket), has(self.grpc), has(self.exec)].filter(x, x).size() == 1",message="a probe takes exactly one of httpGet, tcpSocket, grpc and exec"
+	// +kubebuilder:validation:XValidation:rule="[has(self.httpGet), has(self.tcpSocket), has(self.grpc), has(self.exec)].filter(x, x).size() == 1",message="spec.probes.startup takes exactly one of httpGet, tcpSocket, grpc and exec"
 	// +optional
 	Startup *Probe `json:"startup,omitempty"`
 

@@ -68,7 +68,7 @@ func checkEntry(c *chart.Chart, annotation, text string) error {
 	}
 	expression, isText := read[annotation].(string)
 	if !isText {
-		return errors.New("it is not a string: quote it")
+		return errors.New("not a string: quote it")
 	}
 	switch annotation {
 	case v1.AnnotationRerun:

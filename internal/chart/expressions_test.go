@@ -20,8 +20,8 @@ func TestWrongExpressionsAreRefusedWithTheirPlace(t *testing.T) {
 	}{
 		"a right one":                       {object + "    app.example.com/ready-when: self.data.a == 'b'\n", nil},
 		"a wrong one":                       {object + "    app.example.com/ready-when: self.data.a = 1\n", []string{"templates/object.yaml:6 annotation app.example.com/ready-when: column 13: "}},
-		"true without quotes":               {object + "    app.example.com/ready-when: true\n", []string{"object.yaml:6", "it is not a string: quote it"}},
-		"a message that is not a string":    {object + "    app.example.com/ready-when: 'true'\n    app.example.com/ready-message: 1 == 1\n", []string{"object.yaml:7", "ready-message", "it returns a bool: it must return a string"}},
+		"true without quotes":               {object + "    app.example.com/ready-when: true\n", []string{"object.yaml:6", "not a string: quote it"}},
+		"a message that is not a string":    {object + "    app.example.com/ready-when: 'true'\n    app.example.com/ready-message: 1 == 1\n", []string{"object.yaml:7", "ready-message", "returns a bool, but must return a string"}},
 		"a wrong one in quotes":             {object + "    \"app.example.com/ready-when\": \"self.a == \\\"\"\n", []string{"object.yaml:6", "column "}},
 		"a right one of several lines":      {object + "    app.example.com/ready-when: >-\n      self.a == 1 &&\n\n      self.b == 2\n    x: y\n", nil},
 		"a plain one of several lines":      {object + "    app.example.com/ready-when: self.a == 1 &&\n      self.b == 2\n    x: y\n", nil},

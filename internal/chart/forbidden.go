@@ -21,17 +21,17 @@ import (
 var forbidden = map[string]reason{
 	"now": {RuleRandom, clock, "take a time from the spec"},
 	"ago": {RuleRandom, clock, "take a duration from the spec"},
-	"lookup": {RuleOutside, "templates of this operator cannot read the cluster, so it finds nothing",
+	"lookup": {RuleOutside, "templates of this operator cannot read the cluster, so the function finds nothing",
 		"take it from the spec, or refer to the object by its name; " + made},
-	"getHostByName": {RuleOutside, "templates of this operator cannot reach the network, so it finds nothing",
+	"getHostByName": {RuleOutside, "templates of this operator cannot reach the network, so the function finds nothing",
 		"use the name itself: pods resolve it"},
 }
 
 type reason struct{ rule, why, remedy string }
 
 const (
-	clock  = "it reads the clock, so no two renders are the same"
-	random = "it is random, so no two renders are the same"
+	clock  = "reads the clock, so each render differs"
+	random = "random, so each render differs"
 	made   = "have the operator make a value once: annotate its Secret with " + v1.AnnotationGenerate +
 		`: "KEY=32", and leave the key out`
 )
@@ -114,7 +114,7 @@ func (c *checker) call(command *parse.CommandNode, next []*parse.CommandNode) {
 	case "tpl":
 		if len(command.Args) < 2 || !ofChart(command.Args[1]) {
 			c.add(RuleTpl, command, "give it a file of the chart, as in tpl (.Files.Get \"name\") ., or a text that stands in the template",
-				"uses tpl on a value: what the spec says would run as a template")
+				"uses tpl on a value: text of the spec would run as a template")
 		}
 	case "keys", "values":
 		if !slices.Contains(c.sorted, command) && !slices.ContainsFunc(next, calms) {

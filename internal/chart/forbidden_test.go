@@ -77,7 +77,7 @@ func TestAMistakeInASubchartIsFoundThere(t *testing.T) {
 func TestAMistakeIsExplainedWithItsLines(t *testing.T) {
 	cases := map[string]struct{ file, text, want string }{
 		"a function": {"templates/a.yaml", "a: 1\nb: {{ now }}\nc: 2\n",
-			"templates/a.yaml:2:7: uses now: it reads the clock, so no two renders are the same\n    1 | a: 1\n    2 | b: {{ now }}\n      |       ^\n    3 | c: 2\n  hint: take a time from the spec\n"},
+			"templates/a.yaml:2:7: uses now: reads the clock, so each render differs\n    1 | a: 1\n    2 | b: {{ now }}\n      |       ^\n    3 | c: 2\n  hint: take a time from the spec\n"},
 		"no template": {"templates/a.yaml", "a: {{ nothing .x }}\n",
 			"templates/a.yaml:1:7: function \"nothing\" not defined\n    1 | a: {{ nothing .x }}\n      |       ^\n"},
 		"an end that is missing": {"templates/a.yaml", "{{ if .Values.x }}\na: 1\n",

@@ -18,7 +18,7 @@ const AnnotationPodSecurity = v1.AnnotationPodSecurity
 func PodSecurity(c *chart.Chart) (api.Level, error) {
 	level := api.Level(c.Metadata.Annotations[AnnotationPodSecurity])
 	if level != "" && !level.Valid() {
-		return "", fmt.Errorf("annotation %s of Chart.yaml is %q: it must be privileged, baseline or restricted",
+		return "", fmt.Errorf("annotation %s of Chart.yaml is %q: must be privileged, baseline or restricted",
 			AnnotationPodSecurity, level)
 	}
 	return level, nil

@@ -66,7 +66,7 @@ kubectl appservice adopt web --release legacy`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringSliceVarP(&a.files, "filename", "f", nil, "files or folders with the resources; - for stdin")
+	flags.StringArrayVarP(&a.files, "filename", "f", nil, "files or folders with the resources; - for stdin")
 	_ = cmd.MarkFlagFilename("filename", "yaml", "yml", "json") // the flag exists
 	a.addCharts(cmd, "")
 	flags.StringVar(&a.policy, "policy", "", policyUsage)

@@ -74,15 +74,15 @@ func (r *adoption) Refused() bool { return len(r.Against) > 0 }
 func (r *adoption) summary() string {
 	switch count := len(r.Objects); {
 	case r.Refused():
-		return fmt.Sprintf("it cannot take over the existing objects: %s", preview.Plural(len(r.Against), "problem"))
+		return fmt.Sprintf("cannot take over the existing objects: %s", preview.Plural(len(r.Against), "problem"))
 	case count == 0 && r.own > 0:
-		return "nothing to take over: the existing objects are its own"
+		return "nothing to take over: the existing objects are its own already"
 	case count == 0:
-		return "nothing to take over: there are no objects with its names"
+		return "nothing to take over: no objects of these names exist"
 	case r.Asked:
-		return fmt.Sprintf("it takes over %s; %s", preview.Plural(count, "object"), r.pods())
+		return fmt.Sprintf("takes over %s; %s", preview.Plural(count, "object"), r.pods())
 	default:
-		return fmt.Sprintf("it would take over %s; %s", preview.Plural(count, "object"), r.pods())
+		return fmt.Sprintf("would take over %s; %s", preview.Plural(count, "object"), r.pods())
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 
 // errUnasked and errDeclined end a command that wrote nothing, as nobody said yes.
 var (
-	errUnasked  = errors.New("nothing was written: nobody can be asked, since stdin is not a terminal; --yes writes it without asking")
+	errUnasked  = errors.New("nothing was written: stdin is not a terminal, so there is no confirmation; --yes writes without asking")
 	errDeclined = errors.New("nothing was written")
 )
 

@@ -30,15 +30,16 @@ func devCommand(s *shell) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "dev --chart DIR -f FILE [--apply]",
 		Short: "Render resources again each time a file is saved, and show the differences",
-		Long: "Watches the charts and the resources, renders again when a file is saved, and prints the differences from the last rendering. An error is\n" +
+		Long: "Dev watches the charts and the resources, renders again when a file is saved, and prints the differences from the last rendering. An error is\n" +
 			"printed with the lines of the template around it; the next rendering is compared with the last successful one. It runs until it is\n" +
 			"interrupted.\n\n" +
 			"--apply applies the resources, but not the rendered objects, to the current context, at the start and when they change and render without\n" +
 			"errors. The operator there reconciles them: run one with the same folder (make run ARGS='--chart-dir=DIR').",
-		Example: "  # the charts in the current folder\n" +
-			"  kubectl appservice dev --chart . -f app.yaml\n" +
-			"  # a single chart, and also apply the resource to the cluster\n" +
-			"  kubectl appservice dev --chart helm-charts/appservice -f app.yaml --apply",
+		Example: `# the charts in the current folder
+kubectl appservice dev --chart . -f app.yaml
+
+# a single chart, and also apply the resource to the cluster
+kubectl appservice dev --chart helm-charts/appservice -f app.yaml --apply`,
 		Annotations: map[string]string{"offline": "true", "until": "interrupted"},
 		Args:        cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
@@ -48,7 +49,7 @@ func devCommand(s *shell) *cobra.Command {
 	flags := command.Flags()
 	d.addCharts(command, ".")
 	flags.Lookup(chartFlag).Usage = "a chart, or the folder that contains helm-charts"
-	flags.StringSliceVarP(&d.files, "filename", "f", nil, "files or folders with the resources")
+	flags.StringArrayVarP(&d.files, "filename", "f", nil, "files or folders with the resources")
 	flags.BoolVar(&d.apply, "apply", false, "apply the resources to the current context when they change")
 	d.addCluster(command)
 	return command

@@ -27,7 +27,7 @@ func diffCommand(s *shell) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "diff (-f FILE | NAME | -A)",
 		Short: "Show the effects of a change before it is applied",
-		Long: "Renders resources before and after a change, and prints the consequences first: pods that restart, ports and hosts that are removed, data\n" +
+		Long: "Diff renders resources before and after a change, and prints the consequences first: pods that restart, ports and hosts that are removed, data\n" +
 			"that is lost, requests that the API server refuses. The differences follow, by object. The contents of Secrets, ConfigMaps, environment\n" +
 			"variables and arguments are not printed.\n\n" +
 			"Before the change:\n" +
@@ -37,16 +37,20 @@ func diffCommand(s *shell) *cobra.Command {
 			"After the change: the resources of -f, or those of the cluster, with the charts of --to-chart or --chart, or the built-in charts.\n\n" +
 			"With -A, all resources of the cluster are compared, and each difference is printed once with the number of resources that have it. If\n" +
 			"KUBECTL_EXTERNAL_DIFF names a program, that prints the fields. It exits with 1 if there are differences.",
-		Example: "  # the effects of applying app.yaml to the cluster\n" +
-			"  kubectl appservice diff -f app.yaml --live\n" +
-			"  # two files, or folders\n" +
-			"  kubectl appservice diff -f app.yaml --against old.yaml\n" +
-			"  # a file with two versions of the charts\n" +
-			"  kubectl appservice diff -f app.yaml --from-chart . --to-chart helm-charts/appservice\n" +
-			"  # the AppService web in the cluster with another chart\n" +
-			"  kubectl appservice diff web --live --chart helm-charts/appservice\n" +
-			"  # all AppServices in the cluster with another chart\n" +
-			"  kubectl appservice diff --all-namespaces --chart helm-charts/appservice",
+		Example: `# the effects of applying app.yaml to the cluster
+kubectl appservice diff -f app.yaml --live
+
+# two files, or folders
+kubectl appservice diff -f app.yaml --against old.yaml
+
+# a file with two versions of the charts
+kubectl appservice diff -f app.yaml --from-chart . --to-chart helm-charts/appservice
+
+# the AppService web in the cluster with another chart
+kubectl appservice diff web --live --chart helm-charts/appservice
+
+# all AppServices in the cluster with another chart
+kubectl appservice diff --all-namespaces --chart helm-charts/appservice`,
 		Annotations:       map[string]string{"offline": "true"},
 		ValidArgsFunction: s.completeMoreNames,
 		RunE: func(command *cobra.Command, names []string) error {
@@ -57,7 +61,7 @@ func diffCommand(s *shell) *cobra.Command {
 	flags := command.Flags()
 	flags.StringVar(&d.from, "from-chart", "", "compare with these charts, given as for --chart")
 	flags.StringVar(&d.to, "to-chart", "", "render with these charts; the same as --chart")
-	flags.StringSliceVar(&d.against, "against", nil, "compare with the resources of these files or folders")
+	flags.StringArrayVar(&d.against, "against", nil, "compare with the resources of these files or folders")
 	flags.BoolVarP(&d.all, "all-namespaces", "A", false, "all resources of the cluster")
 	s.outputFlag(command, &d.output, []string{asText, asJSON})
 	command.MarkFlagsMutuallyExclusive("chart", "to-chart")

@@ -55,7 +55,7 @@ type inputs struct {
 
 func (i *inputs) add(command *cobra.Command) {
 	flags := command.Flags()
-	flags.StringSliceVarP(&i.files, "filename", "f", nil, "files or folders with the resources; - for stdin")
+	flags.StringArrayVarP(&i.files, "filename", "f", nil, "files or folders with the resources; - for stdin")
 	i.addCharts(command, "")
 	i.addCluster(command)
 }
@@ -209,7 +209,7 @@ func (s *shell) subjects(ctx context.Context, i *inputs, w *preview.Cluster, cha
 			}
 		}
 		if len(list) == 0 {
-			return nil, fmt.Errorf("%s: %s is not served: these are: %s", documents[0].at(), documents[0].GroupVersionKind(),
+			return nil, fmt.Errorf("%s: %s is not served; served are %s", documents[0].at(), documents[0].GroupVersionKind(),
 				kindsOf(charts))
 		}
 	}
@@ -219,7 +219,7 @@ func (s *shell) subjects(ctx context.Context, i *inputs, w *preview.Cluster, cha
 			return nil, err
 		}
 		if charts.Renderers[named.Kind] == nil {
-			return nil, fmt.Errorf("%s: %s is not served: these are: %s", argument, named.Kind.Kind, kindsOf(charts))
+			return nil, fmt.Errorf("%s: %s is not served; served are %s", argument, named.Kind.Kind, kindsOf(charts))
 		}
 		d := document{Unstructured: kube.Object(named.Kind)}
 		d.SetNamespace(named.Namespace)

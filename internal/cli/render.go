@@ -30,20 +30,24 @@ func renderCommand(s *shell) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "render (-f FILE | NAME) [--chart DIR]",
 		Short: "Show exactly the objects that the operator applies",
-		Long: "Renders resources with the operator's own code: the templates, and the steps after them, which set pod security, owners, labels and stamps.\n\n" +
+		Long: "Render prints the objects of resources as the operator makes them: by the templates of the chart, and the steps after them, which set pod\n" +
+			"security, owners, labels and stamps.\n\n" +
 			"Offline it makes no request, and uses placeholders for facts about the cluster: the UID of the resource is\n" +
 			render.PlaceholderUID + ", the version of ConfigMaps and Secrets that pods refer to is \"unknown\", the namespace enforces no\n" +
 			"Pod Security level, and all kinds that the chart names are served. With --live, and for named resources, these facts are read from the\n" +
 			"cluster, and nothing is written.\n\n" +
 			"The content of Secrets is hidden unless --show-secrets is set. -o manifest prints the manifest as in the release record, byte for byte.",
-		Example: "  # the objects of app.yaml\n" +
-			"  kubectl appservice render -f app.yaml\n" +
-			"  # one template, with a local chart\n" +
-			"  kubectl appservice render -f app.yaml --chart helm-charts/appservice --show-only templates/service.yaml\n" +
-			"  # from stdin\n" +
-			"  cat app.yaml | kubectl appservice render -f -\n" +
-			"  # the objects of the AppService web in the cluster, like helm get manifest\n" +
-			"  kubectl appservice render web --live --show-secrets -o manifest",
+		Example: `# the objects of app.yaml
+kubectl appservice render -f app.yaml
+
+# one template, with a local chart
+kubectl appservice render -f app.yaml --chart helm-charts/appservice --show-only templates/service.yaml
+
+# from stdin
+cat app.yaml | kubectl appservice render -f -
+
+# the objects of the AppService web in the cluster, like helm get manifest
+kubectl appservice render web --live --show-secrets -o manifest`,
 		Annotations:       map[string]string{"offline": "true"},
 		ValidArgsFunction: s.completeMoreNames,
 		RunE: func(command *cobra.Command, names []string) error {
@@ -77,7 +81,7 @@ func (s *shell) render(command *cobra.Command, r *rendering, names []string) err
 			s.note("%s: %s is left out: the cluster does not serve its kind", one.name(), key)
 		}
 		for _, field := range result.Unknown {
-			s.note("%s: %s does nothing: neither the operator nor the chart knows it", one.name(), field)
+			s.note("%s: %s has no effect: neither the operator nor the chart knows it", one.name(), field)
 		}
 		count, err := r.write(s.Out, result)
 		if err != nil {
@@ -86,7 +90,7 @@ func (s *shell) render(command *cobra.Command, r *rendering, names []string) err
 		shown += count
 	}
 	if shown == 0 && len(r.only) > 0 {
-		return fmt.Errorf("--show-only=%s: nothing is rendered: there is no such template, or it is empty for these resources", strings.Join(r.only, ","))
+		return fmt.Errorf("--show-only=%s: nothing is rendered: the template does not exist, or is empty for these resources", strings.Join(r.only, ","))
 	}
 	return nil
 }

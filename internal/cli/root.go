@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
@@ -52,6 +53,30 @@ var commands = []func(*shell) *cobra.Command{
 	convertWorkloadCommand,
 	lintCommand,
 	validateCommand,
+}
+
+// groups are the headings of the help, each with its commands.
+var groups = []struct {
+	title string
+	names []string
+}{
+	{"Preview", []string{"render", "values", "diff", "dev"}},
+	{"Explain", []string{"status", "why", "tree", "history"}},
+	{"Change", []string{"pause", "resume", "restart", "undo"}},
+	{"Migrate", []string{"import", "convert-ingress", "adopt"}},
+	{"Check", []string{"lint", "validate"}},
+}
+
+// group puts the commands of a root command below their headings.
+func group(root *cobra.Command) {
+	for _, each := range groups {
+		root.AddGroup(&cobra.Group{ID: each.title, Title: each.title + ":"})
+		for _, command := range root.Commands() {
+			if slices.Contains(each.names, command.Name()) {
+				command.GroupID = each.title
+			}
+		}
+	}
 }
 
 // shell holds the streams and flags that all commands share.
@@ -117,5 +142,6 @@ func New(streams genericiooptions.IOStreams) *cobra.Command {
 	for _, command := range commands {
 		root.AddCommand(command(s))
 	}
+	group(root)
 	return root
 }

@@ -42,3 +42,19 @@ func TestWhatIsFoundEndsWithOne(t *testing.T) {
 		t.Errorf("got exit code %d and %q, want %d and nothing", got, stderr, exitFound)
 	}
 }
+
+func TestEachCommandHasAGroup(t *testing.T) {
+	t.Parallel()
+	streams, _, _, _ := genericiooptions.NewTestIOStreams()
+	for _, command := range New(streams).Commands() {
+		if command.GroupID == "" {
+			t.Errorf("%s is in no group of the help", command.Name())
+		}
+		if first := strings.ReplaceAll(command.Name(), "-", " "); !strings.HasPrefix(strings.ToLower(strings.ReplaceAll(command.Long, "-", " ")), first+" ") {
+			t.Errorf("the help of %s does not begin with the name of the command: %s", command.Name(), command.Long)
+		}
+		if strings.HasPrefix(command.Example, " ") {
+			t.Errorf("the examples of %s are indented", command.Name())
+		}
+	}
+}

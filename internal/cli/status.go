@@ -149,9 +149,9 @@ func statusData(list []unstructured.Unstructured, single bool) any {
 }
 
 func (s *shell) printRows(list []unstructured.Unstructured, wide, everywhere bool) error {
-	columns := []string{"NAME", "PHASE", "READY", "HELD BACK", "AGE", "MESSAGE"}
+	columns := []string{"NAME", "PHASE", "REPLICAS", "HELD BACK", "AGE", "MESSAGE"}
 	if wide {
-		columns = []string{"NAME", "PHASE", "READY", "HELD BACK", "AGE", "CHART", "POLICY", "IMAGE", "URL", "MESSAGE"}
+		columns = []string{"NAME", "PHASE", "REPLICAS", "HELD BACK", "AGE", "CHART", "POLICY", "IMAGE", "URL", "MESSAGE"}
 	}
 	if everywhere {
 		columns = slices.Insert(columns, 0, "NAMESPACE")
@@ -166,7 +166,7 @@ func (s *shell) printRows(list []unstructured.Unstructured, wide, everywhere boo
 			return fmt.Errorf("cannot read the status of %s %s: %w", one.GetKind(), one.GetName(), err)
 		}
 		cells := map[string]string{
-			"NAMESPACE": one.GetNamespace(), "NAME": one.GetName(), "PHASE": string(said.Phase), "READY": said.Readiness,
+			"NAMESPACE": one.GetNamespace(), "NAME": one.GetName(), "PHASE": string(said.Phase), "REPLICAS": said.Readiness,
 			"HELD BACK": tree.Waits(said, now), "AGE": duration.HumanDuration(now.Sub(one.GetCreationTimestamp().Time)),
 			"POLICY": cmp.Or(said.Policy, string(policy.Shared)), "IMAGE": said.Image, "URL": said.URL,
 			"MESSAGE": message(one, said),
@@ -191,9 +191,9 @@ func message(one *unstructured.Unstructured, said *v1.AppServiceStatus) string {
 	ready := meta.FindStatusCondition(said.Conditions, v1.ConditionReady)
 	switch {
 	case said.ObservedGeneration == 0:
-		return "no operator has reconciled it yet"
+		return "no operator has reconciled this resource yet"
 	case said.ObservedGeneration < one.GetGeneration():
-		return "the operator has not reconciled its latest spec yet"
+		return "the operator has not reconciled the latest spec yet"
 	case ready != nil && ready.Status != "True":
 		return ready.Reason + ": " + ready.Message
 	case len(said.Problems) > 0:

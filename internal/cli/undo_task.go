@@ -16,8 +16,8 @@ import (
 
 // Sentences of undo about the release task of the restored release, before it asks.
 const (
-	taskRests = "its release task does not run again (--run-task runs it); what a task has done, as the migration of a database, is not undone"
-	taskRuns  = "its release task runs before anything else changes; what another one has done, as the migration of a database, is not undone"
+	taskRests = "the release task does not run again (--run-task runs it); what a task has done, as the migration of a database, is not undone"
+	taskRuns  = "the release task runs before anything else changes; what another one has done, as the migration of a database, is not undone"
 )
 
 // planTask decides whether the release task of the restored release runs, and returns what to say about that; empty if

@@ -147,7 +147,7 @@ func misnamed(charts *preview.Charts, kind schema.GroupVersionKind) *preview.Pro
 	}
 	slices.Sort(known)
 	return &preview.Problem{Field: "kind", Line: 1,
-		Message: fmt.Sprintf("no matches for kind %q in version %q: there is %s", kind.Kind, kind.GroupVersion(),
+		Message: fmt.Sprintf("no matches for kind %q in version %q: the served version is %s", kind.Kind, kind.GroupVersion(),
 			strings.Join(known, ", "))}
 }
 

@@ -11,15 +11,17 @@ func valuesCommand(s *shell) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "values (-f FILE | NAME) [--show-origin]",
 		Short: "Show the values of a chart's templates, and the origin of each",
-		Long: "Prints .Values as templates see it. With --show-origin, each value has a comment with its origin: the spec, the ConfigMap\n" +
+		Long: "Values prints .Values as templates see it. With --show-origin, each value has a comment with its origin: the spec, the ConfigMap\n" +
 			"appservice-defaults of the namespace, defaultValues or overrideValues of watches.yaml, or the chart. Offline it makes no request;\n" +
 			"--defaults reads the defaults of a namespace from a file, --live from the cluster.",
-		Example: "  # all values with their origins\n" +
-			"  kubectl appservice values -f app.yaml --show-origin\n" +
-			"  # with the defaults of a namespace\n" +
-			"  kubectl appservice values -f app.yaml --defaults defaults.yaml --show-origin\n" +
-			"  # of the AppService web in the cluster\n" +
-			"  kubectl appservice values web --live --show-origin",
+		Example: `# all values with their origins
+kubectl appservice values -f app.yaml --show-origin
+
+# with the defaults of a namespace
+kubectl appservice values -f app.yaml --defaults defaults.yaml --show-origin
+
+# of the AppService web in the cluster
+kubectl appservice values web --live --show-origin`,
 		Annotations:       map[string]string{"offline": "true"},
 		ValidArgsFunction: s.completeMoreNames,
 		RunE: func(command *cobra.Command, names []string) error {

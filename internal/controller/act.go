@@ -267,7 +267,7 @@ func (r *Reconciler) keepAlive(ctx context.Context, s *scope, wanted rendering, 
 		a.err = &decayingError{Refusal: a.err, Err: err}
 		return a
 	case err != nil:
-		a.err = fmt.Errorf("what runs is not repaired: %w", err)
+		a.err = fmt.Errorf("the running release cannot be repaired: %w", err)
 		return a
 	}
 	switch {

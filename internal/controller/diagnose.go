@@ -81,7 +81,7 @@ func (r *Reconciler) ask(ctx context.Context, s *scope, known *diagnose.PodReads
 	default:
 		found, err := awaited.Ask(ctx, r.Live)
 		if err != nil {
-			log.FromContext(ctx).Info("what others say could not be read", "object", awaited.GetName(), "reason", err.Error())
+			log.FromContext(ctx).Info("the reasons of other controllers could not be read", "object", awaited.GetName(), "reason", err.Error())
 			found = looks.Causes
 		}
 		looks.Done(now, diagnose.Steady(looks.Causes, found))

@@ -67,7 +67,7 @@ func (r *Reconciler) recordLeftOver(ctx context.Context, s *scope, objects []str
 	of, list := release.AdoptionOf(s.resource).Release, strings.Join(objects, ", ")
 	log.FromContext(ctx).Info("objects of an adopted Helm release are not rendered", "release", of, "objects", list)
 	r.event(s, corev1.EventTypeWarning, v1.ReasonLeftOver,
-		fmt.Sprintf("of Helm release %q, whose records are deleted, these stay as they are: %s. Keep them, or delete them",
+		fmt.Sprintf("objects of Helm release %q, whose records were deleted, stay as they are: %s. Keep or delete them yourself",
 			of, list))
 }
 
@@ -84,7 +84,7 @@ func (r *Reconciler) recordUnwatched(ctx context.Context, s *scope, objects []ku
 	log.FromContext(ctx).Info("objects of the release before are not rendered, and cannot be watched", "objects", list,
 		"reason", err.Error())
 	r.event(s, corev1.EventTypeWarning, v1.ReasonLeftOver,
-		fmt.Sprintf("these are rendered no more, and stay as they are, because the operator cannot see them: %s (%v). Keep them, or delete them",
+		fmt.Sprintf("no longer rendered, and not deleted, because the operator cannot read them: %s (%v). Keep or delete them yourself",
 			strings.Join(list, ", "), err))
 }
 

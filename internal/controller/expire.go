@@ -2,10 +2,12 @@ package controller
 
 import (
 	"context"
+	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -29,12 +31,13 @@ func (r *Reconciler) expire(ctx context.Context, s *scope) (next reconcile.Resul
 	case apierrors.IsConflict(err): // its ttl may have been extended
 		return after(staleRetry), true
 	case err != nil:
-		log.FromContext(ctx).Error(err, "cannot delete what has lived for its spec.ttl")
+		log.FromContext(ctx).Error(err, "cannot delete a resource whose spec.ttl expired")
 		s.undeleted = err
 		return reconcile.Result{}, false
 	}
-	log.FromContext(ctx).Info("deleted, since it has lived for its spec.ttl")
-	r.event(s, corev1.EventTypeNormal, v1.ReasonExpired, "deleted: it has lived for its spec.ttl")
+	log.FromContext(ctx).Info("deleted: spec.ttl expired")
+	ttl, _, _ := unstructured.NestedString(s.resource.Object, "spec", "ttl")
+	r.event(s, corev1.EventTypeNormal, v1.ReasonExpired, fmt.Sprintf("deleted: spec.ttl (%s) expired", ttl))
 	return reconcile.Result{}, true
 }
 

@@ -88,7 +88,7 @@ func TestAResourceIsWarnedOfOnceAndThenDeleted(t *testing.T) {
 			t.Errorf("at %s: got events %q, want %q", age, events, want)
 		}
 	}
-	const warning = "Warning Expiring it is deleted at 2026-01-01T00:10:00Z, when it has lived for its spec.ttl: raise spec.ttl"
+	const warning = "Warning Expiring AppService web will be deleted at 2026-01-01T00:10:00Z (spec.ttl 10m): raise spec.ttl"
 	expect(time.Minute)
 	if ends := m.web(t).Status.ExpirationTime; ends == nil || !ends.Time.Equal(start.Add(10*time.Minute)) {
 		t.Errorf("the status says that it ends at %v", ends)
@@ -103,7 +103,7 @@ func TestAResourceIsWarnedOfOnceAndThenDeleted(t *testing.T) {
 	if web := m.web(t); status.Expiry(&web.Status) != nil || len(m.deletions) > 0 {
 		t.Errorf("with more time, it has problems %v and deletions %v", web.Status.Problems, m.deletions)
 	}
-	expect(54*time.Minute, "Warning Expiring it is deleted at 2026-01-01T01:00:00Z")
+	expect(54*time.Minute, "Warning Expiring AppService web will be deleted at 2026-01-01T01:00:00Z")
 
 	m.spec(t, func(web *v1.AppService) { web.Spec.TTL = "" })
 	expect(55 * time.Minute)
@@ -113,13 +113,13 @@ func TestAResourceIsWarnedOfOnceAndThenDeleted(t *testing.T) {
 	}
 
 	m.spec(t, func(web *v1.AppService) { web.Spec.TTL, web.Spec.Paused = "1m", true }) // paused or not
-	expect(3*time.Hour, "Normal Paused", "Warning Expiring it is deleted at 2026-01-01T03:00:06Z")
+	expect(3*time.Hour, "Normal Paused", "Warning Expiring AppService web will be deleted at 2026-01-01T03:00:06Z")
 	m.restart()
 	expect(3*time.Hour + 5*time.Second)
 	if len(m.deletions) > 0 {
 		t.Errorf("before the announced time, it has deletions %v", m.deletions)
 	}
-	expect(3*time.Hour+6*time.Second, "Normal Expired deleted: it has lived for its spec.ttl")
+	expect(3*time.Hour+6*time.Second, "Normal Expired deleted: spec.ttl (1m) expired")
 	if err := m.client.Get(t.Context(), webName, &v1.AppService{}); !apierrors.IsNotFound(err) {
 		t.Errorf("it is there still: %v", err)
 	}
@@ -167,7 +167,7 @@ func TestADeletionThatIsRefused(t *testing.T) {
 		"somebody changed it meanwhile": {apierrors.NewConflict(kind, "web", errors.New("the version is another")), nil, false},
 		"somebody deleted it":           {apierrors.NewNotFound(kind, "web"), nil, false},
 		"a right is missing": {apierrors.NewForbidden(kind, "web", errors.New("no right")), []string{
-			`Warning ExpirationFailed it was to be deleted at 2026-01-01T00:10:00Z, which failed: appservices.app.example.com "web" is forbidden: no right: change`,
+			`Warning ExpirationFailed deletion at 2026-01-01T00:10:00Z (spec.ttl) failed: appservices.app.example.com "web" is forbidden: no right: change`,
 		}, true},
 	}
 	for name, tc := range cases {

@@ -59,7 +59,7 @@ func renderFailed(err error) error {
 type decayingError struct{ Refusal, Err error }
 
 func (e *decayingError) Error() string {
-	return fmt.Sprintf("%v; what runs is not repaired meanwhile: %v", e.Refusal, e.Err)
+	return fmt.Sprintf("%v; in addition, the running release cannot be repaired: %v", e.Refusal, e.Err)
 }
 func (e *decayingError) Unwrap() error { return e.Refusal }
 

@@ -92,7 +92,7 @@ func TestWhoeverIsAtFaultIsTold(t *testing.T) {
 		"the chart":                            {renderFailed(mistake), v1.ReasonRenderFailed, mistake.Hint()},
 		"the chart, and nothing is kept alive": {&decayingError{renderFailed(mistake), errors.New("y")}, v1.ReasonRenderFailed, mistake.Hint()},
 		"the chart, says the API server":       {mistake, v1.ReasonUpgradeFailed, mistake.Hint()},
-		"the spec":                             {renderFailed(&render.SpecError{Message: "spec.size: it is required"}), v1.ReasonRenderFailed, ""},
+		"the spec":                             {renderFailed(&render.SpecError{Message: "spec.size: required"}), v1.ReasonRenderFailed, ""},
 		"the type of a value in the spec":      {renderFailed(&render.InvalidSpecError{Err: errors.New("x")}), v1.ReasonInvalidSpec, ""},
 		"a value of the platform team":         {renderFailed(&render.InvalidSpecError{Err: override}), v1.ReasonInvalidSpec, override.Hint()},
 		"nobody who may allow the pods": {renderFailed(&hooks.PodSecurityError{Level: hooks.Baseline, Source: hooks.ByDefault}), v1.ReasonPodSecurityViolation,
@@ -152,7 +152,7 @@ func TestWhatIsStillToGoIsAProblemThatPasses(t *testing.T) {
 	}{
 		"nothing is planned":               {nil, nil, ""},
 		"nothing is going":                 {nil, &release.Plan{}, ""},
-		"something is going":               {nil, &release.Plan{Terminating: []client.Object{going}}, "waiting until what was deleted is gone, to create it again: Secret web (held by finalizer example.com/hold)"},
+		"something is going":               {nil, &release.Plan{Terminating: []client.Object{going}}, "waiting for deletion to finish before recreating: Secret web (blocked by finalizer example.com/hold)"},
 		"an error is reported before that": {refusal, &release.Plan{Terminating: []client.Object{going}}, "refused"},
 	}
 	for name, test := range cases {

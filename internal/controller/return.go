@@ -149,7 +149,7 @@ func ofRelease(causes map[kube.Key][]diagnose.Cause) bool {
 // keptError says why a release that failed is kept, although the spec requests to return to an earlier one.
 type keptError struct{ Err error }
 
-func (e *keptError) Error() string { return "it is kept: " + e.Err.Error() }
+func (e *keptError) Error() string { return "the failed release is kept: " + e.Err.Error() }
 func (e *keptError) Unwrap() error { return e.Err }
 
 // goBack records the last release that was Ready as the next one, if that answers a release that failed: the reconcile
@@ -191,7 +191,7 @@ func (r *Reconciler) returnTask(ctx context.Context, s *scope, wanted rendering,
 		return nil, err
 	}
 	if s.taskRan(content.Source) && !s.returnsAfterTask() {
-		return nil, errors.New("its task ran, and spec.onFailure.afterTask is not set")
+		return nil, errors.New("the release task ran, and spec.onFailure.afterTask is not set")
 	}
 	desired, err := r.renderEarlier(ctx, s, wanted, content)
 	if err != nil {

@@ -226,19 +226,19 @@ func TestWhatKeepsAReleaseThatFailed(t *testing.T) {
 				delete(secret.Labels, v1.LabelReady)
 				require.NoError(w.t, w.Update(w.t.Context(), &secret))
 			}
-		}, "it is kept: no release that was Ready is recorded"},
+		}, "the failed release is kept: no release that was Ready is recorded"},
 		"its record is damaged": {func(w *world) {
 			for _, secret := range w.secretsOf() {
 				secret.Data["release"] = []byte("damaged")
 				require.NoError(w.t, w.Update(w.t.Context(), &secret))
 			}
-		}, "it is kept: "},
+		}, "the failed release is kept: "},
 		"the policy of today": {func(w *world) {
 			w.edit(0, func(s *v1.AppServiceSpec) { s.Image = "registry.example.com/bad" })
 			rules, err := policy.Read("policy.yaml", []byte("builtIn: open\ndefault: {registries: [registry.example.com]}\n"))
 			require.NoError(w.t, err)
 			w.facts.known = hooks.FactsOf("demo", nil, rules)
-		}, "it is kept: "},
+		}, "the failed release is kept: "},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -124,14 +124,14 @@ func (r *Reconciler) why(s *scope, a attempt) (waits status.Waits) {
 	case news.Defaults && !news.Chart:
 		what, comes = "a change of defaults", "a change of defaults"
 		waits.Hint = "correct ConfigMap " + defaults.Name +
-			" in this namespace, or take the change back; what runs is kept as it is until then"
+			" in this namespace, or revert the change; until then the running release stays as it is"
 	case !news.Any():
 		what, comes, named = "a change of the cluster", "a change of the cluster", "a change of the cluster"
 	}
 	halted := r.Rollouts.Halted(s.resource.GetNamespace())
 	switch {
 	case is[*returnedError](a.unfit):
-		waits.Short = what + " failed, the release before runs again"
+		waits.Short = what + " failed, the previous release runs again"
 		waits.Message = fmt.Sprintf("%s is held back: %v", named, a.unfit)
 	case a.unfit != nil:
 		waits.Short = what + " is held back"
@@ -141,7 +141,7 @@ func (r *Reconciler) why(s *scope, a attempt) (waits status.Waits) {
 		waits.Short, waits.Message = what+" is held back", named+" "+halted
 	default:
 		waits.Short = comes + " waits for its turn"
-		waits.Message, waits.Hint = waits.Short+": it changes a few resources at a time", ""
+		waits.Message, waits.Hint = waits.Short+": a few resources are updated at a time. Pods keep running, and your own changes are not delayed", ""
 	}
 	return waits
 }
@@ -156,9 +156,9 @@ func (r *Reconciler) recordUnfit(ctx context.Context, s *scope, done attempt, wh
 	}
 	news, reason := s.asked.New(done.there.Record), problemOf(done.unfit, nil, "").Reason
 	what, message := s.asked.String(news), unnamed(news, done.unfit).Error()
-	log.FromContext(ctx).Info("what is new is held back from a resource, which keeps its release", "new", what,
+	log.FromContext(ctx).Info("an update is held back from a resource, which keeps its release", "new", what,
 		"reason", reason, "message", message)
-	note := fmt.Sprintf("%s cannot be rendered, the release before stays: %s", what, message)
+	note := fmt.Sprintf("%s cannot be rendered, the previous release stays: %s", what, message)
 	if is[*returnedError](done.unfit) {
 		note = fmt.Sprintf("%s failed: %s", what, message)
 	}

@@ -64,7 +64,7 @@ func TestAChartThatCannotBeRenderedForManyIsHalted(t *testing.T) {
 	w.load(rendererOf("two", `{{ if lt .Release.Name "web-004" }}{{ fail "no more" }}{{ end }}`))
 	w.run()
 	w.expect(map[string]int{"one": many}, many, many)
-	if message := w.app(9).Status.Problems[0].Message; !strings.Contains(message, "is halted, because demo/web-000, demo/web-001, demo/web-002 and 1 more failed with it") {
+	if message := w.app(9).Status.Problems[0].Message; !strings.Contains(message, "is halted: demo/web-000, demo/web-001, demo/web-002 and 1 more failed with it") {
 		t.Errorf("got %q", message)
 	}
 	w.edit(9, func(spec *v1.AppServiceSpec) { spec.Image = "nginx:2" }) // what users ask for continues

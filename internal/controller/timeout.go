@@ -10,7 +10,7 @@ import (
 type timeoutError struct{ Err error }
 
 func (e *timeoutError) Error() string {
-	return fmt.Sprintf("the API server did not answer in time, perhaps because of an admission webhook: %v", e.Err)
+	return fmt.Sprintf("the API server did not respond in time, perhaps because of an admission webhook: %v", e.Err)
 }
 
 // Unwrap returns the error of the request.

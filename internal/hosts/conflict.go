@@ -27,11 +27,11 @@ type ConflictError struct {
 func (e *ConflictError) Error() string {
 	switch {
 	case e.Holder != "":
-		return fmt.Sprintf("%s is served by %s: choose another host or path", e.Claim, e.Holder)
+		return fmt.Sprintf("%s is already served by %s", e.Claim, e.Holder)
 	case e.Granted:
-		return e.Claim + " is granted to another namespace by the platform's policy: choose another host"
+		return e.Claim + " is granted to another namespace by the platform's policy"
 	}
-	return e.Claim + " is served from another namespace, and a host belongs to one: choose another host"
+	return e.Claim + " is already used by another namespace (only one namespace may use a host)"
 }
 
 // Reason returns the reason of Ready.
@@ -42,7 +42,7 @@ func (e *ConflictError) Hint() string {
 	if e.Holder != "" {
 		return ""
 	}
-	return "take another host, or ask the platform team: hosts of its policy grants one to a namespace, sharedHosts lets several have paths of it"
+	return "choose another host, or ask the platform team: its policy can grant the host to this namespace (hosts), or let several share it (sharedHosts)"
 }
 
 // conflict returns the conflict of a stake with a rival.

@@ -76,7 +76,7 @@ func TestSettle(t *testing.T) {
 			w.want(older, shop)
 			w.rest()
 			w.serves(serving)
-			if got, want := older.held[0].Err.Error(), shop+"/ is served from another namespace, and a host belongs to one: choose another host"; got != want {
+			if got, want := older.held[0].Err.Error(), shop+"/ is already used by another namespace (only one namespace may use a host)"; got != want {
 				t.Errorf("got %s, want %s", got, want)
 			}
 		},

@@ -234,7 +234,7 @@ func (f *feed) shows(item runtime.Object) error {
 	object := item.(client.Object)
 	known, found, err := f.GetIndexer().GetByKey(client.ObjectKeyFromObject(object).String())
 	if err == nil && (!found || Older(known.(client.Object), object)) {
-		err = fmt.Errorf("its watch does not show %s yet", client.ObjectKeyFromObject(object))
+		err = fmt.Errorf("the watch does not show %s yet", client.ObjectKeyFromObject(object))
 	}
 	return err
 }

@@ -28,7 +28,7 @@ func ReservedLabel(key string) string {
 	case ReservedAnnotation(key) != "":
 		return ReservedAnnotation(key)
 	case prefixed && prefix != freePrefix && slices.ContainsFunc(kubernetesDomains, of), slices.Contains(hashLabels, key):
-		return "Kubernetes and its controllers set it, or do something because of it: leave it out"
+		return "Kubernetes or its controllers set it or act on it: leave it out"
 	}
 	return ""
 }
@@ -37,7 +37,7 @@ func ReservedLabel(key string) string {
 // like others: which of them an object may have depends on the object.
 func ReservedAnnotation(key string) string {
 	if slices.ContainsFunc(reservedPrefixes, func(prefix string) bool { return strings.HasPrefix(key, prefix) }) {
-		return "its prefix is the operator's or Helm's: take another"
+		return "the prefix belongs to the operator or Helm: use another"
 	}
 	return ""
 }

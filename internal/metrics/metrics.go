@@ -72,7 +72,7 @@ func New() *Metrics {
 			"Time spent on actions that ended well: writing objects and the release record, waiting in between left out.", slow,
 			"kind", "action"),
 		drift: counter("appservice_drift_corrections_total",
-			"Objects put back after others changed them, by their kind and by what it took: create, apply or delete.", "kind",
+			"Objects restored after others changed them, by their kind and by what it took: create, apply or delete.", "kind",
 			"object_kind", "operation"),
 		rollouts: gauge("appservice_rollout_resources",
 			"Resources that the chart in use did not come to, or that are not ready with it: they wait for their turn (waiting) or because it is halted (held), or it cannot be rendered for them, or too few replicas became available again (failed).", "kind", "state"),

@@ -86,7 +86,7 @@ func TestAPolicyAtTheStart(t *testing.T) {
 		"a folder that is not there":     {filepath.Join(dir, "absent", "policy.yaml"), "", "correct --policy"},
 		"a folder":                       {dir, "", "cannot read the policy"},
 		"one with a rule that is none":   {bad, "", "bad.yaml:2: default.maxReplica is not known: did you mean maxReplicas?"},
-		"one of no built-in policy":      {none, "", "none.yaml:1: builtIn: it must be a built-in policy, open or shared, not \"closed\""},
+		"one of no built-in policy":      {none, "", "none.yaml:1: builtIn: must be a built-in policy, open or shared, not \"closed\""},
 		"the worked one for the tenants": {"../../config/samples/tenant/policy.yaml", "../../config/samples/tenant/policy.yaml", ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -53,7 +53,7 @@ func (b BuiltIn) String() string { return "built-in policy " + string(b) }
 func (b *BuiltIn) UnmarshalText(text []byte) error {
 	*b = BuiltIn(text)
 	if *b != Open && *b != Shared {
-		return fmt.Errorf("it must be a built-in policy, open or shared, not %q", text)
+		return fmt.Errorf("must be a built-in policy, open or shared, not %q", text)
 	}
 	return nil
 }

@@ -146,7 +146,7 @@ func TestWhatTheOperatorWritesPassesEveryPolicy(t *testing.T) {
 func TestAMessageSaysWhichAnnotationsAreAllowed(t *testing.T) {
 	rules := rulesOf(t, "default: {annotations: {Service: [metallb.io/loadBalancerIPs]}}", "demo", nil)
 	err := rules.Check([]*unstructured.Unstructured{annotatedAs(t, "Service", "metallb.io/address-pool")})
-	want := `against the platform's policy: Service "web": annotation metallb.io/address-pool: annotations.Service allows of these loadBalancerIPs (default of policy.yaml, over the built-in policy shared); allow it by - {names: [NAMESPACE], annotations: {Service: [+, metallb.io/address-pool]}}`
+	want := `violates the platform's policy: Service "web": annotation metallb.io/address-pool: annotations.Service allows of these loadBalancerIPs (default of policy.yaml, over the built-in policy shared); allow it by - {names: [NAMESPACE], annotations: {Service: [+, metallb.io/address-pool]}}`
 	if err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}

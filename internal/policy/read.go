@@ -102,11 +102,11 @@ func (r *reader) read(node *yaml.Node, into reflect.Value, at string) {
 func (r *reader) scalar(node *yaml.Node, into reflect.Value, at string) {
 	switch {
 	case node.Kind != yaml.ScalarNode || node.Tag == "!!null":
-		r.report(node.Line, "%s: it must be a %s", at, spoken[into.Kind()])
+		r.report(node.Line, "%s: must be a %s", at, spoken[into.Kind()])
 	case into.Kind() == reflect.String:
 		into.SetString(node.Value)
 	case node.Decode(into.Addr().Interface()) != nil, into.Kind() == reflect.Int64 && into.Int() < 0:
-		r.report(node.Line, "%s: it must be a %s, not %s", at, spoken[into.Kind()], node.Value)
+		r.report(node.Line, "%s: must be a %s, not %s", at, spoken[into.Kind()], node.Value)
 	}
 }
 
@@ -115,14 +115,14 @@ var spoken = map[reflect.Kind]string{reflect.String: "text", reflect.Bool: "bool
 
 func (r *reader) list(node *yaml.Node, into reflect.Value, at string) {
 	if node.Kind != yaml.SequenceNode {
-		r.report(node.Line, "%s: it must be a list; [] allows nothing", at)
+		r.report(node.Line, "%s: must be a list; [] allows nothing", at)
 		return
 	}
 	into.Set(reflect.MakeSlice(into.Type(), len(node.Content), len(node.Content)))
 	rules, isChecked := into.Interface().(checked)
 	if isChecked && len(node.Content) > 0 &&
 		!slices.ContainsFunc(node.Content, func(item *yaml.Node) bool { return !strings.HasPrefix(item.Value, refuses) }) {
-		r.report(node.Line, `%s: it refuses and allows nothing: begin with "+", for what the list is laid over, or "*"`, at)
+		r.report(node.Line, `%s: the list allows nothing: begin with "+", for what the list is laid over, or "*"`, at)
 	}
 	for i, item := range node.Content {
 		below := fmt.Sprintf("%s[%d]", at, i)
@@ -146,7 +146,7 @@ func (r *reader) list(node *yaml.Node, into reflect.Value, at string) {
 func (r *reader) pairs(node *yaml.Node, at string, visit func(key, value *yaml.Node, below string)) {
 	if node.Kind != yaml.MappingNode {
 		if node.Tag != "!!null" {
-			r.report(node.Line, "%s: it must be a map", at)
+			r.report(node.Line, "%s: must be a map", at)
 		}
 		return
 	}
@@ -166,7 +166,7 @@ func (r *reader) pairs(node *yaml.Node, at string, visit func(key, value *yaml.N
 // entry checks to which namespaces an entry applies.
 func (r *reader) entry(line int, entry *Entry, at string) {
 	if len(entry.Names) == 0 && entry.Selector == nil {
-		r.report(line, "%s: it is for no namespace: set names or selector; default is for all", at)
+		r.report(line, "%s: applies to no namespace: set names or selector; default is for all", at)
 	}
 	if _, err := selectorOf(entry.Selector); err != nil {
 		r.report(line, "%s.selector: %v", at, err)

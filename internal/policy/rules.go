@@ -23,7 +23,7 @@ func (r Rules) MayUse(host string) (may bool, why Refusal) {
 		return false, r.refusal("wildcardHosts", "allows neither wildcards nor all hosts", true)
 	case r.named.allow(host):
 	case by != "":
-		return false, Refusal{"hosts", "it is granted to others by " + by + r.built(by), allow}
+		return false, Refusal{"hosts", "granted to other namespaces by " + by + r.built(by), allow}
 	case !r.general.allow(host):
 		return false, r.refusal("hosts", "allows "+shown(slices.Concat(r.general, r.named)), allow)
 	}

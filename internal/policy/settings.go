@@ -120,7 +120,7 @@ type Quantity struct{ resource.Quantity }
 // UnmarshalText implements encoding.TextUnmarshaler.
 func (q *Quantity) UnmarshalText(text []byte) (err error) {
 	if q.Quantity, err = resource.ParseQuantity(string(text)); err != nil {
-		return errors.New("it must be a quantity, such as 10Gi")
+		return errors.New("must be a quantity, such as 10Gi")
 	}
 	return nil
 }

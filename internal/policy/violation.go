@@ -53,7 +53,7 @@ type Error struct {
 func (e *Error) Error() string { return fmt.Sprintf("%s; allow it by %s", e.Shown(), e.line()) }
 
 // Shown returns the message for a condition, which has no room for the line that allows it: the hint has that.
-func (e *Error) Shown() string { return "against the platform's policy: " + few(e.Parts(), "; ") }
+func (e *Error) Shown() string { return "violates the platform's policy: " + few(e.Parts(), "; ") }
 
 // Parts returns the violations one by one.
 func (e *Error) Parts() []string {
@@ -114,7 +114,7 @@ func (e *Error) Reason() string { return v1.ReasonPolicyViolation }
 // Hint returns what to do.
 func (e *Error) Hint() string {
 	return "change what the message names, or have the platform team allow it by a line below namespaces in the operator's " +
-		"policy: " + e.line() + "; what runs is kept as it is until then"
+		"policy: " + e.line() + "; until then the running release stays as it is"
 }
 
 // mostShown is the maximum number of violations, and of list entries, in a message.

@@ -88,7 +88,7 @@ func (e *ChartError) Error() string {
 	if e.At != "" {
 		where += ", " + e.At
 	}
-	return fmt.Sprintf("a mistake in chart %s: %s: tell its maintainers", where, text.Line(e.Err.Error()))
+	return fmt.Sprintf("bug in chart %s (not in your spec): %s", where, text.Line(e.Err.Error()))
 }
 
 // Unwrap returns the cause.
@@ -184,7 +184,7 @@ func templateFault(err error) error {
 		return &SpecError{Message: text.Line(refusal.Message), At: at, Column: column(outer[3])}
 	}
 	if strings.HasPrefix(cause, "nil pointer evaluating interface {}") && strings.Contains(inner[4], ".Values.") {
-		cause += ": there is nothing to take it from: give it a default in values.yaml, or declare it in fields.yaml"
+		cause += ": its parent is not set: give that a default in values.yaml, or declare it in fields.yaml"
 	}
 	if inner[4] != "" {
 		cause = fmt.Sprintf("<%s>: %s", inner[4], cause)

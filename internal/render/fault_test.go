@@ -56,31 +56,31 @@ func TestAMistakeInTheChartSaysSo(t *testing.T) {
 		c.Schema, c.Values = []byte(schema), values
 		return c
 	}
-	const of1 = "a mistake in chart widget 1.0.0, templates/service.yaml"
+	const of1, spared = "bug in chart widget 1.0.0, templates/service.yaml", " (not in your spec): "
 	cases := map[string]struct {
 		chart *chart.Chart
 		want  string
 	}{
-		"a value of a value that is not there": {plain("\n{{ .Values.a.b.c }}"), of1 + " line 2: <.Values.a.b.c>: nil pointer evaluating interface {}.b: there is nothing to take it from: give it a default in values.yaml, or declare it in fields.yaml: tell its maintainers"},
+		"a value of a value that is not there": {plain("\n{{ .Values.a.b.c }}"), of1 + " line 2" + spared + "<.Values.a.b.c>: nil pointer evaluating interface {}.b: its parent is not set: give that a default in values.yaml, or declare it in fields.yaml"},
 		"a partial that fails": {plain("\n\n{{ include \"port\" . }}"),
-			of1 + " line 3: in templates/_helpers.tpl line 2: <index .Values.ports 5>: error calling index: index of untyped nil: tell its maintainers"},
+			of1 + " line 3" + spared + "in templates/_helpers.tpl line 2: <index .Values.ports 5>: error calling index: index of untyped nil"},
 		"a partial of a partial": {plain("{{ include \"outer\" . }}"),
-			of1 + " line 1: in templates/_helpers.tpl line 2: <index .Values.ports 5>: error calling index: index of untyped nil: tell its maintainers"},
+			of1 + " line 1" + spared + "in templates/_helpers.tpl line 2: <index .Values.ports 5>: error calling index: index of untyped nil"},
 		"a template in a value": {plain(`{{ tpl "{{ nothing \"hunter2\" }}" . }}`),
-			of1 + ` line 1: <tpl "{{ nothing \"hunter2\" }}" .>: error calling tpl: template: gotpl:1: function "nothing" not defined: tell its maintainers`},
+			of1 + " line 1" + spared + `<tpl "{{ nothing \"hunter2\" }}" .>: error calling tpl: template: gotpl:1: function "nothing" not defined`},
 		"no YAML": {plain("a: b: c"),
-			of1 + " line 1: it renders what is not YAML: mapping values are not allowed in this context: tell its maintainers"},
-		"no kind":             {plain("metadata: {name: web}"), of1 + " line 1: it does not render an object: apiVersion and kind are required: tell its maintainers"},
-		"an unknown field":    {plain(service + "spec: {tpye: ClusterIP}"), of1 + ` line 5: Service "web" is not valid: spec.tpye: there is no such field: did you mean type?: tell its maintainers`},
-		"a wrong type":        {plain(service + "spec: {ports: web}"), of1 + ` line 5: Service "web" is not valid: spec.ports: it must be a list, not a text: tell its maintainers`},
-		"another namespace":   {plain(service + "  namespace: other"), of1 + `: Service "web" is rendered into namespace "other": the chart may only render into the namespace of the resource, leave metadata.namespace out: tell its maintainers`},
-		"labels that are not": {plain(service + "  labels: {a: {b: c}}"), of1 + ` line 5: Service "web" is not valid: metadata.labels.a: it must be a string, not a map: tell its maintainers`},
+			of1 + " line 1" + spared + "the rendered text is not YAML: mapping values are not allowed in this context"},
+		"no kind":             {plain("metadata: {name: web}"), of1 + " line 1" + spared + "does not render an object: apiVersion and kind are required"},
+		"an unknown field":    {plain(service + "spec: {tpye: ClusterIP}"), of1 + " line 5" + spared + `Service "web" is not valid: spec.tpye: there is no such field: did you mean type?`},
+		"a wrong type":        {plain(service + "spec: {ports: web}"), of1 + " line 5" + spared + `Service "web" is not valid: spec.ports: must be a list, not a text`},
+		"another namespace":   {plain(service + "  namespace: other"), of1 + spared + `Service "web" is rendered into namespace "other": the chart may only render into the namespace of the resource, leave metadata.namespace out`},
+		"labels that are not": {plain(service + "  labels: {a: {b: c}}"), of1 + " line 5" + spared + `Service "web" is not valid: metadata.labels.a: must be a string, not a map`},
 		"a subchart's template": {parent("\n{{ include \"port\" . }}"),
-			"a mistake in chart parent 2.0.0, charts/sub/templates/a.yaml line 2: in charts/sub/templates/_helpers.tpl line 2: <index .Values.ports 5>: error calling index: index of untyped nil: tell its maintainers"},
+			"bug in chart parent 2.0.0, charts/sub/templates/a.yaml line 2 (not in your spec): in charts/sub/templates/_helpers.tpl line 2: <index .Values.ports 5>: error calling index: index of untyped nil"},
 		"values of its own that do not fit": {within(schemaOf, map[string]any{"image": "web", "ports": []any{map[string]any{"port": "x"}}}),
-			"a mistake in chart widget 1.0.0, values.yaml: it does not fit values.schema.json: ports[0].port: got string, want integer: tell its maintainers"},
+			"bug in chart widget 1.0.0, values.yaml (not in your spec): does not fit values.schema.json: ports[0].port: got string, want integer"},
 		"a section of its own that lacks a value": {within(schemaOf, map[string]any{"image": "web", "part": map[string]any{}}),
-			"a mistake in chart widget 1.0.0, values.yaml: it does not fit values.schema.json: part.name: it is required: tell its maintainers"},
+			"bug in chart widget 1.0.0, values.yaml (not in your spec): does not fit values.schema.json: part.name: required"},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -105,21 +105,21 @@ func TestAMistakeInTheSpecNamesTheFieldOrIsTheChartsWords(t *testing.T) {
 		chart      *chart.Chart
 		spec, want string
 	}{
-		"no image":                  {schema, `{}`, "spec.image: it is required"},
+		"no image":                  {schema, `{}`, "spec.image: required"},
 		"an unknown field":          {schema, `{image: web, sise: 1}`, "spec.sise: there is no such field"},
 		"a wrong type in a list":    {schema, `{image: web, ports: [{port: 80}, {port: hunter2}]}`, "spec.ports[1].port: got string, want integer"},
-		"a number that is too low":  {schema, `{image: web, ports: [{port: 0}]}`, "spec.ports[0].port: it must be at least 1"},
-		"a number that is too high": {schema, `{image: web, ports: [{port: 65536}]}`, "spec.ports[0].port: it must be at most 65535"},
+		"a number that is too low":  {schema, `{image: web, ports: [{port: 0}]}`, "spec.ports[0].port: must be at least 1"},
+		"a number that is too high": {schema, `{image: web, ports: [{port: 65536}]}`, "spec.ports[0].port: must be at most 65535"},
 		"a key that is not a name":  {schema, `{image: web, labels: {example.com/a: 5}}`, "spec.labels[example.com/a]: got number, want string"},
-		"a pattern":                 {schema, `{image: hunter2}`, "spec.image: it does not match the pattern ^[a-z]+$"},
+		"a pattern":                 {schema, `{image: hunter2}`, "spec.image: does not match the pattern ^[a-z]+$"},
 		"a choice":                  {schema, `{image: web, mode: hunter2}`, "spec.mode: value must be one of 'fast', 'slow'"},
-		"alternatives":              {schema, `{image: web, either: {size: 1}}`, "spec.either: got object, want string, or name: it is required"},
-		"several fields":            {schema, `{mode: x, ports: [{port: 0}]}`, "spec.image: it is required; spec.mode: value must be one of 'fast', 'slow'; spec.ports[0].port: it must be at least 1"},
-		"a section without a value": {schema, `{image: web, part: {}}`, "spec.part.name: it is required"},
+		"alternatives":              {schema, `{image: web, either: {size: 1}}`, "spec.either: got object, want string, or name: required"},
+		"several fields":            {schema, `{mode: x, ports: [{port: 0}]}`, "spec.image: required; spec.mode: value must be one of 'fast', 'slow'; spec.ports[0].port: must be at least 1"},
+		"a section without a value": {schema, `{image: web, part: {}}`, "spec.part.name: required"},
 		"a schema only Helm reads":  {remote, `{a/b: [x, 5]}`, "spec[a/b][1]: got number, want string"},
 		"a subchart's value":        {parent(service), `{sub: {size: a}}`, "spec.sub.size: got string, want integer"},
 		"values that all share":     {parent(service), `{global: {zone: 5}}`, "spec.global.zone: got number, want string"},
-		"a subchart without values": {parent(service), `{sub: none}`, "spec.sub: it must be a map: the values of a subchart"},
+		"a subchart without values": {parent(service), `{sub: none}`, "spec.sub: must be a map: the values of a subchart"},
 		"what a template says":      {says("\n{{ fail \"take\\n another\" }}"), `{}`, "take another (chart widget 1.0.0, templates/a.yaml line 2)"},
 		"what a partial requires":   {says("\n\n{{ include \"color\" . }}"), `{}`, "color is required: set spec.color (chart widget 1.0.0, templates/a.yaml line 3)"},
 		"what a subchart requires":  {parent("{{ include \"color\" . }}"), `{}`, "color is required: set spec.color (chart parent 2.0.0, charts/sub/templates/a.yaml line 1)"},
@@ -140,7 +140,7 @@ func TestASchemaThatIsNoneIsAMistakeInTheChart(t *testing.T) {
 	c.Schema = []byte(`{"properties": {"size": {"type": "nothing"}}}`)
 	_, err := familyRenderer(c).Render(t.Context(), resource(t, widget, `{size: a}`), everyKind)
 	var fault *ChartError
-	if !errors.As(err, &fault) || !strings.HasPrefix(err.Error(), "a mistake in chart widget 1.0.0, values.schema.json: ") {
+	if !errors.As(err, &fault) || !strings.HasPrefix(err.Error(), "bug in chart widget 1.0.0, values.schema.json (not in your spec): ") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -159,10 +159,10 @@ func TestFaultsOfTheShippedChart(t *testing.T) {
 		spec     string
 		want     string // how the error begins
 	}{
-		"a port beyond 65535":     {shipped(t), `{image: nginx, ports: [{port: 80, name: a}, {port: 65536, name: b}]}`, "spec.ports[1].port: it must be at most 65535"},
+		"a port beyond 65535":     {shipped(t), `{image: nginx, ports: [{port: 80, name: a}, {port: 65536, name: b}]}`, "spec.ports[1].port: must be at most 65535"},
 		"no image":                {shipped(t), `{}`, "image is required: set spec.image (chart appservice "},
-		"a template that is new":  {broken, `{image: nginx}`, "a mistake" + version + "templates/extra.yaml line 2: in templates/_helpers.tpl line "},
-		"a level that is unknown": {annotated, `{image: nginx}`, "a mistake" + version + "Chart.yaml: "},
+		"a template that is new":  {broken, `{image: nginx}`, "bug" + version + "templates/extra.yaml line 2 (not in your spec): in templates/_helpers.tpl line "},
+		"a level that is unknown": {annotated, `{image: nginx}`, "bug" + version + "Chart.yaml (not in your spec): "},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -27,7 +27,7 @@ func misfits(err *jsonschema.ValidationError) []misfit {
 	at := err.InstanceLocation
 	switch why := err.ErrorKind.(type) {
 	case *kind.Required:
-		return each(why.Missing, func(name string) misfit { return misfit{below(at, name), "it is required", true} })
+		return each(why.Missing, func(name string) misfit { return misfit{below(at, name), "required", true} })
 	case *kind.AdditionalProperties:
 		return each(why.Properties, func(name string) misfit {
 			return misfit{below(at, name), "there is no such field",
@@ -79,15 +79,15 @@ func alternatives(err *jsonschema.ValidationError) string {
 func words(why jsonschema.ErrorKind) string {
 	switch why := why.(type) {
 	case *kind.Pattern:
-		return "it does not match the pattern " + why.Want
+		return "does not match the pattern " + why.Want
 	case *kind.Format:
-		return "it is not a valid " + why.Want
+		return "not a valid " + why.Want
 	case *kind.Minimum:
-		return "it must be at least " + number(why.Want)
+		return "must be at least " + number(why.Want)
 	case *kind.Maximum:
-		return "it must be at most " + number(why.Want)
+		return "must be at most " + number(why.Want)
 	case *kind.FalseSchema:
-		return "it is not allowed"
+		return "not allowed"
 	}
 	return strings.TrimPrefix((&jsonschema.ValidationError{ErrorKind: why}).Error(), "at '': ")
 }
@@ -167,5 +167,5 @@ func refusal(given, used map[string]any, found []misfit) error {
 	}
 	slices.Sort(ofChart)
 	return &ChartError{At: "values.yaml", Rule: appchart.RuleBadValues,
-		Err: errors.New("it does not fit values.schema.json: " + strings.Join(slices.Compact(ofChart), "; "))}
+		Err: errors.New("does not fit values.schema.json: " + strings.Join(slices.Compact(ofChart), "; "))}
 }

@@ -130,7 +130,7 @@ func dated(dateInZone func(string, any, string) string, durationRound func(any) 
 		case time.Time, *time.Time, int, int32, int64:
 			return dateInZone(layout, at, zone), nil
 		}
-		return "", fmt.Errorf("%T is not a time, so it would print the present one, which is another in each render: use toDate, or int64 for seconds", at)
+		return "", fmt.Errorf("%T is not a time, so the present time would be printed, and each render would differ: use toDate, or int64 for seconds", at)
 	}
 	return template.FuncMap{
 		"dateInZone": inZone, "date_in_zone": inZone,
@@ -139,7 +139,7 @@ func dated(dateInZone func(string, any, string) string, durationRound func(any) 
 		"htmlDateInZone": func(at any, zone string) (string, error) { return inZone(time.DateOnly, at, zone) },
 		"durationRound": func(length any) (string, error) {
 			if _, isTime := length.(time.Time); isTime {
-				return "", errors.New("it would take the time since then, which is another in each render: give it a duration")
+				return "", errors.New("the time since then differs in each render: give it a duration")
 			}
 			return durationRound(length), nil
 		},

@@ -26,11 +26,11 @@ const (
 )
 
 var (
-	errBytes = fmt.Errorf("it renders more than %d MiB: see what its loops and functions like repeat multiply",
+	errBytes = fmt.Errorf("renders more than %d MiB: check loops and functions such as repeat",
 		maxBytes>>20)
-	errSteps = fmt.Errorf("its loops go round more than %d times: see what it ranges over", maxSteps)
-	errDepth = fmt.Errorf("templates include each other more than %d deep: one includes itself without an end", maxDepth)
-	errTime  = fmt.Errorf("it takes longer than %s: see what its loops do", maxTime)
+	errSteps = fmt.Errorf("loops run more than %d times: check what they range over", maxSteps)
+	errDepth = fmt.Errorf("templates include each other more than %d deep: one of them includes itself", maxDepth)
+	errTime  = fmt.Errorf("takes longer than %s: check the loops", maxTime)
 )
 
 // work is what a render has used so far. Package text/template cannot be interrupted: each round of a loop, each

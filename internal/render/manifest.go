@@ -38,7 +38,7 @@ func manifestsOf(files map[string]string) ([]manifest, error) {
 			object := &unstructured.Unstructured{}
 			if err := decode(text, object); err != nil {
 				return nil, &ChartError{At: source, Rule: appchart.RuleNoYAML,
-					Err: &documentError{text, fmt.Errorf("it does not render an object: %w", err)}}
+					Err: &documentError{text, fmt.Errorf("does not render an object: %w", err)}}
 			}
 			if object.Object == nil {
 				continue
@@ -52,7 +52,7 @@ func manifestsOf(files map[string]string) ([]manifest, error) {
 			}
 			if object.GetName() == "" {
 				return nil, &ChartError{At: source, Rule: appchart.RuleNoYAML,
-					Err: &documentError{text, fmt.Errorf("it renders a %s without metadata.name", object.GetKind())}}
+					Err: &documentError{text, fmt.Errorf("renders a %s without metadata.name", object.GetKind())}}
 			}
 			list = append(list, manifest{source, object})
 		}
@@ -98,7 +98,7 @@ func testHook(object *unstructured.Unstructured) (bool, error) {
 		return false, nil
 	}
 	if event != string(release.HookTest) && event != "test-success" {
-		return false, fmt.Errorf("it renders %s %q as a Helm hook (%s), which this operator does not run: %s",
+		return false, fmt.Errorf("renders %s %q as a Helm hook (%s), which this operator does not run: %s",
 			object.GetKind(), object.GetName(), event, appchart.InsteadOfHook(event))
 	}
 	return true, nil
@@ -128,7 +128,7 @@ func ReadManifest(manifest string) ([]*unstructured.Unstructured, error) {
 		_, data, _ := strings.Cut(document, "\n") // the source
 		object := &unstructured.Unstructured{}
 		if err := object.UnmarshalJSON([]byte(data)); err != nil {
-			return nil, fmt.Errorf("it has a document that is not an object: %s", text.Line(err.Error()))
+			return nil, fmt.Errorf("has a document that is not an object: %s", text.Line(err.Error()))
 		}
 		list = append(list, object)
 	}

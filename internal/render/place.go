@@ -59,11 +59,11 @@ func (r *Renderer) place(of run, err error) error {
 		found, column = 1, 1
 	}
 	if message != "" {
-		fault.Err = errors.New("it renders what is not YAML: " + message)
+		fault.Err = errors.New("the rendered text is not YAML: " + message)
 	}
 	found += begins - 1
 	fault.At = line(fault.At, strconv.Itoa(traced.origin(found)))
-	fault.Excerpt = "  it renders:\n" + appchart.Excerpt(text, found, column)
+	fault.Excerpt = "  rendered:\n" + appchart.Excerpt(text, found, column)
 	return fault
 }
 

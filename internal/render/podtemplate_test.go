@@ -50,9 +50,9 @@ func TestWhatAPatchAddsIsSeenByAllThatComesAfter(t *testing.T) {
 func TestAPatchIsRefusedByItsField(t *testing.T) {
 	cases := map[string]struct{ patch, want string }{
 		"an unknown field":       {"{spec: {hostname: a, hostnam: b}}", "spec.podTemplate.spec.hostnam: there is no such field: did you mean hostname?"},
-		"a host path":            {"{spec: {volumes: [{name: a, hostPath: {path: /}}]}}", "below the Pod Security Standard"},
-		"a privileged container": {"{spec: {containers: [{name: app, securityContext: {privileged: true}}]}}", "below the Pod Security Standard"},
-		"another namespace":      {"{spec: {hostNetwork: true}}", "below the Pod Security Standard"},
+		"a host path":            {"{spec: {volumes: [{name: a, hostPath: {path: /}}]}}", "violate the Pod Security Standard"},
+		"a privileged container": {"{spec: {containers: [{name: app, securityContext: {privileged: true}}]}}", "violate the Pod Security Standard"},
+		"another namespace":      {"{spec: {hostNetwork: true}}", "violate the Pod Security Standard"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

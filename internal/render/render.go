@@ -337,7 +337,7 @@ func unmergeable(c *chart.Chart, given chartutil.Values, err error) error {
 	for _, name := range names {
 		if value, there := given[name]; there && name != "" {
 			if _, isMap := value.(map[string]any); !isMap {
-				return &SpecError{Message: fieldOf(given, []string{name}) + ": it must be a map: the values of a subchart"}
+				return &SpecError{Message: fieldOf(given, []string{name}) + ": must be a map: the values of a subchart"}
 			}
 		}
 	}
@@ -380,7 +380,7 @@ func unique(result *Result) error {
 		key := kube.KeyOf(object)
 		if other, found := seen[key]; found {
 			return &ChartError{At: result.Sources[i], Rule: appchart.RuleDuplicate,
-				Err: fmt.Errorf("it renders %s %q, which %s renders, too", object.GetKind(), object.GetName(), other)}
+				Err: fmt.Errorf("renders %s %q, which %s renders, too", object.GetKind(), object.GetName(), other)}
 		}
 		seen[key] = result.Sources[i]
 	}

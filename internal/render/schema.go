@@ -49,7 +49,7 @@ func (s *schemas) misfits(c *chart.Chart, vals map[string]any, prefix []string) 
 			}
 			found = append(found, more...)
 		default:
-			found = append(found, misfit{path: at, says: "it must be a map: the values of a subchart"})
+			found = append(found, misfit{path: at, says: "must be a map: the values of a subchart"})
 		}
 	}
 	return found, nil

@@ -33,7 +33,7 @@ func TestValuesMustFitTheSchema(t *testing.T) {
 		"values that fit":                   {strict("number"), `{size: 1, child: {size: 1}}`, ""},
 		"a value that does not":             {strict("number"), `{size: a}`, "spec.size: got string, want number"},
 		"a subchart's value does not":       {strict("number"), `{child: {size: a}}`, "spec.child.size: got string, want number"},
-		"a subchart's values are not a map": {strict("number"), `{child: 5}`, "spec.child: it must be a map"},
+		"a subchart's values are not a map": {strict("number"), `{child: 5}`, "spec.child: must be a map"},
 		"another schema of the same name":   {strict("string"), `{size: a}`, ""},
 		"a schema that is none":             {strict("nothing"), `{size: a}`, "/properties/size/type"},
 	}

@@ -20,7 +20,7 @@ type Lack struct {
 type UnservedError struct{ Lack }
 
 func (e *UnservedError) Error() string {
-	return fmt.Sprintf("the cluster does not serve %s in group %s, which %s needs: install it, or remove that", e.Kind,
+	return fmt.Sprintf("the cluster does not serve %s in group %s, which %s needs", e.Kind,
 		e.Group, e.By)
 }
 

@@ -47,7 +47,7 @@ func TestWhatAClusterDoesNotServe(t *testing.T) {
 func TestWhatIsLackingIsSaid(t *testing.T) {
 	err := &UnservedError{Lack{kube.Key{Name: "web"}, "spec.autoscaling.triggers"}}
 	err.Kind, err.Group = "ScaledObject", "keda.sh"
-	const want = "the cluster does not serve ScaledObject in group keda.sh, which spec.autoscaling.triggers needs: install it, or remove that"
+	const want = "the cluster does not serve ScaledObject in group keda.sh, which spec.autoscaling.triggers needs"
 	if err.Error() != want {
 		t.Errorf("got %q, want %q", err, want)
 	}

@@ -81,7 +81,7 @@ func fromDeployment(kind string, source appsv1.DeploymentConditionType, workload
 	condition := health.DeploymentCondition(workload, source)
 	if condition == nil {
 		return metav1.Condition{Type: kind, Status: metav1.ConditionFalse, Reason: v1.ReasonPending,
-			Message: "the Deployment does not say yet"}
+			Message: "the Deployment has not reported it yet"}
 	}
 	return metav1.Condition{Type: kind, Status: metav1.ConditionStatus(condition.Status), Reason: condition.Reason,
 		Message: condition.Message}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 )
@@ -28,10 +29,11 @@ func expiry(in Input) (ends *metav1.Time, warnings []v1.Problem, again time.Time
 	switch {
 	case !life.Ending(in.Now.Time):
 	case in.Undeleted != nil:
-		message := OneLine(fmt.Sprintf("it was to be deleted at %s, which failed: %v", at, in.Undeleted))
+		message := OneLine(fmt.Sprintf("deletion at %s (spec.ttl) failed: %v", at, in.Undeleted))
 		warnings = []v1.Problem{warning("spec.ttl", v1.ReasonExpirationFailed, message)}
 	default:
-		message := fmt.Sprintf("it is deleted at %s, when it has lived for its spec.ttl", at)
+		ttl, _, _ := unstructured.NestedString(in.Resource.Object, "spec", "ttl")
+		message := fmt.Sprintf("%s %s will be deleted at %s (spec.ttl %s)", in.Resource.GetKind(), in.Resource.GetName(), at, ttl)
 		warnings = []v1.Problem{warning("spec.ttl", v1.ReasonExpiring, message)}
 	}
 	return ends, warnings, again

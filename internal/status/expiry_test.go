@@ -24,10 +24,10 @@ func TestTheEndOfAResourceIsInItsStatus(t *testing.T) {
 	}{
 		"no end":               {"", time.Hour, 0, nil, 0, 0, ""},
 		"far from it":          {"10m", time.Minute, 0, nil, 10 * time.Minute, 9 * time.Minute, ""},
-		"close to it":          {"10m", 9 * time.Minute, 0, nil, 10 * time.Minute, 10 * time.Minute, "Expiring: it is deleted at 2026-01-01T00:10:00Z, when it has lived for its spec.ttl"},
-		"after it":             {"10m", time.Hour, 10 * time.Minute, nil, 10 * time.Minute, time.Hour + 2*time.Minute, "Expiring: it is deleted at 2026-01-01T00:10:00Z, when it has lived for its spec.ttl"},
-		"it was not announced": {"10m", time.Hour, 0, nil, 61 * time.Minute, 61 * time.Minute, "Expiring: it is deleted at 2026-01-01T01:01:00Z, when it has lived for its spec.ttl"},
-		"it was denied":        {"10m", time.Hour, 10 * time.Minute, errors.New("no\nright"), 10 * time.Minute, time.Hour + 2*time.Minute, "ExpirationFailed: it was to be deleted at 2026-01-01T00:10:00Z, which failed: no right"},
+		"close to it":          {"10m", 9 * time.Minute, 0, nil, 10 * time.Minute, 10 * time.Minute, "Expiring: AppService web will be deleted at 2026-01-01T00:10:00Z (spec.ttl 10m)"},
+		"after it":             {"10m", time.Hour, 10 * time.Minute, nil, 10 * time.Minute, time.Hour + 2*time.Minute, "Expiring: AppService web will be deleted at 2026-01-01T00:10:00Z (spec.ttl 10m)"},
+		"it was not announced": {"10m", time.Hour, 0, nil, 61 * time.Minute, 61 * time.Minute, "Expiring: AppService web will be deleted at 2026-01-01T01:01:00Z (spec.ttl 10m)"},
+		"it was denied":        {"10m", time.Hour, 10 * time.Minute, errors.New("no\nright"), 10 * time.Minute, time.Hour + 2*time.Minute, "ExpirationFailed: deletion at 2026-01-01T00:10:00Z (spec.ttl) failed: no right"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -57,7 +57,7 @@ func ofObjects(in Input, list []objectState) verdict {
 	culprit, more := worst(list, main)
 	if culprit < 0 && in.Stage != nil {
 		return verdict{outcome: moving, reason: v1.ReasonPending,
-			message: in.Stage.prefix() + "it is ready, the rest follows"}
+			message: in.Stage.prefix() + "ready, the rest follows"}
 	}
 	if culprit < 0 {
 		reason, message := well(list, main)
@@ -72,7 +72,7 @@ func returned(in Input, objects verdict) verdict {
 	v := verdict{outcome: stuck, reason: v1.ReasonReturnedToRelease, message: in.Returned,
 		serving: trafficOf(in).serving()}
 	if objects.outcome == stuck {
-		v.message = joined(in.Returned, "that is not ready either: "+objects.message)
+		v.message = joined(in.Returned, "the earlier release is not ready either: "+objects.message)
 	}
 	return v
 }

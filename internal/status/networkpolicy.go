@@ -16,7 +16,9 @@ const labelInstance = "app.kubernetes.io/instance"
 
 // served are the API groups of kinds whose controllers send traffic to the pods, as a rule from a namespace of their
 // own.
-var served = []string{networkingv1.GroupName, "gateway.networking.k8s.io", "monitoring.coreos.com"}
+var served = []string{networkingv1.GroupName, "gateway.networking.k8s.io", monitoring}
+
+const monitoring = "monitoring.coreos.com"
 
 // shutOut warns of a NetworkPolicy that admits no pod that may be the controller of an Ingress or a route, or
 // Prometheus. Nobody sends traffic to what the stage before runs. Policies are additive, so another one in the
@@ -34,8 +36,12 @@ func shutOut(in Input) []v1.Problem {
 		if at < 0 {
 			continue
 		}
-		message := fmt.Sprintf("it lets in no pod from other namespaces, so that what acts on %s does not reach the pods, "+
-			"unless another NetworkPolicy lets it in", in.Rendered[at])
+		sender := "the controller of " + in.Rendered[at].String()
+		if in.Rendered[at].Group == monitoring {
+			sender = "Prometheus of " + in.Rendered[at].String()
+		}
+		message := fmt.Sprintf("%s blocks all other namespaces: %s cannot reach the pods (unless another NetworkPolicy allows it)",
+			key, sender)
 		list = append(list, warning(key.String(), v1.ReasonAccessTooNarrow, OneLine(message)))
 	}
 	return list

@@ -59,7 +59,7 @@ func TestAPolicyThatShutsOutControllersIsTold(t *testing.T) {
 					told = append(told, problem)
 				}
 			}
-			if test.told == "" && len(told) > 0 || test.told != "" && (len(told) != 1 || !strings.Contains(told[0].Message, "what acts on "+test.told+" does not")) {
+			if test.told == "" && len(told) > 0 || test.told != "" && (len(told) != 1 || !strings.Contains(told[0].Message, test.told+" cannot reach the pods")) {
 				t.Errorf("got %+v, want a problem that names %q", told, test.told)
 			}
 		})

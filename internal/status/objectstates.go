@@ -30,7 +30,7 @@ func objectStates(in Input) []objectState {
 			state = health.Ended(run)
 		}
 		if in.Snapshot.Sees([]kube.Key{key}) != nil {
-			state = health.State{Verdict: health.Waiting, Reason: v1.ReasonAPIUnavailable, Message: "it cannot be seen"}
+			state = health.State{Verdict: health.Waiting, Reason: v1.ReasonAPIUnavailable, Message: "the operator cannot read this kind"}
 		}
 		list = append(list, objectState{key, explain(state, in.Causes[key])})
 	}
@@ -150,7 +150,7 @@ func well(list []objectState, main kube.Key) (reason, message string) {
 	}
 	switch {
 	case complete > 0 && running == 0:
-		return v1.ReasonComplete, fmt.Sprintf("all %d objects are ready, what runs once is complete", len(list))
+		return v1.ReasonComplete, fmt.Sprintf("all %d objects are ready, Jobs are complete", len(list))
 	case running > 0:
 		return v1.ReasonRunning, fmt.Sprintf("all %d objects are ready", len(list))
 	}

@@ -47,8 +47,8 @@ func problems(in Input, objects []objectState, main client.Object, v verdict, ex
 	if in.Namesake != "" && v.reason != v1.ReasonResourceExists {
 		list = append(list, v1.Problem{
 			Type: v1.ProblemWarning, Source: in.Namesake, Reason: v1.ReasonResourceExists,
-			Hint:    "create this one again under another name",
-			Message: fmt.Sprintf("%s %q has the same name, and release records are named after both: a release of one may be refused for the other's", in.Namesake, in.Resource.GetName()),
+			Hint:    "recreate this resource under another name",
+			Message: fmt.Sprintf("%s %q has the same name, and so have its release records: a release of one may conflict with one of the other", in.Namesake, in.Resource.GetName()),
 		})
 	}
 	for _, missing := range in.Missing {
@@ -68,7 +68,7 @@ func problems(in Input, objects []objectState, main client.Object, v verdict, ex
 		list = append(list, waits)
 	}
 	for _, conflict := range in.Beside {
-		list = append(list, warning("operator", v1.ReasonHostConflict, OneLine("served beside another: "+conflict.Error())))
+		list = append(list, warning("operator", v1.ReasonHostConflict, OneLine("still serving, although "+conflict.Error())))
 	}
 	list = append(list, shutOut(in)...)
 	list = append(list, expiring...)
@@ -135,6 +135,6 @@ func ignoredSize(main client.Object) []v1.Problem {
 		return nil
 	}
 	message := fmt.Sprintf("spec.size %s has no effect while spec.autoscaling decides on the number of replicas; "+
-		"it started with %s", size, started)
+		"autoscaling started with %s", size, started)
 	return []v1.Problem{warning("spec.size", v1.ReasonSizeIgnored, OneLine(message))}
 }

@@ -26,7 +26,7 @@ func TestASizeThatAutoscalingIgnoresIsTold(t *testing.T) {
 			Hint: "set spec.autoscaling.minReplicas or maxReplicas instead, or remove spec.autoscaling",
 		}}
 	}
-	const effect = "has no effect while spec.autoscaling decides on the number of replicas; it started with "
+	const effect = "has no effect while spec.autoscaling decides on the number of replicas; autoscaling started with "
 	cases := map[string]struct {
 		initial, started string
 		want             []v1.Problem
@@ -128,10 +128,10 @@ func TestFieldsThatTheOperatorDoesNotKnowAreTold(t *testing.T) {
 		want    []string
 	}{
 		"none": {nil, nil},
-		"one":  {[]string{"spec.backup"}, []string{"Warning FieldUnknown spec.backup: spec.backup has no effect: this operator does not know the field, which a newer CRD lets in"}},
+		"one":  {[]string{"spec.backup"}, []string{"Warning FieldUnknown spec.backup: spec.backup is ignored: the installed CRD is newer than this operator version"}},
 		"more than are listed": {
 			[]string{"spec.a", "spec.b", "spec.c", "spec.d", "spec.e", "spec.f", "spec.g"},
-			[]string{"spec.a", "spec.b", "spec.c", "spec.d", "spec.e has no effect: this operator does not know the field, which a newer CRD lets in (and 2 more)"},
+			[]string{"spec.a", "spec.b", "spec.c", "spec.d", "spec.e is ignored: the installed CRD is newer than this operator version (and 2 more)"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -17,7 +17,7 @@ func TestResources(t *testing.T) {
 	in := states()["rolling out for the first time"].input(t)
 	in.Rendered = []kube.Key{key("", "Service", "web"), key("apps", "Deployment", "web")}
 	want := []v1.ResourceStatus{
-		{Kind: "Service", Name: "web", State: v1.ResourceWaiting, Message: "it does not exist"},
+		{Kind: "Service", Name: "web", State: v1.ResourceWaiting, Message: "does not exist"},
 		{Kind: "Deployment", Name: "web", State: v1.ResourceWaiting, Message: "0 of 2 replicas are available"},
 	}
 	in.Previous = summarize(in)

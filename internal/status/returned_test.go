@@ -23,7 +23,7 @@ func TestTheStatusOfWhatReturned(t *testing.T) {
 	}{
 		"it runs":       {counts{2, 2, 2, 2}, false, says, v1.PhaseDegraded},
 		"it starts":     {counts{2, 1, 2, 1}, false, says, v1.PhaseDegraded},
-		"it fails, too": {counts{2, 2, 2, 0}, true, says + "; that is not ready either: it crashes", v1.PhaseFailed},
+		"it fails, too": {counts{2, 2, 2, 0}, true, says + "; the earlier release is not ready either: it crashes", v1.PhaseFailed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			in := state{workload: deployment(test.have), previous: v1.PhaseUpdating}.input(t)
@@ -52,7 +52,7 @@ func TestTheStatusOfWhatReturned(t *testing.T) {
 func TestWhyAReleaseIsKeptIsSaid(t *testing.T) {
 	in := state{workload: deployment(counts{2, 1, 2, 1})}.input(t)
 	in.Causes = ofDeployment(diagnose.Cause{Reason: v1.ReasonContainerCrashed, Message: strings.Repeat("long ", 100), Effect: diagnose.Lasting})
-	in.Stays = "it is kept: no release that was Ready is recorded"
+	in.Stays = "the failed release is kept: no release that was Ready is recorded"
 	got := meta.FindStatusCondition(summarize(in).Conditions, v1.ConditionReady).Message
 	if !strings.HasSuffix(got, "; "+in.Stays) || len(got) > maxMessage {
 		t.Errorf("got %d characters: %q", len(got), got)

@@ -43,7 +43,7 @@ func TestAReleaseThatWaitsForTheStageBefore(t *testing.T) {
 	}{
 		"it runs for the first version":       {task(""), nil, nil, v1.PhaseUpdating, "", named, false},
 		"it runs for a new version":           {task(""), well, nil, v1.PhaseUpdating, "", named, false},
-		"it is complete, the rest follows":    {task(batchv1.JobComplete), well, nil, v1.PhaseUpdating, v1.ReasonPending, "stage before: it is ready, the rest follows", false},
+		"it is complete, the rest follows":    {task(batchv1.JobComplete), well, nil, v1.PhaseUpdating, v1.ReasonPending, "stage before: ready, the rest follows", false},
 		"it failed, the version before is up": {task(batchv1.JobFailed), well, nil, v1.PhaseDegraded, v1.ReasonJobFailed, named, true},
 		"it failed, and nothing serves":       {task(batchv1.JobFailed), down, nil, v1.PhaseFailed, v1.ReasonJobFailed, named, false},
 		"it failed for the first version":     {task(batchv1.JobFailed), nil, nil, v1.PhaseFailed, v1.ReasonJobFailed, named, false},

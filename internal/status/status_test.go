@@ -155,7 +155,7 @@ func states() map[string]state {
 		},
 		"old pods are still to end": {
 			deployment(counts{2, 3, 2, 2}, progress("ReplicaSetUpdated")), nil, v1.PhaseUpdating,
-			false, true, true, false, v1.PhaseUpdating, v1.ReasonRollingOut, "1 old replicas are still to end",
+			false, true, true, false, v1.PhaseUpdating, v1.ReasonRollingOut, "1 old replicas are pending termination",
 		},
 		"rolling out again after it was stuck": {
 			unobserved(deployment(counts{2, 3, 1, 2}, progress(deadline))), nil, v1.PhaseDegraded,
@@ -254,7 +254,7 @@ func TestADeploymentThatIsRenderedAndMissingIsWaitedFor(t *testing.T) {
 			out := summarize(in)
 			ready := meta.FindStatusCondition(out.Conditions, v1.ConditionReady)
 			waits := test.reason == v1.ReasonPending
-			if out.Phase != test.phase || ready.Reason != test.reason || waits != strings.Contains(ready.Message, "Deployment web: it does not exist") {
+			if out.Phase != test.phase || ready.Reason != test.reason || waits != strings.Contains(ready.Message, "Deployment web: does not exist") {
 				t.Errorf("got phase %s and %s %q, want %s and %s", out.Phase, ready.Reason, ready.Message, test.phase, test.reason)
 			}
 			if got := meta.IsStatusConditionTrue(out.Conditions, v1.ConditionReconciling); got != waits {

@@ -13,7 +13,7 @@ const mostUnknown = 5
 func unknown(paths []string) []v1.Problem {
 	var list []v1.Problem
 	for i, path := range paths[:min(len(paths), mostUnknown)] {
-		message := path + " has no effect: this operator does not know the field, which a newer CRD lets in"
+		message := path + " is ignored: the installed CRD is newer than this operator version"
 		if more := len(paths) - mostUnknown; more > 0 && i == mostUnknown-1 {
 			message += fmt.Sprintf(" (and %d more)", more)
 		}

@@ -72,7 +72,7 @@ func TestWhoMayReferToWhat(t *testing.T) {
 		"reading an account is not a right to be it": {Write{Now: "{image: a, serviceAccount: {name: root}}", May: on("get", "serviceaccounts")}, `spec.serviceAccount.name refers to ServiceAccount "root", which you may not impersonate`},
 		"who may be the account":                     {Write{Now: "{image: a, serviceAccount: {name: root}}", May: on("impersonate", "serviceaccounts")}, ""},
 		"an account of its own": {
-			Write{Now: "{image: a, serviceAccount: {}}"}, `spec.serviceAccount without a name makes ServiceAccount "web"`,
+			Write{Now: "{image: a, serviceAccount: {}}"}, `spec.serviceAccount without a name creates ServiceAccount "web"`,
 		},
 		"an account of its own for who makes accounts": {Write{Now: "{image: a, serviceAccount: {}}", May: on("create", "serviceaccounts")}, ""},
 		"an account of its own for who may be it": {
@@ -122,15 +122,15 @@ func TestWhoMayReferToWhat(t *testing.T) {
 		"more new references than are told apart": {Write{Now: secrets(51, 1), May: only("s0")}, "takes the right to get all secrets"},
 		"the same with the right on all":          {Write{Now: secrets(51, 51), May: on("get", "secrets")}, ""},
 
-		"a route without the right":      {Write{Now: "{image: a, route: {parentRefs: [{name: a}]}}"}, "spec.route asks for kind HTTPRoute, and you may not create httproutes.gateway.networking.k8s.io. Ask for the right to create them in namespace shop"},
+		"a route without the right":      {Write{Now: "{image: a, route: {parentRefs: [{name: a}]}}"}, "spec.route requires kind HTTPRoute, and you may not create httproutes.gateway.networking.k8s.io. Ask for the right to create them in namespace shop"},
 		"a route with the right":         {Write{Now: "{image: a, route: {}}", May: on("create", "httproutes")}, ""},
 		"a route that stays":             {Write{Before: "{image: a, route: {hostnames: [a]}}", Now: "{image: b, route: {hostnames: [a]}}"}, ""},
 		"a route that goes":              {Write{Before: "{image: a, route: {hostnames: [a]}}", Now: "{image: a}"}, ""},
 		"a route that changes":           {Write{Before: "{image: a, route: {hostnames: [a]}}", Now: "{image: a, route: {hostnames: [b]}}", May: on("create", "httproutes")}, "you may not update httproutes"},
-		"listeners without the right":    {Write{Now: "{image: a, route: {tls: {issuer: a}}}", May: on("create", "httproutes")}, "spec.route.tls asks for kind ListenerSet, and you may not create listenersets.gateway.networking.k8s.io"},
+		"listeners without the right":    {Write{Now: "{image: a, route: {tls: {issuer: a}}}", May: on("create", "httproutes")}, "spec.route.tls requires kind ListenerSet, and you may not create listenersets.gateway.networking.k8s.io"},
 		"listeners for another host":     {Write{Before: "{image: a, route: {hostnames: [a], tls: {issuer: a}}}", Now: "{image: a, route: {hostnames: [b], tls: {issuer: a}}}", May: on("update", "httproutes")}, "you may not update listenersets"},
 		"a certificate of others":        {Write{Now: "{image: a, route: {tls: {secretName: db}}}", May: func(a authorizer.Attributes) bool { return a.GetResource() != "secrets" }}, `spec.route.tls.secretName refers to Secret "db", which you may not get`},
-		"a GRPCRoute without the right":  {Write{Now: "{image: a, route: {kind: GRPCRoute}}", May: on("create", "httproutes")}, "spec.route asks for kind GRPCRoute, and you may not create grpcroutes.gateway.networking.k8s.io"},
+		"a GRPCRoute without the right":  {Write{Now: "{image: a, route: {kind: GRPCRoute}}", May: on("create", "httproutes")}, "spec.route requires kind GRPCRoute, and you may not create grpcroutes.gateway.networking.k8s.io"},
 		"a GRPCRoute with the right":     {Write{Now: "{image: a, route: {kind: GRPCRoute}}", May: on("create", "grpcroutes")}, ""},
 		"a redirect beside a GRPCRoute":  {Write{Now: "{image: a, route: {kind: GRPCRoute, redirectHTTP: true}}", May: on("create", "grpcroutes")}, "you may not create httproutes"},
 		"monitoring that is off":         {Write{Now: "{image: a, monitoring: {enabled: false}}"}, ""},

@@ -47,7 +47,7 @@ func fromEnvironment() (settings, error) {
 	if value := os.Getenv("N"); value != "" {
 		n, err := strconv.Atoi(value)
 		if err != nil || n < 1 || n > 10000 {
-			return s, fmt.Errorf("cannot use N=%s: it must be a number from 1 to 10000", value)
+			return s, fmt.Errorf("cannot use N=%s: must be a number from 1 to 10000", value)
 		}
 		s.n = n
 	}

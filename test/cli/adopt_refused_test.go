@@ -25,7 +25,7 @@ func TestWhatWasImportedIsAdopted(t *testing.T) {
 	u.must(t, 0, "kubectl appservice import deployment/legacy > legacy.yaml")
 	said := u.must(t, 1, "kubectl appservice adopt -f legacy.yaml --release legacy --yes")
 	for _, words := range []string{
-		"it cannot take over the existing objects", "! Deployment legacy: its pods would restart: spec.template.spec.containers[nginx]", "! Deployment legacy: its pods would restart: spec.template.spec.containers[app]",
+		"cannot take over the existing objects", "! Deployment legacy: its pods would restart: spec.template.spec.containers[nginx]", "! Deployment legacy: its pods would restart: spec.template.spec.containers[app]",
 		"keep these fields in the spec, or allow it: --restart", "~ Deployment legacy, unowned", "~ Service legacy, unowned",
 	} {
 		assert.Contains(t, said, words)

@@ -41,13 +41,13 @@ func TestAdoption(t *testing.T) {
 	}{
 		"plain": {
 			install: applied("adopt/plain.yaml"),
-			says:    []string{"it would take over 2 objects; no pod restarts", "~ Deployment plain, unowned", "~ Service plain, unowned", "spec.ports[80].name web → ", "+ PodDisruptionBudget plain"},
+			says:    []string{"would take over 2 objects; no pod restarts", "~ Deployment plain, unowned", "~ Service plain, unowned", "spec.ports[80].name web → ", "+ PodDisruptionBudget plain"},
 			kinds:   "deployment service poddisruptionbudget",
 		},
 		"whole": {
 			install: applied("adopt/whole.yaml"),
 			says: []string{
-				"it would take over 8 objects; no pod restarts", "~ ServiceAccount whole, unowned", "~ ConfigMap whole-config, unowned", "~ PersistentVolumeClaim whole, unowned",
+				"would take over 8 objects; no pod restarts", "~ ServiceAccount whole, unowned", "~ ConfigMap whole-config, unowned", "~ PersistentVolumeClaim whole, unowned",
 				"~ Deployment whole, unowned", "~ Service whole, unowned", "~ Ingress whole, unowned", "~ HorizontalPodAutoscaler whole, unowned", "~ PodDisruptionBudget whole, unowned",
 				"averageUtilization 70 → 80",
 			},
@@ -55,14 +55,14 @@ func TestAdoption(t *testing.T) {
 		},
 		"stateful": {
 			install: applied("adopt/stateful.yaml"),
-			says:    []string{"it would take over 3 objects; no pod restarts", "~ StatefulSet stateful, unowned", "~ Service stateful-headless, unowned"},
+			says:    []string{"would take over 3 objects; no pod restarts", "~ StatefulSet stateful, unowned", "~ Service stateful-headless, unowned"},
 			kinds:   "statefulset service service/stateful-headless",
 		},
 		"helmed": {
 			install: func(t *testing.T, u *user) { u.helm(t, "adopt/chart", "helmed") },
 			flags:   "--release helmed",
 			says: []string{
-				"it would take over 2 objects; no pod restarts", `~ Deployment helmed, part of Helm release "helmed"`, `~ Service helmed, part of Helm release "helmed"`,
+				"would take over 2 objects; no pod restarts", `~ Deployment helmed, part of Helm release "helmed"`, `~ Service helmed, part of Helm release "helmed"`,
 				"! ConfigMap helmed-banner of the Helm release is not rendered: it stays as it is",
 			},
 			kinds: "deployment service",
@@ -89,7 +89,7 @@ func TestAdoption(t *testing.T) {
 				adopting.restarted.Add(1)
 				t.Errorf("%s of before does not run any more", ended)
 			}
-			assert.Contains(t, u.must(t, 0, adopt), "nothing to take over: the existing objects are its own", "afterwards")
+			assert.Contains(t, u.must(t, 0, adopt), "nothing to take over: the existing objects are its own already", "afterwards")
 		})
 	}
 	leaveAdoption(t)

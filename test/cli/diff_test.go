@@ -37,7 +37,7 @@ func TestDiffAgainstTheCluster(t *testing.T) {
 	}{
 		{"kubectl appservice diff -f app.yaml --live", 0, []string{nothing}, ""},
 		{"sed 's/nginx:1.27/nginx:1.28/; s/port: 80/port: 81/' app.yaml | kubectl appservice diff -f - --live", 1,
-			[]string{"; pods WILL restart\n  ! pods of Deployment web WILL restart\n  ! Service web: port 80 goes away\n"}, ""},
+			[]string{"; pods WILL restart\n  ! pods of Deployment web WILL restart\n  ! Service web: port 80 is removed\n"}, ""},
 		{"sed 's/name: web/name: other/' app.yaml | kubectl appservice diff -f - --live", 1, []string{"/other: 4 objects change; no pod restarts\n", "  + Deployment other\n"}, ""},
 		{"kubectl appservice diff web --chart next", 1, []string{restarts}, ""},
 		{"kubectl appservice diff -A --chart next", 1, []string{" restart pods\n", restarts}, ""},

@@ -39,7 +39,7 @@ func TestHistoryAndUndo(t *testing.T) {
 			t.Errorf("%s says %q, and the image is %s then", dry, said, image())
 		}
 	}
-	if got := u.run(t, "kubectl appservice undo web </dev/null", nil); got.code != 2 || !strings.Contains(got.stderr, "nothing was written: nobody can be asked") || image() != "nginx:1.28" {
+	if got := u.run(t, "kubectl appservice undo web </dev/null", nil); got.code != 2 || !strings.Contains(got.stderr, "nothing was written: stdin is not a terminal") || image() != "nginx:1.28" {
 		t.Errorf("nobody was asked: %d, %s", got.code, got.stderr)
 	}
 	if said := u.must(t, 0, "kubectl appservice undo web --yes"); !strings.Contains(said, "appservice/web has the spec of revision 1 again") || image() != before {
@@ -72,7 +72,7 @@ func TestUndoAndReleaseTasks(t *testing.T) {
 	u.must(t, 0, "kubectl get appservice web -o json | sed 's/\"size\": [0-9]*/\"size\": 7/' > larger-web.yaml")
 	assert.Contains(t, u.must(t, 1, "kubectl appservice diff -f larger-web.yaml --live"), "    the release task does not run\n")
 
-	const rests = "its release task does not run again (--run-task runs it); what a task has done, as the migration of a database, is not undone"
+	const rests = "the release task does not run again (--run-task runs it); what a task has done, as the migration of a database, is not undone"
 	assert.Contains(t, u.must(t, 0, "kubectl appservice undo web --dry-run=server"), rests)
 	assert.Empty(t, skipped())
 	assert.Contains(t, u.must(t, 0, "kubectl appservice undo web --yes"), rests)

@@ -105,7 +105,7 @@ func TestValidateSaysWhatTheAPIServerSays(t *testing.T) {
 		"labels that are a list":         {strings.Replace(head, "name: web", "name: web, labels: [a]", 1), "metadata: Invalid value: json: cannot unmarshal array into Go struct field ObjectMeta.labels"},
 		"an annotation that is a number": {strings.Replace(head, "name: web", "name: web, annotations: {a: 7}", 1), "metadata: Invalid value: json: cannot unmarshal number into Go struct field ObjectMeta.annotations"},
 		"an owner without a name":        {strings.Replace(head, "name: web", "name: web, ownerReferences: [{apiVersion: v1, kind: Secret, uid: a}]", 1), "metadata.ownerReferences[0].name: Required value"},
-		"another version":                {strings.Replace(head, "/v1", "/v2", 1), "no matches for kind \"AppService\" in version \"app.example.com/v2\": there is app.example.com/v1 AppJob, app.example.com/v1 AppService"},
+		"another version":                {strings.Replace(head, "/v1", "/v2", 1), "no matches for kind \"AppService\" in version \"app.example.com/v2\": the served version is app.example.com/v1 AppJob, app.example.com/v1 AppService"},
 		"a kind that is none":            {strings.Replace(head, "AppService", "AppServices", 1), "no matches for kind \"AppServices\""},
 	} {
 		t.Run(name, func(t *testing.T) {

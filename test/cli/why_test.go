@@ -119,8 +119,8 @@ func TestWhySaysWhatIsHeldBackAndWhereValuesComeFrom(t *testing.T) {
 func TestWhySaysThatNobodyLooked(t *testing.T) {
 	u := newUser(t, cluster.Namespace(t))
 	u.applyFile(t, "testdata/app.yaml")
-	assert.Contains(t, u.must(t, 1, "kubectl appservice why web"), "no operator has written its status yet")
-	assert.Contains(t, u.must(t, 0, "kubectl appservice status"), "no operator has reconciled it yet")
+	assert.Contains(t, u.must(t, 1, "kubectl appservice why web"), "no operator has written the status yet")
+	assert.Contains(t, u.must(t, 0, "kubectl appservice status"), "no operator has reconciled this resource yet")
 	for line, words := range map[string]string{
 		"kubectl appservice why nobody":                "there is no appservice/nobody in namespace " + u.namespace,
 		"kubectl appservice why deployment/web":        "Deployment is not a kind of the operator",

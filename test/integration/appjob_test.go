@@ -94,7 +94,7 @@ func TestAnAppJobThatFails(t *testing.T) {
 	namespace, _ := cluster.ManagedNamespace(t)
 	job := appJob(namespace, map[string]any{"image": "report:1", "retries": int64(0), "podAnnotations": map[string]any{"script.kwok.x-k8s.io/status": failed}})
 	cluster.Create(t, job)
-	tells(t, job, v1.ReasonJobFailed, `Job report-… failed, its tries are used up (BackoffLimitExceeded): container "app" ended with exit code 3: panic: no database`)
+	tells(t, job, v1.ReasonJobFailed, `Job report-… failed after all attempts (BackoffLimitExceeded): container "app" ended with exit code 3: panic: no database`)
 
 	set(t, job, "podAnnotations", map[string]any{"corrected": "true"})
 	becomesReady(t, job)

@@ -42,14 +42,14 @@ func TestATargetNeedsARequest(t *testing.T) {
 	}{
 		"nothing is requested": {
 			change: func(s *v1.AppServiceSpec) {},
-			stuck:  `container "app" requests no cpu`,
+			stuck:  `container "app" has no cpu`,
 		},
 		"a sidecar requests nothing": {
 			change: func(s *v1.AppServiceSpec) {
 				s.Resources = cpuRequest()
 				s.Sidecars = []corev1.Container{{Name: "proxy", Image: "proxy:1"}}
 			},
-			stuck: `container "proxy" requests no cpu`,
+			stuck: `container "proxy" has no cpu`,
 		},
 		"there is a limit": {
 			change: func(s *v1.AppServiceSpec) {
@@ -65,7 +65,7 @@ func TestATargetNeedsARequest(t *testing.T) {
 				s.Resources = cpuRequest()
 				s.Autoscaling.TargetCPUUtilizationPercentage, s.Autoscaling.TargetMemoryUtilizationPercentage = ptr.To[int32](80), ptr.To[int32](80)
 			},
-			warns: `Warning: one target of several does nothing: container "app" requests no memory`,
+			warns: `Warning: the memory target is ignored (other targets still scale): container "app" has no memory request`,
 		},
 	}
 	for name, test := range tests {

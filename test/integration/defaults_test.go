@@ -184,7 +184,7 @@ func TestAChangeOfDefaultsGoesInTurnsAndIsHalted(t *testing.T) {
 				touched++
 			}
 			for _, problem := range app.Status.Problems {
-				if problem.Reason == v1.ReasonRolloutHeldBack && strings.Contains(problem.Message, "is halted, because") && strings.Contains(problem.Message, "appservice-defaults") {
+				if problem.Reason == v1.ReasonRolloutHeldBack && strings.Contains(problem.Message, "is halted: ") && strings.Contains(problem.Message, "appservice-defaults") {
 					held++
 				}
 			}

@@ -93,7 +93,7 @@ var troubleRows = map[string]trouble{
 	},
 	"pods that no node takes": {
 		change: func(s *v1.AppServiceSpec) { s.NodeSelector = map[string]v1.Label{"disk": "fast"} },
-		reason: v1.ReasonUnschedulable, message: []string{"no node can take the pod", "other labels than spec.nodeSelector"}, hint: "spec.nodeSelector",
+		reason: v1.ReasonUnschedulable, message: []string{"no node can run the pod", "match spec.nodeSelector"}, hint: "spec.nodeSelector",
 	},
 	"a quota that is used up": {
 		hinder: func(t *testing.T, app *v1.AppService) { noPods(t, app.Namespace) },

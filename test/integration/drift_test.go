@@ -61,7 +61,7 @@ func TestAnObjectThatHangsInDeletionIsWaitedFor(t *testing.T) {
 		harness.Eventually(t, kind+" is waited for", func() error {
 			get(t, app, app)
 			ready := meta.FindStatusCondition(app.Status.Conditions, v1.ConditionReady)
-			if ready.Reason != v1.ReasonPending || !strings.Contains(ready.Message, kind+" (held by finalizer example.com/hold)") {
+			if ready.Reason != v1.ReasonPending || !strings.Contains(ready.Message, kind+" (blocked by finalizer example.com/hold)") {
 				return fmt.Errorf("Ready is %s: %s", ready.Reason, ready.Message)
 			}
 			return want("stalled", meta.IsStatusConditionTrue(app.Status.Conditions, v1.ConditionStalled), false)

@@ -38,7 +38,7 @@ func TestAnObjectThatIsMalformedIsTheFaultOfTheChart(t *testing.T) {
 				if ready == nil || len(app.Status.Problems) != 1 {
 					return want("problems", len(app.Status.Problems), 1)
 				}
-				blamed := test.reason == v1.ReasonAPITooOld || strings.HasPrefix(ready.Message, "a mistake in chart appservice ")
+				blamed := test.reason == v1.ReasonAPITooOld || strings.HasPrefix(ready.Message, "bug in chart appservice ")
 				return want(ready.Message, blamed && strings.Contains(ready.Message, test.says) && ready.Reason == test.reason &&
 					strings.Contains(app.Status.Problems[0].Hint, "maintainers"), true)
 			})

@@ -186,14 +186,14 @@ func TestASizeThatIsChangedUnderAutoscalingIsToldToHaveNoEffect(t *testing.T) {
 		problem  string // the end of the message, "" for none
 	}{
 		{func(*v1.AppServiceSpec) {}, 2, ""},
-		{func(spec *v1.AppServiceSpec) { spec.Size = ptr.To[int32](5) }, 2, "it started with 2"},
+		{func(spec *v1.AppServiceSpec) { spec.Size = ptr.To[int32](5) }, 2, "autoscaling started with 2"},
 		{func(spec *v1.AppServiceSpec) { spec.Size = ptr.To[int32](2) }, 2, ""},
-		{func(spec *v1.AppServiceSpec) { spec.Size = ptr.To[int32](5) }, 2, "it started with 2"},
+		{func(spec *v1.AppServiceSpec) { spec.Size = ptr.To[int32](5) }, 2, "autoscaling started with 2"},
 		{func(spec *v1.AppServiceSpec) { spec.Autoscaling = nil }, 5, ""},
 		{func(spec *v1.AppServiceSpec) {
 			spec.Autoscaling = &v1.Autoscaling{MaxReplicas: 9, Behavior: noScaleDown()}
 		}, 5, ""},
-		{func(spec *v1.AppServiceSpec) { spec.Size = ptr.To[int32](2) }, 5, "it started with 5"},
+		{func(spec *v1.AppServiceSpec) { spec.Size = ptr.To[int32](2) }, 5, "autoscaling started with 5"},
 	}
 	for i, step := range steps {
 		cluster.Change(t, app, func(app *v1.AppService) { step.change(&app.Spec) })

@@ -293,7 +293,7 @@ func TestARotationReachesPodsOfAReleaseThatWaits(t *testing.T) {
 	manager := cluster.Manager(t, namespace, func(options *operator.Options, _ *harness.Requests) {
 		options.ChartDir, options.MaxFailedRollouts = in.dir, 0
 	})
-	heldBack(t, app, "is halted, because")
+	heldBack(t, app, "is halted: ")
 	manager.Rest(t)
 	before := generatedOf(t, app)
 	deleteKey(t, before.DeepCopy(), "KEY")
@@ -305,7 +305,7 @@ func TestARotationReachesPodsOfAReleaseThatWaits(t *testing.T) {
 	manager.Rest(t)
 	assert.NotEqual(t, before.Data["KEY"], generatedOf(t, app).Data["KEY"])
 	assert.Equal(t, before.Data["PASSWORD"], generatedOf(t, app).Data["PASSWORD"])
-	heldBack(t, app, "is halted, because")
+	heldBack(t, app, "is halted: ")
 }
 
 // The program is killed with SIGKILL at each write of an install: the first values are the last ones.

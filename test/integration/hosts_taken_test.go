@@ -185,7 +185,7 @@ func TestAGrantWritesBesideWhoServes(t *testing.T) {
 	cluster.Ready(t, waiting)
 	hasHost(t, waiting, host)
 	refused := cluster.Condition(t, serving, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonPolicyViolation)
-	if !strings.Contains(refused.Message, "granted to others") {
+	if !strings.Contains(refused.Message, "granted to other namespaces") {
 		t.Errorf("message: %s", refused.Message)
 	}
 	hasHost(t, serving, host)

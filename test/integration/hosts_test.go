@@ -46,7 +46,7 @@ func TestWhoServesAHostKeepsIt(t *testing.T) {
 		app.Spec.Ingress, app.Spec.Image = ingressOf(host, "/login"), "nginx:1.27"
 	})
 	condition := cluster.Condition(t, older, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonHostConflict)
-	if !strings.Contains(condition.Message, host+"/login is served from another namespace") || strings.Contains(condition.Message, two) {
+	if !strings.Contains(condition.Message, host+"/login is already used by another namespace") || strings.Contains(condition.Message, two) {
 		t.Errorf("message: %s", condition.Message)
 	}
 	assert.NoError(t, want("image of who has to wait for the host", deployment(t, older).Spec.Template.Spec.Containers[0].Image, "nginx:1.27"))

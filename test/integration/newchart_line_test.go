@@ -126,7 +126,7 @@ func TestOneTenantDoesNotHoldUpAChart(t *testing.T) {
 	})
 	takes(t, app, 31)
 	cluster.Ready(t, app)
-	heldBack(t, notTouched(t, tenant, count), "is halted, because")
+	heldBack(t, notTouched(t, tenant, count), "is halted: ")
 }
 
 // notTouched returns an AppService of several that has its first release, once two others have not.
@@ -189,7 +189,7 @@ func TestWhatIsHeldBackIsRestartedByItsUser(t *testing.T) {
 	cluster.Manager(t, namespace, func(options *operator.Options, _ *harness.Requests) {
 		options.ChartDir, options.MaxFailedRollouts = in.dir, 0
 	})
-	heldBack(t, app, "is halted, because")
+	heldBack(t, app, "is halted: ")
 	heldBack(t, unfit, "no more")
 	apps := []*v1.AppService{app, unfit}
 	restarted := func(what string, generations map[string]int64) {

@@ -96,7 +96,7 @@ func TestAHaltedChartGoesOnOnRequest(t *testing.T) {
 				touched, digest = touched+1, app.Status.Release.ChartDigest
 			}
 			for _, problem := range app.Status.Problems {
-				if problem.Reason == v1.ReasonRolloutHeldBack && strings.Contains(problem.Message, "is halted, because") {
+				if problem.Reason == v1.ReasonRolloutHeldBack && strings.Contains(problem.Message, "is halted: ") {
 					held++
 				}
 			}
@@ -122,7 +122,7 @@ func TestWhatIsHeldBackIsRepaired(t *testing.T) {
 	cluster.Manager(t, namespace, func(options *operator.Options, _ *harness.Requests) {
 		options.ChartDir = chartWith(t, "templates/refused.yaml", `{{ fail "no more" }}`)
 	})
-	eventually(t, app, v1.ReasonRenderFailed, "the release before stays")
+	eventually(t, app, v1.ReasonRenderFailed, "the previous release stays")
 	cluster.Delete(t, &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "web"}})
 	eventually(t, app, v1.ReasonDriftCorrected, "create Service web")
 	cluster.Ready(t, app)

@@ -44,7 +44,7 @@ func TestNoClusterRoleAndNoOption(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		want := `which templates/servicemonitor.yaml renders: install it with the right monitoring (config/rights/monitoring)`
+		want := `which templates/servicemonitor.yaml renders: install the operator with the right monitoring (config/rights/monitoring)`
 		if condition.Reason != v1.ReasonMissingRights || !strings.HasSuffix(condition.Message, want) {
 			return fmt.Errorf("Ready is %s %s: %s", condition.Status, condition.Reason, condition.Message)
 		}

@@ -33,7 +33,7 @@ func TestALoadBalancerThatCannotBeHad(t *testing.T) {
 	app.Spec.Service = &v1.Service{Type: corev1.ServiceTypeLoadBalancer, ServiceSettings: v1.ServiceSettings{LoadBalancerClass: ptr.To(harness.NobodysBalancers)}}
 	cluster.Create(t, app)
 	condition := cluster.Condition(t, app, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonLoadBalancerPending)
-	if !strings.Contains(condition.Message, "Service web: no load balancer has given it an address") {
+	if !strings.Contains(condition.Message, "Service web: no load balancer has assigned an address") {
 		t.Errorf("it says %s", condition.Message)
 	}
 	service := &corev1.Service{}
@@ -65,7 +65,7 @@ func TestARouteThatNobodyLooksAt(t *testing.T) {
 	app.Spec.Route = &v1.Route{ParentRefs: []v1.RouteParent{{Name: harness.NobodysGateway}}, Hostnames: []string{namespace + ".example.com"}}
 	cluster.Create(t, app)
 	condition := cluster.Condition(t, app, v1.ConditionStalled, metav1.ConditionTrue, v1.ReasonRouteNotAccepted)
-	if !strings.Contains(condition.Message, "HTTPRoute web: no controller has looked at it") {
+	if !strings.Contains(condition.Message, "HTTPRoute web: the route is not accepted") {
 		t.Errorf("it says %s", condition.Message)
 	}
 }

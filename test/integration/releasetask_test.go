@@ -313,7 +313,7 @@ func TestAReturnAfterAReleaseTask(t *testing.T) {
 	})
 	harness.Eventually(t, "it says why it is kept", func() error {
 		condition := cluster.Condition(t, app, v1.ConditionReady, "False", v1.ReasonImageNotFound)
-		if text := fmt.Sprint(condition.Message, app.Status.Problems); !strings.Contains(text, "its task ran, and spec.onFailure.afterTask is not set") {
+		if text := fmt.Sprint(condition.Message, app.Status.Problems); !strings.Contains(text, "the release task ran, and spec.onFailure.afterTask is not set") {
 			return errors.New(text)
 		}
 		return nil

@@ -175,7 +175,7 @@ func TestAReleaseThatFailsIsKept(t *testing.T) {
 	notThere(&never.Spec)
 	never.Spec.Ports[0].NodePort = nil
 	cluster.Create(t, never)
-	kept(never, "it is kept: no release that was Ready is recorded", 1)
+	kept(never, "the failed release is kept: no release that was Ready is recorded", 1)
 
 	app := returning(namespace, "web")
 	app.Spec.Ports[0].NodePort = nil
@@ -187,7 +187,7 @@ func TestAReleaseThatFailsIsKept(t *testing.T) {
 		notThere(&app.Spec)
 		app.Spec.TerminationGracePeriodSeconds = nil
 	})
-	kept(app, "it is kept: against the platform's policy: ", 2)
+	kept(app, "the failed release is kept: violates the platform's policy: ", 2)
 }
 
 // The number of replicas is the autoscaler's, or that of the spec, before and after.
@@ -254,7 +254,7 @@ func TestAChartThatFailsIsTakenBackAndHalted(t *testing.T) {
 				switch {
 				case strings.Contains(problem.Message, "release 2 failed, release 1 runs again"):
 					back++
-				case strings.Contains(problem.Message, "is halted, because"):
+				case strings.Contains(problem.Message, "is halted: "):
 					halted++
 				}
 			}
@@ -343,7 +343,7 @@ func deletesAsTold(t *testing.T, app *v1.AppService) {
 	t.Helper()
 	harness.Eventually(t, "the status names the pod", func() error {
 		condition, err := now(t, app, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonReturnedToRelease)
-		if err == nil && !strings.Contains(condition.Message, "that is not ready either: pod web-1") {
+		if err == nil && !strings.Contains(condition.Message, "the earlier release is not ready either: pod web-1") {
 			err = fmt.Errorf("the message is %q", condition.Message)
 		}
 		if err == nil && !slices.ContainsFunc(app.Status.Problems, func(p v1.Problem) bool { return strings.Contains(p.Hint, "delete pod web-1") }) {

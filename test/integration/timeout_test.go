@@ -47,7 +47,7 @@ func TestRequestsThatAreNeverAnswered(t *testing.T) {
 	cluster.CreateReady(t, harness.Seed(works, "web"))
 	for _, app := range stuck {
 		ready := cluster.Condition(t, app, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonInstallFailed)
-		if !strings.Contains(ready.Message, "the API server did not answer in time") {
+		if !strings.Contains(ready.Message, "the API server did not respond in time") {
 			t.Errorf("%s says %s", app.Name, ready.Message)
 		}
 	}

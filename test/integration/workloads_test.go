@@ -99,8 +99,8 @@ func TestPodsOfEachKindAreDiagnosed(t *testing.T) {
 		quota            bool
 		reason, message  string
 	}{
-		"a Job that fails":             {jobTemplate, failed, false, v1.ReasonJobFailed, `Job migrate failed, its tries are used up (BackoffLimitExceeded): container "app" ended with exit code 3: panic: no database`},
-		"a CronJob whose run fails":    {cronJobTemplate, failed, false, v1.ReasonJobFailed, `the last run of CronJob backup did not succeed, Job backup-…: container "app" ended with exit code 3: panic: no database`},
+		"a Job that fails":             {jobTemplate, failed, false, v1.ReasonJobFailed, `Job migrate failed after all attempts (BackoffLimitExceeded): container "app" ended with exit code 3: panic: no database`},
+		"a CronJob whose run fails":    {cronJobTemplate, failed, false, v1.ReasonJobFailed, `the last run of CronJob backup failed (Job backup-…): container "app" ended with exit code 3: panic: no database`},
 		"a Job whose image is missing": {jobTemplate, noImage, false, v1.ReasonImageNotFound, `Job migrate: image "x:1" cannot be pulled: the registry does not have it`},
 		"a StatefulSet without image":  {statefulSetTemplate, noImage, false, v1.ReasonImageNotFound, `image "x:1" cannot be pulled: the registry does not have it`},
 		"a StatefulSet without quota":  {statefulSetTemplate, "", true, v1.ReasonQuotaExceeded, `no more pods: ResourceQuota "none" is used up`},
@@ -169,7 +169,7 @@ func TestAPodThatHoldsUpALaterVersionIsTold(t *testing.T) {
 	before := widget.DeepCopy()
 	unstructured.RemoveNestedField(widget.Object, "spec", "script")
 	cluster.Patch(t, widget, client.MergeFrom(before))
-	tells(t, widget, v1.ReasonImageNotFound, `pod db-0 of an earlier version holds up the present one: image "x:1" cannot be pulled`)
+	tells(t, widget, v1.ReasonImageNotFound, `pod db-0 of an earlier version blocks the rollout: image "x:1" cannot be pulled`)
 	cluster.Delete(t, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "db-0"}})
 	harness.Eventually(t, "nothing is wrong any more", func() error {
 		problems, err := problemsOf(t, widget)

@@ -109,7 +109,7 @@ var _ = register(vectors{
 			}
 		},
 		does:  changes(`spec: {ttl: 1m}`),
-		guard: "the admission policy for lifetimes", words: []string{"You may not delete it"},
+		guard: "the admission policy for lifetimes", words: []string{"you do not have that right"},
 		harm: func(s *scene) error {
 			app := s.app()
 			err := cluster.Client.Get(s.Context(), client.ObjectKeyFromObject(app), app)
@@ -119,11 +119,11 @@ var _ = register(vectors{
 			return cmp.Or(err, errors.New("it lives on"))
 		},
 	},
-	"a ServiceMonitor without the right": makes(`{ports: [{port: 80}], monitoring: {enabled: true}}`, "spec.monitoring.enabled asks for kind ServiceMonitor, and you may not create servicemonitors.monitoring.coreos.com"),
-	"an HTTPRoute without the right":     makes(`{ports: [{port: 80}], route: {parentRefs: [{name: a}]}}`, "spec.route asks for kind HTTPRoute, and you may not create httproutes.gateway.networking.k8s.io"),
-	"a ListenerSet without the right":    with(makes(`{ports: [{port: 80}], route: {parentRefs: [{name: a}], hostnames: [a.example.com], tls: {issuer: a}}}`, "spec.route.tls asks for kind ListenerSet, and you may not create listenersets.gateway.networking.k8s.io"), makesRoutes),
-	"a GRPCRoute without the right":      with(makes(`{ports: [{port: 80}], route: {kind: GRPCRoute, parentRefs: [{name: a}]}}`, "spec.route asks for kind GRPCRoute, and you may not create grpcroutes.gateway.networking.k8s.io"), makesRoutes),
-	"a ScaledObject without the right":   makes(`autoscaling: {maxReplicas: 2, triggers: [{type: cron, metadata: {start: 0 6 * * *, end: 0 20 * * *, timezone: UTC, desiredReplicas: "2"}}]}`, "spec.autoscaling.triggers asks for kind ScaledObject, and you may not create scaledobjects.keda.sh"),
+	"a ServiceMonitor without the right": makes(`{ports: [{port: 80}], monitoring: {enabled: true}}`, "spec.monitoring.enabled requires kind ServiceMonitor, and you may not create servicemonitors.monitoring.coreos.com"),
+	"an HTTPRoute without the right":     makes(`{ports: [{port: 80}], route: {parentRefs: [{name: a}]}}`, "spec.route requires kind HTTPRoute, and you may not create httproutes.gateway.networking.k8s.io"),
+	"a ListenerSet without the right":    with(makes(`{ports: [{port: 80}], route: {parentRefs: [{name: a}], hostnames: [a.example.com], tls: {issuer: a}}}`, "spec.route.tls requires kind ListenerSet, and you may not create listenersets.gateway.networking.k8s.io"), makesRoutes),
+	"a GRPCRoute without the right":      with(makes(`{ports: [{port: 80}], route: {kind: GRPCRoute, parentRefs: [{name: a}]}}`, "spec.route requires kind GRPCRoute, and you may not create grpcroutes.gateway.networking.k8s.io"), makesRoutes),
+	"a ScaledObject without the right":   makes(`autoscaling: {maxReplicas: 2, triggers: [{type: cron, metadata: {start: 0 6 * * *, end: 0 20 * * *, timezone: UTC, desiredReplicas: "2"}}]}`, "spec.autoscaling.triggers requires kind ScaledObject, and you may not create scaledobjects.keda.sh"),
 })
 
 // refersTo is a vector that refers to an object called db of an administrator.

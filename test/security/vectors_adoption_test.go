@@ -26,12 +26,12 @@ var updatesAll = []rbacv1.PolicyRule{{
 var _ = register(vectors{
 	"another's Deployment is adopted": {
 		prepare: trusted, does: adopts(nil), harm: pods(mine),
-		guard: "the admission policy for adoption", words: []string{"You may not do that with configmaps in this namespace"},
+		guard: "the admission policy for adoption", words: []string{"update and delete configmaps"},
 	},
 	"another's Deployment is adopted, to be deleted, by whoever may only update it": {
 		may:     []rbacv1.PolicyRule{{APIGroups: updatesAll[0].APIGroups, Resources: updatesAll[0].Resources, Verbs: []string{"get", "update"}}},
 		prepare: trusted, does: adopts(nil), harm: pods(mine),
-		guard: "the admission policy for adoption", words: []string{"the right to update and delete each kind"},
+		guard: "the admission policy for adoption", words: []string{"requires the right to update and delete"},
 	},
 	"another's Deployment is adopted by an annotation that is added": {
 		prepare: func(s *scene) {
@@ -43,7 +43,7 @@ var _ = register(vectors{
 			return s.tenant.Patch(s.Context(), app, client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"annotations":{"`+v1.AnnotationAdopt+`":"true","`+v1.AnnotationAdoptRestart+`":"true"}}}`)))
 		},
 		harm:  pods(mine),
-		guard: "the admission policy for adoption", words: []string{"You may not do that with"},
+		guard: "the admission policy for adoption", words: []string{"You do not have that right"},
 	},
 	"the spec of one who may adopt is changed to adopt more": {
 		prepare: func(s *scene) {
@@ -54,7 +54,7 @@ var _ = register(vectors{
 		},
 		does:  changes(`spec: {config: {environment: {A: mine}}}`),
 		harm:  is("app-config", func(c *corev1.ConfigMap) bool { return c.Data["A"] == "mine" }),
-		guard: "the admission policy for adoption", words: []string{"You may not do that with"},
+		guard: "the admission policy for adoption", words: []string{"You do not have that right"},
 	},
 	"the records of another's Helm release are deleted by adoption": {
 		may: updatesAll,
@@ -66,7 +66,7 @@ var _ = register(vectors{
 			s.make(s.namespace, record)
 		},
 		does: adopts(map[string]string{v1.AnnotationAdoptRelease: "precious"}), harm: pods(mine),
-		guard: "the admission policy for adoption", words: []string{"records of Helm release precious", "you may not delete secrets"},
+		guard: "the admission policy for adoption", words: []string{"records of Helm release precious", "requires the right to delete secrets"},
 	},
 })
 

@@ -67,7 +67,7 @@ var _ = register(vectors{
 		},
 		harm:  is("app", func(d *appsv1.Deployment) bool { return len(d.Spec.Template.Spec.Tolerations) > 0 }),
 		guard: "the bound of what aliases repeat", fixed: "read, they took 1.4 GB, three times the manager's limit", reason: v1.ReasonDefaultsInvalid,
-		words: []string{"what its aliases (as *name) repeat", "65536 bytes"},
+		words: []string{"its aliases (as *name) expanded", "65536 bytes"},
 	},
 	"a status of a megabyte, and an expression that compares all of it": {
 		may: []rbacv1.PolicyRule{{APIGroups: []string{appsv1.GroupName}, Resources: []string{"deployments", "deployments/status"}, Verbs: []string{"get", "patch"}}},
@@ -78,7 +78,7 @@ var _ = register(vectors{
 			return s.compares(1 << 20)
 		},
 		guard: "expressions have a length and a cost, and messages are cut", fixed: "these bounds are part of the program: without them, one look takes seconds",
-		seen: says("it costs too much"), harm: overlongStatus,
+		seen: says("too expensive"), harm: overlongStatus,
 	},
 	"an expression that compares each condition with all others": {
 		may: []rbacv1.PolicyRule{{APIGroups: []string{appsv1.GroupName}, Resources: []string{"deployments", "deployments/status"}, Verbs: []string{"get", "patch"}}},
@@ -89,7 +89,7 @@ var _ = register(vectors{
 			return s.compares(40 << 10)
 		},
 		guard: "what an expression may cost", fixed: "the limit is part of the program: without it, one evaluation takes seconds",
-		seen: says("it costs too much"), harm: overlongStatus,
+		seen: says("too expensive"), harm: overlongStatus,
 	},
 })
 

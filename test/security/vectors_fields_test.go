@@ -25,14 +25,14 @@ var _ = register(vectors{
 		harm: is("app", func(d *appsv1.Deployment) bool {
 			return d.Spec.Template.Labels["batch.kubernetes.io/job-name"] == "trusted"
 		}),
-		guard: "a rule of the CRD, and a hook on rendered objects", words: []string{"spec.podLabels must not have"}, fixed: noReserved,
+		guard: "a rule of the CRD, and a hook on rendered objects", words: []string{"spec.podLabels: key "}, fixed: noReserved,
 	},
 	"labels that select the pods of another AppService": {
 		does: applies(`podLabels: {app.kubernetes.io/instance: trusted}`),
 		harm: is("app", func(d *appsv1.Deployment) bool {
 			return d.Spec.Template.Labels["app.kubernetes.io/instance"] == "trusted"
 		}),
-		guard: "a rule of the CRD, and the chart", words: []string{"spec.podLabels must not have"},
+		guard: "a rule of the CRD, and the chart", words: []string{"spec.podLabels: key "},
 		fixed: "without the rule the chart sets the label a second time, which no object can have",
 	},
 	"labels that select the pods of another AppService, by podTemplate": {
@@ -40,7 +40,7 @@ var _ = register(vectors{
 		harm: is("app", func(d *appsv1.Deployment) bool {
 			return d.Spec.Template.Labels["app.kubernetes.io/instance"] == "trusted"
 		}),
-		guard: "a rule of the CRD, and the operator", words: []string{"spec.podTemplate.metadata.labels must not have"},
+		guard: "a rule of the CRD, and the operator", words: []string{"spec.podTemplate.metadata.labels: key "},
 		fixed: "without the rule the operator refuses the same labels, since other kinds have no such rule",
 	},
 	"a node port that another Service holds": {

@@ -36,7 +36,7 @@ var _ = register(vectors{
 			return s.tenant.Create(s.Context(), app)
 		},
 		harm: pods(takesGenerated), guard: "the admission policy for adoption",
-		words: []string{"Secret app-generated taken over, if one was left, with its values", "get, update and delete secrets"},
+		words: []string{"adopts Secret app-generated with its values", "get, update and delete secrets"},
 	},
 	"the marks of generated values are forged, so that they are made again": {
 		may: writesSecrets,

@@ -67,7 +67,7 @@ var _ = register(vectors{
 		`PersistentVolumeClaim "pgdata-app-0" exists and is not its own`, is("app", anything[*appsv1.StatefulSet])),
 	"a claim that another AppService would take for that of its replica": ruledOut(`claims: [{name: web-5, size: 1Mi}]`, "must not end with a number unless perReplica",
 		pods(mounts("app-web-5"))),
-	"a storage class by an annotation of a claim": ruledOut(`claims: [{name: cache, size: 1Mi, annotations: {volume.beta.kubernetes.io/storage-class: ""}}]`, "which choose the storage",
+	"a storage class by an annotation of a claim": ruledOut(`claims: [{name: cache, size: 1Mi, annotations: {volume.beta.kubernetes.io/storage-class: ""}}]`, "which select the storage",
 		is("app-cache", func(c *corev1.PersistentVolumeClaim) bool {
 			_, there := c.Annotations["volume.beta.kubernetes.io/storage-class"]
 			return there

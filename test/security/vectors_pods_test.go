@@ -44,7 +44,7 @@ var _ = register(vectors{
 	"a folder of the node":        ruled(`volumes: [{name: a, hostPath: {path: /}}]`, "hostPath is not allowed", hostPath),
 	"a capability of the app":     ruled(`security: {container: {capabilities: {add: [SYS_ADMIN]}}}`, "may only name those of Pod Security", capability("SYS_ADMIN")),
 	"no seccomp":                  ruled(`security: {pod: {seccompProfile: {type: Unconfined}}}`, "must not set seccompProfile Unconfined", unconfined),
-	"a host in a hook":            ruled(`lifecycle: {postStart: {httpGet: {host: 10.0.0.1, port: 80}}}`, "hooks call the pod itself", otherHost),
+	"a host in a hook":            ruled(`lifecycle: {postStart: {httpGet: {host: 10.0.0.1, port: 80}}}`, "hooks always call the pod itself", otherHost),
 })
 
 // rendered is a vector whose pods are below Baseline.

@@ -56,7 +56,7 @@ var _ = register(vectors{
 	"a forged record is a bomb": {
 		may: writesRecords, does: func(s *scene) error { return recordsForged(s, bomb) },
 		harm:  takes(bombed),
-		guard: "records are unpacked up to a bound, one at a time", seen: says("it has more than 8192 KiB when it is unpacked"),
+		guard: "records are unpacked up to a bound, one at a time", seen: says("has more than 8192 KiB when it is unpacked"),
 		fixed: "the bound is a constant",
 	},
 })

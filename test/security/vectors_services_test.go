@@ -26,7 +26,7 @@ var _ = register(vectors{
 	"an annotation of the workload that is the operator's": {
 		does:  applies(`workloadAnnotations: {app.example.com/pod-security: privileged}`),
 		harm:  is("app", annotated(v1.AnnotationPodSecurity)),
-		guard: "rules of the CRD, and a hook on rendered objects", words: []string{"spec.workloadAnnotations must not have"}, fixed: noReserved,
+		guard: "rules of the CRD, and a hook on rendered objects", words: []string{"spec.workloadAnnotations: key "}, fixed: noReserved,
 	},
 })
 

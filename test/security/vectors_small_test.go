@@ -33,12 +33,12 @@ var _ = register(vectors{
 	"a sidecar of root's despite the profile": {
 		does: applies(`{security: {profile: Restricted}, sidecars: [{name: b, image: b, securityContext: {runAsUser: 0}}]}`), harm: pods(anyPod),
 		guard: "the profile that the spec asks for, on rendered pods", reason: v1.ReasonPodSecurityViolation,
-		words: []string{`"restricted"`, "the spec asks for", "runAsUser"}, fixed: noProfile,
+		words: []string{`"restricted"`, "the spec requests", "runAsUser"}, fixed: noProfile,
 	},
 	"root by podTemplate despite the profile": {
 		does: applies(`{security: {profile: Restricted}, podTemplate: {spec: {securityContext: {runAsUser: 0}}}}`), harm: pods(anyPod),
 		guard: "the profile that the spec asks for, on rendered pods", reason: v1.ReasonPodSecurityViolation,
-		words: []string{`"restricted"`, "the spec asks for", "runAsUser"}, fixed: noProfile,
+		words: []string{`"restricted"`, "the spec requests", "runAsUser"}, fixed: noProfile,
 	},
 	"a Service that kube-proxy leaves out": reservedKey("commonLabels: {service.kubernetes.io/service-proxy-name: none}"),
 	"a label of Pod Security":              reservedKey("commonLabels: {pod-security.kubernetes.io/enforce: privileged}"),

@@ -50,7 +50,7 @@ func (o Options) FillFromEnvironment() (Options, error) {
 	if value := os.Getenv("NODES"); o.Nodes == 0 && value != "" {
 		count, err := strconv.Atoi(value)
 		if err != nil || count < 1 {
-			return o, fmt.Errorf("cannot use NODES=%s: it must be a number above 0", value)
+			return o, fmt.Errorf("cannot use NODES=%s: must be a number above 0", value)
 		}
 		o.Nodes = count
 	}

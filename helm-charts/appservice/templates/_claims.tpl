@@ -78,7 +78,7 @@ Refuses claims that contradict each other, or the rest of the spec.
 {{- if and (ne .field "persistence") (hasKey $taken .name) }}{{ fail (printf "%s: %s has or makes a volume of this name: rename the claim" .field (get $taken .name)) }}{{ end }}
 {{- $_ := set $taken .name .field }}
 {{- if and .perReplica (ne (include "appservice.workloadKind" $) "StatefulSet") }}{{ fail (printf "%s.perReplica needs a StatefulSet: set statefulSet to {}, or leave perReplica out" .field) }}{{ end }}
-{{- if and $.Values.ttl (not (hasKey . "retain")) }}{{ fail (printf "ttl needs %s.retain to be said: false deletes the data with the AppService, true leaves the claim behind" .field) }}{{ end }}
+{{- if and $.Values.ttl (not (hasKey . "retain")) }}{{ fail (printf "%s.retain must be set with ttl: false deletes the data with the AppService, true keeps the PersistentVolumeClaim" .field) }}{{ end }}
 {{- if .perReplica }}{{ $_ := set $retained (ne (toString .retain) "false" | toString) .field }}{{ end }}
 {{- range .mounts }}
 {{- if hasKey $paths .path }}{{ fail (printf "%s.mounts has the path of %s, %s: mount one of them elsewhere" $claim.field (get $paths .path) (quote .path)) }}{{ end }}
@@ -92,7 +92,7 @@ Refuses claims that contradict each other, or the rest of the spec.
 {{- end }}
 {{- range $field := list "podManagementPolicy" "whenScaled" }}
 {{- $said := get (default dict $.Values.statefulSet) $field }}
-{{- if and $said (hasKey $.Values.persistence $field) (ne $said (get $.Values.persistence $field)) }}{{ fail (printf "statefulSet.%s and persistence.%s say different things: leave one of them out" $field $field) }}{{ end }}
+{{- if and $said (hasKey $.Values.persistence $field) (ne $said (get $.Values.persistence $field)) }}{{ fail (printf "statefulSet.%s and persistence.%s contradict each other: leave one of them out" $field $field) }}{{ end }}
 {{- end }}
 {{- end }}
 

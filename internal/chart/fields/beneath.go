@@ -40,8 +40,8 @@ func SpecOf(kind schema.GroupVersionKind, declared *File) Place {
 
 const (
 	inEachSpec = "each spec has it"
-	fixedByUse = "it cannot be changed: each spec has to say it"
-	aboutOne   = "it is about one resource, and read from its spec alone"
+	fixedByUse = "immutable: each spec must set it"
+	aboutOne   = "the field is about one resource, and read from its spec alone"
 )
 
 // fixedOf lists the fields of Go types for which defaults have no effect, with the reason: fields that every spec has,

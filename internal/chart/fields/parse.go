@@ -86,7 +86,7 @@ func NotYAML(file string, err error) Problems {
 			line, _ = strconv.Atoi(found[1])
 			message = found[2]
 		}
-		problems = append(problems, Problem{file, line, "it is not YAML: " + message})
+		problems = append(problems, Problem{file, line, "not YAML: " + message})
 	}
 	return problems
 }
@@ -260,7 +260,7 @@ func (p *parser) kind(node *yaml.Node) {
 	k := &Kind{}
 	p.entries(node, ".kind", func(key string, value *yaml.Node) { p.decode(k, ".kind", key, value) })
 	if k.Description = strings.TrimSpace(k.Description); k.Description == "" {
-		p.report(".kind", "it needs a description: kubectl explain shows it")
+		p.report(".kind", "requires a description: kubectl explain shows it")
 	}
 	p.file.Kind = k
 }

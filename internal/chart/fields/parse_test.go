@@ -21,12 +21,12 @@ func TestEachMistakeHasItsLine(t *testing.T) {
 		"no mistake":                {"fields:\n  a: {type: string, description: x}", nil},
 		"nothing":                   {"", nil},
 		"a comment":                 {"# nothing\n", nil},
-		"no YAML":                   {"fields:\n  a: {type: string", []string{":1: it is not YAML: "}},
-		"an anchor in itself":       {"fields:\n  a: &a {type: object, description: x, properties: {b: *a}}", []string{":1: it is not YAML: anchor 'a' value contains itself"}},
+		"no YAML":                   {"fields:\n  a: {type: string", []string{":1: not YAML: "}},
+		"an anchor in itself":       {"fields:\n  a: &a {type: object, description: x, properties: {b: *a}}", []string{":1: not YAML: anchor 'a' value contains itself"}},
 		"no map":                    {"[a]", []string{":1: spec: must be a map"}},
 		"an unknown key at the top": {"fields: {}\nrequires: [a]", []string{":2: requires: unknown key: did you mean required?"}},
 		"an unknown key":            {"fields:\n  a:\n    type: string\n    desciption: x", []string{":2: spec.a: description is missing", ":4: spec.a.desciption: unknown key: did you mean description?"}},
-		"a key twice":               {"fields:\n  a: {type: string, description: x}\n  a: {type: string, description: x}", []string{`:3: it is not YAML: mapping key "a" already defined at line 2`}},
+		"a key twice":               {"fields:\n  a: {type: string, description: x}\n  a: {type: string, description: x}", []string{`:3: not YAML: mapping key "a" already defined at line 2`}},
 		"a name that templates cannot say": {
 			"fields:\n  zone-count: {type: integer, description: x}", []string{":2: spec.zone-count: a name must begin with a lower-case letter"},
 		},
@@ -116,7 +116,7 @@ func TestEachMistakeHasItsLine(t *testing.T) {
 		"a default of an unknown type": {
 			"fields:\n  a: {type: interger, description: x, default: 1}", []string{":2: spec.a.type: Unsupported value"},
 		},
-		"a kind without a description": {"kind:\n  shortNames: [a]", []string{":1: kind: it needs a description"}},
+		"a kind without a description": {"kind:\n  shortNames: [a]", []string{":1: kind: requires a description"}},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 )
 
 // ErrVast is returned for quantities whose exponent is too large to compute with.
-var ErrVast = errors.New("its exponent has more than two digits")
+var ErrVast = errors.New("the exponent has more than two digits")
 
 // Canonical returns the canonical form of a quantity. It returns ErrVast if Vast reports true.
 func Canonical(value any) (string, error) {

@@ -18,7 +18,7 @@ func (n Need) Remedy() string {
 	verbs := strings.Join(n.Verbs, ", ")
 	switch {
 	case n.Option != "":
-		return fmt.Sprintf("install it with the right %s (%s/%s)", n.Option, OptionFolder, n.Option)
+		return fmt.Sprintf("install the operator with the right %s (%s/%s)", n.Option, OptionFolder, n.Option)
 	case n.ClusterScoped:
 		return fmt.Sprintf("add %s for it to %s", verbs, ClusterRoleFile)
 	}

@@ -63,7 +63,7 @@ func TestExplain(t *testing.T) {
 		"one that the installation did not ask for": {
 			said("create", schema.GroupResource{Group: "example.com", Resource: "pails"}),
 			`the operator may not create pails of API group "example.com", which templates/bucket.yaml renders: ` +
-				`install it with the right storage (config/rights/storage)`,
+				`install the operator with the right storage (config/rights/storage)`,
 		},
 		"a kind that no template names": {
 			said("patch", schema.GroupResource{Resource: "services"}),

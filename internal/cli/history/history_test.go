@@ -153,7 +153,7 @@ func TestRecordsThatAreNotTheResourcesOrDamaged(t *testing.T) {
 	}
 	copied := secret(t, made{5, helmrelease.StatusDeployed, "1.0.0", 1, "argocd", "a"})
 	copied.Name, copied.Labels["version"] = "sh.helm.release.v1.web.v6", "6"
-	if list := listed(t, copied); len(list) != 1 || list[0].Unreadable != "it has the content of sh.helm.release.v1.web.v5" {
+	if list := listed(t, copied); len(list) != 1 || list[0].Unreadable != "has the content of sh.helm.release.v1.web.v5" {
 		t.Errorf("a record with the content of another one: %+v", list)
 	}
 	if _, err := PlanUndo(app("b"), list, 2); err == nil || !strings.Contains(err.Error(), "revision 2 cannot be read") {

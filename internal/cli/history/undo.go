@@ -47,7 +47,7 @@ func PlanUndo(resource *unstructured.Unstructured, revisions []Revision, to int)
 	case source == nil:
 		return nil, fmt.Errorf("revision %d cannot be read: %s", target.Revision, target.Unreadable)
 	case target.Spec == nil:
-		return nil, fmt.Errorf("revision %d does not say what spec it was made of: an earlier operator recorded it (helm get values %s --revision %d shows its values)",
+		return nil, fmt.Errorf("revision %d has no spec: an earlier operator recorded it (helm get values %s --revision %d shows its values)",
 			target.Revision, resource.GetName(), target.Revision)
 	case source.Source.APIVersion != resource.GetAPIVersion() || source.Source.Kind != resource.GetKind():
 		return nil, fmt.Errorf("revision %d was made of a spec of %s %s, which is not %s %s", target.Revision,
@@ -92,7 +92,7 @@ func targetOf(resource *unstructured.Unstructured, spec map[string]any, revision
 }
 
 // ErrChanged says that another writer changed the resource meanwhile, so that nothing was written.
-var ErrChanged = errors.New("it was changed meanwhile, and nothing was written: look at it, and try again")
+var ErrChanged = errors.New("the resource was changed meanwhile, and nothing was written: check it, and try again")
 
 // Write stores the spec, with the annotation that Skip sets, unless the resource has another one by now than when it
 // was read. Other changes, such as those of the operator's status, are left as they are. With dry, the API server

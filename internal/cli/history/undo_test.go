@@ -40,7 +40,7 @@ func TestWhatUndoGoesBackTo(t *testing.T) {
 		"a revision of the same spec":               {"c", 3, 3, "c", ""},
 		"a revision above the reported release":     {"c", 5, 5, "e", ""},
 		"a revision that is not kept":               {"c", 7, 0, "", "revision 7 of web is not kept: there are 1, 2, 3, 4, 5"},
-		"a revision of an earlier operator":         {"c", 1, 0, "", "revision 1 does not say what spec it was made of"},
+		"a revision of an earlier operator":         {"c", 1, 0, "", "revision 1 has no spec"},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {

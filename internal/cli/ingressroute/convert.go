@@ -128,7 +128,7 @@ func (c *conversion) certificates() {
 		c.note("spec.ingress.tls", "a route has one certificate: leave it to the Gateway, or set spec.route.tls.secretName to one for all hosts")
 		return
 	}
-	c.note("spec.route.tls", "it adds listeners to the Gateway, whose owner has to allow that (allowedListeners); remove it if the "+
+	c.note("spec.route.tls", "this adds listeners to the Gateway, whose owner must allow that (allowedListeners); remove it if the "+
 		"Gateway has a certificate for these hosts")
 }
 

@@ -22,7 +22,7 @@ const (
 	sticky    = "session persistence is not in the standard channel of the Gateway API"
 	addresses = "the Gateway API has no lists of client addresses: use the policy of your gateway; without one, everyone reaches the route"
 	rates     = "the Gateway API has no rate limits: use the policy of your gateway"
-	ofGateway = "it is set for the listener or the gateway by their owner"
+	ofGateway = "the owner of the listener or the gateway sets that"
 )
 
 // Table lists the annotations of ingress-nginx that the built-in policy allows, in its order.

@@ -40,7 +40,7 @@ func readExceptions(files fs.FS, dir string) (exceptions, error) {
 	for i, each := range list {
 		if each.About == "" || each.Reason == "" ||
 			!slices.ContainsFunc(Rules, func(r Rule) bool { return r.ID == each.Rule }) {
-			return nil, fmt.Errorf("%s: entry %d: it takes the id of a rule, about (a part of its message) and a reason",
+			return nil, fmt.Errorf("%s: entry %d: requires the id of a rule, about (a part of its message) and a reason",
 				ExceptionsFile, i+1)
 		}
 	}

@@ -25,9 +25,9 @@ func printed(t *testing.T, format string) string {
 
 func TestFormats(t *testing.T) {
 	for format, part := range map[string]string{
-		"text": "charts/web/templates/configmap.yaml:6:16: uses randAlphaNum: it is random, so no two renders are the same [random-or-time]\n    5 | data:\n",
+		"text": "charts/web/templates/configmap.yaml:6:16: uses randAlphaNum: random, so each render differs [random-or-time]\n    5 | data:\n",
 		"github": "::error file=charts/web/templates/configmap.yaml,line=6,col=16,title=random-or-time::uses randAlphaNum: " +
-			"it is random, so no two renders are the same; have the operator make a value once: annotate its Secret with app.example.com/generate: \"KEY=32\", and leave the key out\n",
+			"random, so each render differs; have the operator make a value once: annotate its Secret with app.example.com/generate: \"KEY=32\", and leave the key out\n",
 		"json": `"rule": "random-or-time"`,
 	} {
 		if got := printed(t, format); !strings.Contains(got, part) {

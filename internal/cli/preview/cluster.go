@@ -141,7 +141,7 @@ func (c *Cluster) facts(
 	}
 	err = facts.Find(draft.References, func(mention reference.Reference) (reference.State, bool, error) {
 		state, err := c.dependencies.Look(ctx, namespace, mention.Object, false)
-		forbidden, err := c.unless(err, "what pods refer to is not considered as far as it may not be read")
+		forbidden, err := c.unless(err, "objects that pods refer to are not considered if they may not be read")
 		whole = whole && (!forbidden || !mention.Content)
 		return state, !forbidden, err
 	})

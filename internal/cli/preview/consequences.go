@@ -65,7 +65,7 @@ func Consequences(old, rendered []*unstructured.Unstructured, changes []Change) 
 			add(Restarts, "%s", restarts(change))
 		}
 		for _, port := range portsThatGo(change) {
-			add(Stops, "%s: port %s goes away", key, port)
+			add(Stops, "%s: port %s is removed", key, port)
 		}
 		effect, text := fate(change)
 		if text != "" {
@@ -73,7 +73,7 @@ func Consequences(old, rendered []*unstructured.Unstructured, changes []Change) 
 		}
 	}
 	for _, host := range hostsThatGo(old, rendered) {
-		add(Stops, "host %s goes away", host)
+		add(Stops, "host %s is removed", host)
 	}
 	sortWorst(list)
 	return list
@@ -110,7 +110,7 @@ func (c Change) after() []*unstructured.Unstructured {
 func restarts(change Change) string {
 	key := kube.KeyOf(change.Old)
 	if change.New == nil {
-		return fmt.Sprintf("%s goes, with its pods", key)
+		return fmt.Sprintf("%s is deleted, with its pods", key)
 	}
 	text := fmt.Sprintf("pods of %s WILL restart", key)
 	if strategy, _, _ := unstructured.NestedString(change.New.Object, "spec", "strategy", "type"); strategy == "Recreate" {

@@ -53,13 +53,13 @@ func TestConsequences(t *testing.T) {
 		"a number of replicas":              {aDeployment, change(aDeployment, "replicas: 1", "replicas: 2"), nil},
 		"pods of another kind":              {aDeployment, change(aDeployment, "nodeName: a", "nodeName: b"), []string{"restartsPods: pods of Deployment web WILL restart"}},
 		"pods that go before others come":   {aDeployment, change(aDeployment, "nodeName: a", "nodeName: b", "replicas: 1", "strategy: {type: Recreate}"), []string{"restartsPods: pods of Deployment web WILL restart, all at once: nothing serves meanwhile"}},
-		"a workload that goes":              {aDeployment, "", []string{"restartsPods: Deployment web goes, with its pods"}},
+		"a workload that goes":              {aDeployment, "", []string{"restartsPods: Deployment web is deleted, with its pods"}},
 		"a selector":                        {aDeployment, change(aDeployment, "app: web", "app: api"), []string{`refused: refused: spec.selector.matchLabels.app of Deployment "web" cannot change from web to api: set it back, or delete the Deployment so that it is created again`}},
-		"a port that goes":                  {aService, change(aService, "port: 80", "port: 8080"), []string{"goesAway: Service web: port 80 goes away"}},
-		"a port of another protocol":        {aService, change(aService, "protocol: UDP", "protocol: TCP"), []string{"goesAway: Service web: port 53/UDP goes away"}},
+		"a port that goes":                  {aService, change(aService, "port: 80", "port: 8080"), []string{"goesAway: Service web: port 80 is removed"}},
+		"a port of another protocol":        {aService, change(aService, "protocol: UDP", "protocol: TCP"), []string{"goesAway: Service web: port 53/UDP is removed"}},
 		"a port that is called otherwise":   {aService, change(aService, "name: http", "name: web"), nil},
-		"a Service that goes":               {aService, "", []string{"goesAway: Service web: port 80 goes away", "goesAway: Service web: port 53/UDP goes away"}},
-		"a host that goes":                  {anIngress, change(anIngress, "a.example.com", "c.example.com"), []string{"goesAway: host a.example.com goes away"}},
+		"a Service that goes":               {aService, "", []string{"goesAway: Service web: port 80 is removed", "goesAway: Service web: port 53/UDP is removed"}},
+		"a host that goes":                  {anIngress, change(anIngress, "a.example.com", "c.example.com"), []string{"goesAway: host a.example.com is removed"}},
 		"a host that another object serves": {anIngress + "---\n" + change(anIngress, "name: web", "name: api"), anIngress, nil},
 		"a claim that goes":                 {aClaim, "", []string{"losesData: PersistentVolumeClaim web-data is deleted WITH ITS DATA"}},
 		"a claim that is kept":              {kept, "", []string{"stays: PersistentVolumeClaim web-data stays with its data, though nothing uses it"}},
@@ -69,17 +69,17 @@ func TestConsequences(t *testing.T) {
 		"a claim that grows":                {aClaim, change(aClaim, "1Gi", "2Gi"), nil},
 		"a Deployment in the place of a StatefulSet": {change(aSet, "metadata: {name: web}", "metadata: {name: web, annotations: {app.example.com/keeps-kind: spec.statefulSet}}"), aDeployment, []string{
 			`refused: refused: spec.statefulSet cannot be added or removed: StatefulSet "web" would have to become a Deployment, and its replicas would lose their names and what they stored: set spec.statefulSet back; or have kubectl appservice convert-workload -f FILE make of an AppService what the file says, which shows first what becomes of the data; or delete the resource and create it again`,
-			"restartsPods: StatefulSet web goes, with its pods", "stays: the claims of StatefulSet web stay with their data, though nothing uses them"}},
+			"restartsPods: StatefulSet web is deleted, with its pods", "stays: the claims of StatefulSet web stay with their data, though nothing uses them"}},
 		"a claim more of a StatefulSet":     {aSet, change(aSet, "[{metadata: {name: data}}]", "[{metadata: {name: data}}, {metadata: {name: wal}}]"), []string{`refused: refused: spec.volumeClaimTemplates of StatefulSet "web" cannot get "wal": set the claims with perReplica back (spec.claims, spec.persistence); or have kubectl appservice convert-workload -f FILE change them; or delete the StatefulSet with --cascade=orphan and, once it is there again, its pods one after the other, from the first on: they come back with all claims, none of which is deleted`}},
-		"a StatefulSet that goes":           {aSet, "", []string{"restartsPods: StatefulSet web goes, with its pods", "stays: the claims of StatefulSet web stay with their data, though nothing uses them"}},
-		"one that goes with its claims":     {change(aSet, "Retain", "Delete"), "", []string{"losesData: the claims of StatefulSet web are deleted WITH THEIR DATA", "restartsPods: StatefulSet web goes, with its pods"}},
+		"a StatefulSet that goes":           {aSet, "", []string{"restartsPods: StatefulSet web is deleted, with its pods", "stays: the claims of StatefulSet web stay with their data, though nothing uses them"}},
+		"one that goes with its claims":     {change(aSet, "Retain", "Delete"), "", []string{"losesData: the claims of StatefulSet web are deleted WITH THEIR DATA", "restartsPods: StatefulSet web is deleted, with its pods"}},
 		"one that is scaled down":           {aSet, change(aSet, "replicas: 3", "replicas: 1"), []string{"losesData: the claims of 2 pods of StatefulSet web are deleted WITH THEIR DATA"}},
 		"one that an autoscaler scales now": {aSet, change(aSet, "replicas: 3, ", ""), nil},
 		"the worst first": {
 			aService + "---\n" + aDeployment, change(aService, "port: 80", "port: 81") + "---\n" + change(aDeployment, "app: web", "app: api", "nodeName: a", "nodeName: b"),
 			[]string{
 				`refused: refused: spec.selector.matchLabels.app of Deployment "web" cannot change from web to api: set it back, or delete the Deployment so that it is created again`,
-				"restartsPods: pods of Deployment web WILL restart", "goesAway: Service web: port 80 goes away",
+				"restartsPods: pods of Deployment web WILL restart", "goesAway: Service web: port 80 is removed",
 			},
 		},
 	} {
@@ -110,21 +110,21 @@ func TestLines(t *testing.T) {
 			Outcome{Objects: objects(t, aService+"---\n"+aDeployment)},
 			Outcome{Objects: objects(t, strings.Replace(aDeployment, "nodeName: a", "nodeName: b", 1)+"---\n"+anIngress)},
 			"web: 3 objects change; pods WILL restart\n" +
-				"  ! pods of Deployment web WILL restart\n  ! Service web: port 80 goes away\n  ! Service web: port 53/UDP goes away\n" +
+				"  ! pods of Deployment web WILL restart\n  ! Service web: port 80 is removed\n  ! Service web: port 53/UDP is removed\n" +
 				"  ~ Deployment web\n      spec.template.spec.nodeName a → b; restarts pods\n  + Ingress web\n  - Service web\n", false,
 		},
 		"what the API server refuses": {
 			Outcome{Objects: objects(t, aClaim)}, Outcome{Objects: objects(t, strings.Replace(aClaim, "1Gi", "1Mi", 1))},
-			"web: 1 object changes; the upgrade will be REFUSED, and what runs stays as it is\n" +
+			"web: 1 object changes; the upgrade will be REFUSED, and the running release stays as it is\n" +
 				`  ! refused: spec.resources.requests.storage of PersistentVolumeClaim "web-data" cannot change from 1Gi to 1Mi: set it back, or delete the PersistentVolumeClaim so that it is created again, without its data` + "\n" +
 				"  ~ PersistentVolumeClaim web-data\n      spec.resources.requests.storage 1Gi → 1Mi\n", false,
 		},
-		"what can no longer be rendered": {Outcome{}, Outcome{Err: fault}, "web: will be refused\n  ! refused: no such port; what runs stays as it is\n", false},
+		"what can no longer be rendered": {Outcome{}, Outcome{Err: fault}, "web: will be refused\n  ! refused: no such port; the running release stays as it is\n", false},
 		"what could not be, either":      {Outcome{Err: fault}, Outcome{Err: fault}, "web: cannot be rendered, as before\n    no such port\n", false},
 		"what can be rendered again":     {Outcome{Err: fault}, Outcome{}, "web: can be rendered, which it could not before\n    no such port\n", false},
 		"a field that does nothing any more": {
 			Outcome{}, Outcome{Unknown: []string{"spec.a"}},
-			"web: 0 objects change; no pod restarts\n  ! the field spec.a does nothing any more: the new chart does not declare it\n", false,
+			"web: 0 objects change; no pod restarts\n  ! the field spec.a no longer has an effect: the new chart does not declare it\n", false,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -160,9 +160,9 @@ func TestTheFleetSaysTheWorstFirst(t *testing.T) {
 	const want = `4 AppServices: 4 change, 3 restart pods, 1 will be refused
     1  refused: spec.selector.matchLabels.app of Deployment "NAME" cannot change from NAME to other: set it back, or delete the Deployment so that it is created again
        shop/four
-    1  Service NAME: port 80 goes away
+    1  Service NAME: port 80 is removed
        shop/four
-    1  Service NAME: port 53/UDP goes away
+    1  Service NAME: port 53/UDP is removed
        shop/four
     3  Deployment: spec.template.spec.nodeName a → z; restarts pods
        shop/one, shop/two, shop/three

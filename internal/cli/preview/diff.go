@@ -30,7 +30,7 @@ func DiffOf(name string, before, after Outcome) *Diff {
 	d := &Diff{Name: name, Before: before, After: after}
 	switch {
 	case after.Err != nil && before.Err == nil:
-		d.Consequences = []Consequence{{Refused, fmt.Sprintf("refused: %v; what runs stays as it is", after.Err)}}
+		d.Consequences = []Consequence{{Refused, fmt.Sprintf("refused: %v; the running release stays as it is", after.Err)}}
 		return d
 	case after.Err != nil || before.Err != nil:
 		return d
@@ -75,9 +75,9 @@ func (d *Diff) Summary() string {
 	parts := []string{Plural(len(d.Changes), "object") + " " + verb(len(d.Changes))}
 	switch {
 	case d.Has(Refused):
-		return parts[0] + "; the upgrade will be REFUSED, and what runs stays as it is"
+		return parts[0] + "; the upgrade will be REFUSED, and the running release stays as it is"
 	case d.Has(Loses):
-		parts = append(parts, "DATA goes")
+		parts = append(parts, "DATA is deleted")
 	}
 	if d.Has(Restarts) {
 		parts = append(parts, "pods WILL restart")
@@ -125,7 +125,7 @@ func (d *Diff) Lines() []Line {
 	}
 	for _, field := range d.Idle {
 		lines = append(lines, Line{Consequent,
-			"  ! the field " + field + " does nothing any more: the new chart does not declare it"})
+			"  ! the field " + field + " no longer has an effect: the new chart does not declare it"})
 	}
 	for _, change := range d.Changes {
 		key := kube.KeyOf(change.Object()).String()

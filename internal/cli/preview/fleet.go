@@ -94,7 +94,7 @@ func (f *Fleet) Add(s Subject, before, after Outcome) {
 		f.note(false, "cannot be rendered, as before: "+after.Err.Error(), s.Name)
 	case after.Err != nil:
 		f.Fail++
-		f.note(true, "cannot be rendered any more: "+after.Err.Error(), s.Name)
+		f.note(true, "can no longer be rendered: "+after.Err.Error(), s.Name)
 	case before.Err != nil:
 		f.mend++
 		f.note(false, "can be rendered, which failed before: "+before.Err.Error(), s.Name)
@@ -133,7 +133,7 @@ func (f *Fleet) compare(s Subject, d *Diff) {
 	}
 	f.idle += len(d.Idle)
 	for _, field := range d.Idle {
-		f.note(false, "the field "+field+" does nothing any more: the new chart does not declare it", s.Name)
+		f.note(false, "the field "+field+" no longer has an effect: the new chart does not declare it", s.Name)
 	}
 }
 
@@ -197,7 +197,7 @@ func (f *Fleet) Summary() string {
 		count int
 		words string
 	}{
-		{f.Refused, "will be refused"}, {f.Fail, "cannot be rendered any more"},
+		{f.Refused, "will be refused"}, {f.Fail, "can no longer be rendered"},
 		{f.failed, "cannot be rendered, as before"}, {f.mend, "can be rendered again"},
 	} {
 		if more.count > 0 {

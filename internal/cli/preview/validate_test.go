@@ -67,10 +67,10 @@ func TestCheck(t *testing.T) {
 		"no YAML":                   {free, app + "  ports: [\n", "shop", []string{"7:3 "}},
 		"a key twice":               {free, app + "  image: a\n", "shop", []string{`7:3 key "image" already set in map`}},
 		"too much to refer":         {free, app + "  envFrom:\n" + references(60) + "  envs:\n" + variables(60), "shop", []string{"0:0 the pods refer to 120 ConfigMaps"}},
-		"pod security":              {free, app + "  podTemplate: {spec: {hostNetwork: true}}\n", "shop", []string{"0:0 the pods of Deployment \"web\" are below"}},
-		"the policy":                {held, app + "  ports: [{port: 80}]\n  service: {type: NodePort}\n", "shop", []string{"0:0 against the platform's policy: Service \"web\": spec.type NodePort"}},
+		"pod security":              {free, app + "  podTemplate: {spec: {hostNetwork: true}}\n", "shop", []string{"0:0 the pods of Deployment \"web\" violate"}},
+		"the policy":                {held, app + "  ports: [{port: 80}]\n  service: {type: NodePort}\n", "shop", []string{"0:0 violates the platform's policy: Service \"web\": spec.type NodePort"}},
 		"another namespace":         {held, app + "  ports: [{port: 80}]\n  service: {type: NodePort}\n", "test", nil},
-		"a namespace by its labels": {selected, app + "  ports: [{port: 80}]\n  service: {type: NodePort}\n", "test", []string{"0:0 against the platform's policy"}},
+		"a namespace by its labels": {selected, app + "  ports: [{port: 80}]\n  service: {type: NodePort}\n", "test", []string{"0:0 violates the platform's policy"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := said(test.cluster.Check(t.Context(), renderer, d, []byte(test.text), test.namespace))
@@ -123,7 +123,7 @@ func TestMistakesOfAChartShowTheTemplate(t *testing.T) {
 		},
 		"of what it renders": {
 			"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n  a: 1\n b: 2\n",
-			"templates/a.yaml:6: it renders what is not YAML: did not find expected key\n  it renders:\n    5 |   a: 1\n    6 |  b: 2\n      |  ^",
+			"templates/a.yaml:6: the rendered text is not YAML: did not find expected key\n  rendered:\n    5 |   a: 1\n    6 |  b: 2\n      |  ^",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

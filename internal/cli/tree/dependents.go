@@ -37,7 +37,7 @@ func (l *Looker) dependents(ctx context.Context, f *Findings, object *Object) {
 func (l *Looker) list(ctx context.Context, f *Findings, object *Object, into client.ObjectList,
 	is func(client.Object) bool, options ...client.ListOption) {
 	if err := l.Reader.List(ctx, into, options...); err != nil {
-		f.gap(err, "what was made for "+object.Said.Kind, object.Said.Name)
+		f.gap(err, "objects made for "+object.Said.Kind, object.Said.Name)
 		return
 	}
 	_ = meta.EachListItem(into, func(item runtime.Object) error {

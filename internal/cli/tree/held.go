@@ -25,11 +25,11 @@ func (f *Findings) held(used map[v1.Problem]bool) []*Node {
 		return n
 	}
 	if gone := f.Resource.GetDeletionTimestamp(); gone != nil {
-		note("deletion", "it is being deleted; "+finalizers(f.Resource.GetFinalizers()), gone)
+		note("deletion", "being deleted; "+finalizers(f.Resource.GetFinalizers()), gone)
 	}
 	spec, _ := f.Resource.Object["spec"].(map[string]any)
 	if paused, _ := spec["paused"].(bool); paused {
-		note("everything", "spec.paused is set: nothing is installed, upgraded or repaired until it is taken off", nil).
+		note("everything", "spec.paused is set: nothing is installed, upgraded or repaired until it is removed", nil).
 			add(hint("kubectl appservice resume " + f.Resource.GetName()))
 	}
 	if waits := waitsForStage(f.Status); waits != "" {
@@ -57,10 +57,10 @@ func (f *Findings) held(used map[v1.Problem]bool) []*Node {
 		}
 	}
 	if next := f.Status.NextAttemptTime; next != nil {
-		note("the next attempt", "what failed is tried again, at the latest then; sooner if something changes that the operator watches", next)
+		note("the next attempt", "the failed step is retried, earlier if a related object changes", next)
 	}
 	if end := f.Status.ExpirationTime; end != nil && !hasProblem(f.Status, v1.ReasonExpiring) {
-		note("its end", "it is deleted when it has lived for its spec.ttl", end)
+		note("deletion", "spec.ttl expires", end)
 	}
 	return list
 }
@@ -72,11 +72,11 @@ func suspended(object *Object) string {
 	}
 	for _, field := range []string{"paused", "suspend"} {
 		if set, _, _ := unstructured.NestedBool(object.Live.Object, "spec", field); set {
-			return "its own spec." + field + " is set: its controller leaves its pods as they are"
+			return "spec." + field + " of the object is set: its controller leaves the pods as they are"
 		}
 	}
 	if kept, paused := object.Live.GetAnnotations()[kedaPaused]; paused && kept != "false" {
-		return "its annotation " + kedaPaused + " is set: KEDA does not scale it"
+		return "annotation " + kedaPaused + " is set: KEDA does not scale it"
 	}
 	return ""
 }
@@ -90,9 +90,9 @@ func hasProblem(status *v1.AppServiceStatus, reason string) bool {
 
 func finalizers(names []string) string {
 	if len(names) == 0 {
-		return "the garbage collector deletes what it became"
+		return "the garbage collector deletes the objects"
 	}
-	return "its finalizers hold it: " + strings.Join(names, ", ")
+	return "blocked by finalizers: " + strings.Join(names, ", ")
 }
 
 // deadline returns when a progressing rollout counts as stalled; nil if there is no such time.

@@ -29,14 +29,14 @@ func ofPod(sight diagnose.Sight) *Node {
 	case pod.DeletionTimestamp != nil:
 		words = append(words, "is being deleted")
 	case pod.Status.Phase == corev1.PodSucceeded:
-		n.State, words = StateReady, append(words, "has done its work")
+		n.State, words = StateReady, append(words, "completed")
 	case len(sight.Causes) > 0:
 		n.State = StateFailed
 	case ready == all:
 		n.State = StateReady
 	}
 	if pod.Spec.NodeName == "" {
-		words = append(words, "on no node yet")
+		words = append(words, "not scheduled yet")
 	}
 	n.Message = strings.Join(words, ", ")
 	return n

@@ -178,7 +178,7 @@ func (f *Findings) gap(err error, kind, name string) {
 	text := fmt.Sprintf("%s %s: %v", kind, name, err)
 	var refused apierrors.APIStatus
 	if apierrors.IsForbidden(err) && errors.As(err, &refused) {
-		text = fmt.Sprintf("%s %s: you lack the right to read %s in namespace %s (the role \"view\" has it for built-in kinds); what is said of it is the operator's word",
+		text = fmt.Sprintf("%s %s: you lack the right to read %s in namespace %s (the role \"view\" has it for built-in kinds); its state is as the operator last reported it",
 			kind, name, resourceOf(refused), f.Resource.GetNamespace())
 	}
 	if meta.IsNoMatchError(err) {

@@ -133,7 +133,7 @@ func TestWhyOfRecordedTroubles(t *testing.T) {
 		"crash-of-an-init-container":           {`init container "migrate"`, "last words: ", "--container=migrate"},
 		"image-not-found":                      {"ImageNotFound: ", "Pod web-", "ImagePullBackOff", "hint: correct name and tag in spec.image", "where values come from", `spec.image  "nginx"  spec`},
 		"quota-used-up":                        {"QuotaExceeded: ", `ResourceQuota "team"`, "hint: "},
-		"unschedulable-at-first":               {"Unschedulable: ", "counts as lasting at", "on no node yet"},
+		"unschedulable-at-first":               {"Unschedulable: ", "counts as lasting at", "not scheduled yet"},
 		"probe-readiness-status":               {"ReadinessProbeFailing: ", "HTTP status 404", "Pod web-", "0/1", "spec.probes.readiness  not set: the chart decides"},
 		"image-not-found-while-another-serves": {"ImageNotFound: ", "app:3", "Pod web-"},
 	} {

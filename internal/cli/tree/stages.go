@@ -36,15 +36,15 @@ func waitsForStage(said *v1.AppServiceStatus) string {
 // waiting returns the name of the objects that a stage holds back, and a message.
 func (f *Findings) waiting(of string) (name, message string) {
 	objects := f.unready(of, v1.ResourceWaiting, v1.ResourceFailed)
-	message = "it waits for the stage " + of
+	message = "waiting for the stage " + of
 	if len(objects) > 0 {
-		message += ", which is ready once these are: " + strings.Join(objects, ", ")
+		message += ": not ready are " + strings.Join(objects, ", ")
 	}
 	if release := f.Status.Release; release != nil {
-		message += fmt.Sprintf("; nothing else has changed, release %d is kept", release.Revision)
+		message += fmt.Sprintf("; nothing else has changed, release %d still runs", release.Revision)
 		return "the next release", message
 	}
-	return "the first release", message + "; nothing else is there yet"
+	return "the first release", message + "; nothing else is created yet"
 }
 
 // afterFailure returns what to do about a stage that does not become ready without help; nil if it may.
@@ -54,9 +54,9 @@ func (f *Findings) afterFailure(of string) *Node {
 	}
 	name, back := f.Resource.GetName(), ""
 	if f.Status.Release != nil {
-		back = "; or give the new version up: kubectl appservice undo " + name
+		back = "; or return to the running version: kubectl appservice undo " + name
 	}
-	return hint("change the spec; or run a task that failed again: kubectl appservice restart " + name + back)
+	return hint("change the spec; or retry a failed task: kubectl appservice restart " + name + back)
 }
 
 // unready lists the objects of a stage that have one of some states.

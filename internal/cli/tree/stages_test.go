@@ -31,7 +31,7 @@ func waitingFor(t *testing.T, state v1.ResourceState) (*world, *v1.AppServiceSta
 }
 
 func TestAReleaseThatWaitsForAStage(t *testing.T) {
-	const waits, kept = "held back", "the next release  it waits for the stage before, which is ready once these are: Job web-release-1; nothing else has changed, release 1 is kept"
+	const waits, kept = "held back", "the next release  waiting for the stage before: not ready are Job web-release-1; nothing else has changed, release 1 still runs"
 	w, said := waitingFor(t, v1.ResourceWaiting)
 	text := printed(t, Why(w.look(t, said, nil)), w.at)
 	inOrder(t, text, "Ready=False", "Job web-release-1 [before]  it runs", waits, kept)
@@ -39,12 +39,12 @@ func TestAReleaseThatWaitsForAStage(t *testing.T) {
 	require.Equal(t, "stage before", Waits(said, time.Now()))
 
 	w, said = waitingFor(t, v1.ResourceFailed)
-	inOrder(t, printed(t, Why(w.look(t, said, nil)), w.at), waits, kept, "hint: change the spec; or run a task that failed again: kubectl appservice restart web; or give the new version up: kubectl appservice undo web")
+	inOrder(t, printed(t, Why(w.look(t, said, nil)), w.at), waits, kept, "hint: change the spec; or retry a failed task: kubectl appservice restart web; or return to the running version: kubectl appservice undo web")
 
 	w, said = waitingFor(t, v1.ResourceFailed)
 	said.Release = nil
 	text = printed(t, Why(w.look(t, said, nil)), w.at)
-	inOrder(t, text, waits, "the first release  it waits for the stage before, which is ready once these are: Job web-release-1; nothing else is there yet", "hint: change the spec; or run a task")
+	inOrder(t, text, waits, "the first release  waiting for the stage before: not ready are Job web-release-1; nothing else is created yet", "hint: change the spec; or retry a failed task")
 	require.NotContains(t, text, "kubectl appservice undo")
 }
 

@@ -63,10 +63,10 @@ func (f *Findings) unheard() *Node {
 			f.Resource.GetNamespace()}
 	n := &Node{Type: TypeCause, Name: "Unnoticed", State: StateWaiting, Children: []*Node{hint}}
 	if f.Status.ObservedGeneration == 0 {
-		n.Message = "no operator has written its status yet"
+		n.Message = "no operator has written the status yet"
 		return n
 	}
-	n.Message = fmt.Sprintf("the operator has not processed generation %d of the spec yet; the rest is about generation %d", f.Resource.GetGeneration(), f.Status.ObservedGeneration)
+	n.Message = fmt.Sprintf("the operator has not processed generation %d of the spec yet; everything else is about generation %d", f.Resource.GetGeneration(), f.Status.ObservedGeneration)
 	return n
 }
 
@@ -89,6 +89,10 @@ func (f *Findings) ready(used map[v1.Problem]bool) *Node {
 			used[problem] = true
 			n.add(ofProblem(problem))
 		}
+	}
+	if len(n.Children) == 1 && n.Children[0].Type == TypeCause &&
+		n.Message == n.Children[0].Name+": "+n.Children[0].Message {
+		n.Children = n.Children[0].Children // the cause says the same
 	}
 	return n
 }

@@ -62,11 +62,11 @@ func TestWhatIsHeldBack(t *testing.T) {
 				s.Conditions[0].Status, s.Conditions[0].Reason = metav1.ConditionFalse, v1.ReasonHostConflict
 				s.Problems = append(s.Problems, v1.Problem{Type: v1.ProblemError, Reason: v1.ReasonHostConflict, Message: "Ingress other/web serves it", Hint: "take another host"})
 			},
-			[]string{"HostConflict: Ingress other/web serves it", "hint: take another host", "held back", "until nobody else serves the host"},
+			[]string{"HostConflict: Ingress other/web serves it", "hint: take another host", "held back", "until the host is free"},
 		},
 		"its end": {
 			func(_ *world, s *v1.AppServiceStatus) { s.ExpirationTime = at(2 * time.Hour) },
-			[]string{"held back", "its end", "in 120m"},
+			[]string{"held back", "deletion", "in 120m"},
 		},
 		"its deletion": {
 			func(w *world, _ *v1.AppServiceStatus) {
@@ -80,7 +80,7 @@ func TestWhatIsHeldBack(t *testing.T) {
 				w.deployment.Object["spec"].(map[string]any)["paused"] = true
 				s.Resources[0].State, s.Resources[0].Message = v1.ResourceWaiting, "0 of 1 replicas are up to date"
 			},
-			[]string{"held back", "Deployment web  its own spec.paused is set"},
+			[]string{"held back", "Deployment web  spec.paused of the object is set"},
 		},
 		"nothing": {func(*world, *v1.AppServiceStatus) {}, nil},
 	} {
@@ -135,7 +135,7 @@ func TestAStatusOfAnEarlierSpecSaysSo(t *testing.T) {
 	said := w.said(t)
 	w.app.SetGeneration(4)
 	found := w.look(t, said, nil)
-	inOrder(t, printed(t, Why(found), w.at), "the operator has not processed generation 4 of the spec yet; the rest is about generation 3", "hint: ")
+	inOrder(t, printed(t, Why(found), w.at), "the operator has not processed generation 4 of the spec yet; everything else is about generation 3", "hint: ")
 	if Well(found) {
 		t.Error("it counts as well")
 	}

@@ -247,9 +247,9 @@ func TestAnInstallWhereTheNameOfTheReleaseIsTaken(t *testing.T) {
 		want   string
 		log    []string
 	}{
-		"by somebody's release": {record(""), new(*NotOursError), `Helm release "web" exists and is not managed by this operator: delete or rename it, or choose another name`,
+		"by somebody's release": {record(""), new(*NotOursError), `Helm release "web" exists and is not managed by this operator`,
 			[]string{"apply ConfigMap a", "apply ConfigMap b", "create record 1 deployed", "delete ConfigMap a in the background", "delete ConfigMap b in the background"}},
-		"by an earlier resource": {record("earlier"), new(*PreviousError), `waiting until the garbage collector has deleted what is left of an earlier resource of this name: Helm release "web"`,
+		"by an earlier resource": {record("earlier"), new(*PreviousError), `waiting for Kubernetes to delete leftovers of an earlier resource of this name: Helm release "web"`,
 			[]string{"apply ConfigMap a", "apply ConfigMap b", "create record 1 deployed"}},
 		"by our own, which lost the label that it is found by": {
 			record("owner"), new(*StaleError), "caches are behind: a release of the name is there, the caches do not show it",
@@ -560,7 +560,7 @@ func TestTheTemplateOfAMalformedObjectIsNamed(t *testing.T) {
 			task.Desired.Sources = []string{"appservice/templates/a.yaml", "appservice/templates/b.yaml"}
 			_, err := b.actor.Write(t.Context(), task)
 			var mistake *render.ChartError
-			const want = `a mistake in chart appservice 1.2.3+build, templates/b.yaml: ConfigMap "b" is not valid: .spec.a: field not declared in schema; .spec.b: expected list: tell its maintainers`
+			const want = `bug in chart appservice 1.2.3+build, templates/b.yaml (not in your spec): ConfigMap "b" is not valid: .spec.a: field not declared in schema; .spec.b: expected list`
 			if !errors.As(err, &mistake) || err.Error() != want {
 				t.Errorf("got  %v\nwant %s", err, want)
 			}
@@ -575,14 +575,14 @@ func TestAnInstallNamesAllThatIsLeftOfAnEarlierResource(t *testing.T) {
 		o.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "app.example.com/v1", Kind: "AppService", Name: "web", UID: "earlier", Controller: new(true)}})
 		return o
 	}
-	const waiting = "waiting until the garbage collector has deleted what is left of an earlier resource of this name: "
+	const waiting = "waiting for Kubernetes to delete leftovers of an earlier resource of this name: "
 	cases := map[string]struct {
 		objects []*unstructured.Unstructured
 		again   bool
 		want    string
 	}{
 		"one":                  {[]*unstructured.Unstructured{left("b")}, false, waiting + `ConfigMap "b"`},
-		"several":              {[]*unstructured.Unstructured{left("a"), left("b", "example.com/hold", "example.com/too")}, false, waiting + `ConfigMap "a"; ConfigMap "b" (held by finalizer example.com/hold, example.com/too)`},
+		"several":              {[]*unstructured.Unstructured{left("a"), left("b", "example.com/hold", "example.com/too")}, false, waiting + `ConfigMap "a"; ConfigMap "b" (blocked by finalizer example.com/hold, example.com/too)`},
 		"several, found again": {[]*unstructured.Unstructured{left("a"), left("b")}, true, waiting + `ConfigMap "a"; ConfigMap "b"`},
 	}
 	for name, test := range cases {

@@ -60,33 +60,33 @@ var inTheWayCases = map[string]struct {
 	"it is ours, and somebody took that off": {holder: holder{annotations: map[string]string{hooks.AnnotationStamp: "one"}}},
 	"it was rendered for somebody else": {
 		holder: holder{annotations: map[string]string{hooks.AnnotationStamp: "two"}},
-		want:   `ConfigMap "web" exists and is not managed by this operator: delete or rename it, or choose another name`,
+		want:   `ConfigMap "web" exists and is not managed by this operator`,
 	},
 	"it is a copy of ours that another kind controls": {
 		holder: holder{controller: reference("apps/v1", "Deployment", "web", "x"), annotations: map[string]string{hooks.AnnotationStamp: "one"}},
-		want:   `ConfigMap "web" exists and is controlled by Deployment "web": delete or rename it, or choose another name`,
+		want:   `ConfigMap "web" exists and is controlled by Deployment "web"`,
 	},
-	"nobody controls it":          {holder: holder{}, want: `ConfigMap "web" exists and is not managed by this operator: delete or rename it, or choose another name`},
-	"another kind controls it":    {holder: holder{controller: reference("apps/v1", "Deployment", "web", "x")}, want: `ConfigMap "web" exists and is controlled by Deployment "web": delete or rename it, or choose another name`},
-	"another resource of ours":    {holder: holder{controller: reference("app.example.com/v1", "AppService", "other", "x")}, want: `ConfigMap "web" exists and is controlled by AppService "other": delete or rename it, or choose another name`},
-	"an earlier resource of ours": {holder: holder{controller: reference("app.example.com/v1", "AppService", "web", "earlier")}, want: `waiting until the garbage collector has deleted what is left of an earlier resource of this name: ConfigMap "web"`},
+	"nobody controls it":          {holder: holder{}, want: `ConfigMap "web" exists and is not managed by this operator`},
+	"another kind controls it":    {holder: holder{controller: reference("apps/v1", "Deployment", "web", "x")}, want: `ConfigMap "web" exists and is controlled by Deployment "web"`},
+	"another resource of ours":    {holder: holder{controller: reference("app.example.com/v1", "AppService", "other", "x")}, want: `ConfigMap "web" exists and is controlled by AppService "other"`},
+	"an earlier resource of ours": {holder: holder{controller: reference("app.example.com/v1", "AppService", "web", "earlier")}, want: `waiting for Kubernetes to delete leftovers of an earlier resource of this name: ConfigMap "web"`},
 	"an AppService of another API group": {
 		holder: holder{controller: reference("other.example.org/v1", "AppService", "web", "x")},
-		want:   `ConfigMap "web" exists and is controlled by AppService "web": delete or rename it, or choose another name`,
+		want:   `ConfigMap "web" exists and is controlled by AppService "web"`,
 	},
 	"an earlier resource of ours, in another version of the API": {
 		holder: holder{controller: reference("app.example.com/v1beta1", "AppService", "web", "earlier")},
-		want:   `waiting until the garbage collector has deleted what is left of an earlier resource of this name: ConfigMap "web"`,
+		want:   `waiting for Kubernetes to delete leftovers of an earlier resource of this name: ConfigMap "web"`,
 	},
 	"somebody's Helm release": {
 		holder: holder{annotations: map[string]string{"meta.helm.sh/release-name": "web"}},
-		want:   `ConfigMap "web" exists and is part of Helm release "web", which this operator did not make: delete or rename it, or choose another name`,
+		want:   `ConfigMap "web" exists and is part of Helm release "web", which this operator did not make`,
 	},
 	"another controller, with Helm's annotation": {
 		holder: holder{controller: reference("apps/v1", "Deployment", "x", "x"), annotations: map[string]string{"meta.helm.sh/release-name": "web"}},
-		want:   `ConfigMap "web" exists and is controlled by Deployment "x": delete or rename it, or choose another name`,
+		want:   `ConfigMap "web" exists and is controlled by Deployment "x"`,
 	},
-	"somebody's object that is going": {holder: holder{going: true}, want: `ConfigMap "web" exists and is not managed by this operator: delete or rename it, or choose another name`},
+	"somebody's object that is going": {holder: holder{going: true}, want: `ConfigMap "web" exists and is not managed by this operator`},
 }
 
 func TestCheckLooksWhoseObjectIsInTheWay(t *testing.T) {
@@ -142,8 +142,8 @@ func TestErrorsNameTheObjectOnce(t *testing.T) {
 		err  error
 		want string
 	}{
-		"not ours": {&NotOursError{Key: key, Owner: `controlled by Widget "web"`}, `Helm release "web" exists and is controlled by Widget "web": delete or rename it, or choose another name`},
-		"previous": {&PreviousError{[]Remnant{{Key: key}}}, `waiting until the garbage collector has deleted what is left of an earlier resource of this name: Helm release "web"`},
+		"not ours": {&NotOursError{Key: key, Owner: `controlled by Widget "web"`}, `Helm release "web" exists and is controlled by Widget "web"`},
+		"previous": {&PreviousError{[]Remnant{{Key: key}}}, `waiting for Kubernetes to delete leftovers of an earlier resource of this name: Helm release "web"`},
 		"stale":    {&StaleError{Err: cause}, "caches are behind: a cause"},
 	}
 	for name, test := range cases {

@@ -40,17 +40,17 @@ var unpacking sync.Mutex
 func unpack(payload []byte, into any) error {
 	unpacked, err := gzip.NewReader(base64.NewDecoder(base64.StdEncoding, bytes.NewReader(payload)))
 	if err != nil {
-		return fmt.Errorf("it is not compressed: %w", err)
+		return fmt.Errorf("not compressed: %w", err)
 	}
 	data, err := io.ReadAll(io.LimitReader(unpacked, maxUnpacked+1))
 	if err != nil {
-		return fmt.Errorf("it cannot be unpacked: %w", err)
+		return fmt.Errorf("cannot be unpacked: %w", err)
 	}
 	if len(data) > maxUnpacked {
-		return fmt.Errorf("it has more than %d KiB when it is unpacked", maxUnpacked>>10)
+		return fmt.Errorf("has more than %d KiB when it is unpacked", maxUnpacked>>10)
 	}
 	if err := json.Unmarshal(data, into); err != nil {
-		return fmt.Errorf("it is not a release: %w", err)
+		return fmt.Errorf("not a release: %w", err)
 	}
 	return nil
 }
@@ -100,7 +100,7 @@ func boundManifest(manifest string) error {
 		values += strings.Count(manifest, mark)
 	}
 	if values > maxValues {
-		return fmt.Errorf("its manifest has more than %d values", maxValues)
+		return fmt.Errorf("the manifest has more than %d values", maxValues)
 	}
 	return nil
 }
@@ -115,7 +115,7 @@ func withStatus(from []byte, status helmrelease.Status) ([]byte, error) {
 		return nil, err
 	}
 	if err := json.Unmarshal(release["info"], &info); err != nil || info == nil {
-		return nil, errors.New("it is not a release: it has no info")
+		return nil, errors.New("not a release: it has no info")
 	}
 	if info["status"], err = json.Marshal(status); err != nil {
 		return nil, err
@@ -148,10 +148,10 @@ func Decode(secret *corev1.Secret) (*Recorded, error) {
 		return nil, err
 	}
 	if out.Release == nil || out.Info == nil {
-		return nil, errors.New("it is not a release: it has no info")
+		return nil, errors.New("not a release: it has no info")
 	}
 	if named := livestate.RecordName(out.Name, out.Version); named != secret.Name {
-		return nil, fmt.Errorf("it has the content of %s", text.Cut(named, 100))
+		return nil, fmt.Errorf("has the content of %s", text.Cut(named, 100))
 	}
 	if err := boundManifest(out.Manifest); err != nil {
 		return nil, err
@@ -161,7 +161,7 @@ func Decode(secret *corev1.Secret) (*Recorded, error) {
 	}
 	if source, found := secret.Data[keySource]; found {
 		if err := utiljson.Unmarshal(source, &out.Source); err != nil {
-			return nil, fmt.Errorf("what it was made of cannot be read: %w", err)
+			return nil, fmt.Errorf("the source of the release cannot be read: %w", err)
 		}
 	}
 	return out, nil

@@ -82,7 +82,7 @@ func objectsOf(manifest string) (list []*unstructured.Unstructured, err error) {
 		case errors.Is(err, io.EOF):
 			return list, nil
 		case err != nil:
-			return nil, errors.New("its manifest is not YAML")
+			return nil, errors.New("the manifest is not YAML")
 		case object.GetKind() != "": // else it is a document of comments
 			list = append(list, object)
 		}

@@ -50,5 +50,5 @@ func TestARecordThatHelmWroteNamesItsClaims(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, derived{claims: []string{"web"}, prefixes: []string{"data-db-"}}, derivedBy(objects))
 	_, err = objectsOf("a: [")
-	assert.ErrorContains(t, err, "its manifest is not YAML")
+	assert.ErrorContains(t, err, "the manifest is not YAML")
 }

@@ -19,7 +19,7 @@ type NotOursError struct {
 }
 
 func (e *NotOursError) Error() string {
-	return fmt.Sprintf("%s %q exists and is %s: delete or rename it, or choose another name", e.Key.Kind,
+	return fmt.Sprintf("%s %q exists and is %s", e.Key.Kind,
 		e.Key.Name, e.Owner)
 }
 
@@ -42,11 +42,11 @@ func (e *PreviousError) Error() string {
 	for _, left := range e.Left {
 		part := fmt.Sprintf("%s %q", left.Kind, left.Name)
 		if len(left.Finalizers) > 0 {
-			part += " (held by finalizer " + strings.Join(left.Finalizers, ", ") + ")"
+			part += " (blocked by finalizer " + strings.Join(left.Finalizers, ", ") + ")"
 		}
 		parts = append(parts, part)
 	}
-	return "waiting until the garbage collector has deleted what is left of an earlier resource of this name: " +
+	return "waiting for Kubernetes to delete leftovers of an earlier resource of this name: " +
 		strings.Join(parts, "; ")
 }
 
@@ -74,7 +74,7 @@ type DamagedError struct {
 }
 
 func (e *DamagedError) Error() string {
-	return fmt.Sprintf("the record of release %d is damaged, %v: delete Secret %q", e.Revision, e.Err, e.Secret)
+	return fmt.Sprintf("the record of release %d (Secret %q) is damaged: %v", e.Revision, e.Secret, e.Err)
 }
 
 // Unwrap returns the cause.
@@ -94,7 +94,7 @@ type ContendedError struct {
 }
 
 func (e *ContendedError) Error() string {
-	return fmt.Sprintf("%s is changed each time it is put back, last by %s: it is put back every %s at most", e.Field,
+	return fmt.Sprintf("%s is changed each time it is restored, last by %s: it is restored at most every %s", e.Field,
 		cmp.Or(e.By, "another writer"), e.Every)
 }
 

@@ -44,7 +44,7 @@ func (e *EarlierRunError) Error() string {
 	if len(e.Left) > 1 {
 		more = fmt.Sprintf(" and %d more", len(e.Left)-1)
 	}
-	return fmt.Sprintf("it starts when the run before has ended: %s%s. If that node is lost, delete the Node, or the pod by kubectl delete --force", e.Left[0], more)
+	return fmt.Sprintf("the Job starts when the previous run has ended: %s%s. If that node is lost, delete the Node, or the pod with kubectl delete --force", e.Left[0], more)
 }
 
 // JobOf returns what is known of a live Job.
@@ -251,7 +251,7 @@ func (a *Actor) EarlierRuns(ctx context.Context, owner client.Object, noted []v1
 
 func finalizers(object client.Object) string {
 	if list := object.GetFinalizers(); len(list) > 0 {
-		return " (held by finalizer " + strings.Join(list, ", ") + ")"
+		return " (blocked by finalizer " + strings.Join(list, ", ") + ")"
 	}
 	return ""
 }

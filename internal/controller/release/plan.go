@@ -67,14 +67,14 @@ func (p *Plan) Awaits() string {
 	for _, object := range p.Terminating {
 		part := kube.KeyOf(object).String()
 		if finalizers := object.GetFinalizers(); len(finalizers) > 0 {
-			part += " (held by finalizer " + strings.Join(finalizers, ", ") + ")"
+			part += " (blocked by finalizer " + strings.Join(finalizers, ", ") + ")"
 		}
 		parts = append(parts, part)
 	}
 	if len(parts) == 0 {
 		return ""
 	}
-	return "waiting until what was deleted is gone, to create it again: " + strings.Join(parts, "; ")
+	return "waiting for deletion to finish before recreating: " + strings.Join(parts, "; ")
 }
 
 // String lists the writes, for example "create Service web; apply Deployment web: spec.replicas 1 → 2".

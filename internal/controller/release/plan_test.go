@@ -478,8 +478,8 @@ func TestAPlanTellsWhatItAwaits(t *testing.T) {
 		want  string
 	}{
 		"nothing":                          {owned(t, "ConfigMap", "web", "one"), ""},
-		"an object":                        {going(), "waiting until what was deleted is gone, to create it again: ConfigMap web"},
-		"an object and by whom it is held": {going("a/b", "c/d"), "waiting until what was deleted is gone, to create it again: ConfigMap web (held by finalizer a/b, c/d)"},
+		"an object":                        {going(), "waiting for deletion to finish before recreating: ConfigMap web"},
+		"an object and by whom it is held": {going("a/b", "c/d"), "waiting for deletion to finish before recreating: ConfigMap web (blocked by finalizer a/b, c/d)"},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -265,7 +265,7 @@ func (r *records) foreign(ctx context.Context, name string) (*NotOursError, erro
 	}
 	if err == nil && (!livestate.IsRecord(secret) || !controls(r.owner, secret)) {
 		return &NotOursError{Key: kube.KeyOf(secret),
-			Owner: "no release record of this resource, though it has the name of one"}, nil
+			Owner: "not a release record of this resource, though it has the name of one"}, nil
 	}
 	if err == nil && secret.Labels[v1.LabelManaged] == "" {
 		if err := r.label(ctx, secret); err != nil {

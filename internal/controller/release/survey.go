@@ -78,7 +78,7 @@ func (s *Survey) Keys() []kube.Key {
 func (a *Actor) Survey(ctx context.Context, task Task) (*Survey, error) {
 	adoption := AdoptionOf(task.Owner)
 	if adoption == nil {
-		return nil, fmt.Errorf("%s %q asks for no adoption by annotation %s", task.Owner.GetKind(), task.Owner.GetName(),
+		return nil, fmt.Errorf("%s %q does not request adoption by annotation %s", task.Owner.GetKind(), task.Owner.GetName(),
 			v1.AnnotationAdopt)
 	}
 	session := a.writer.Begin(task.Owner.GetUID())

@@ -328,7 +328,7 @@ func (r *Rollouts) noteHalt(halt bool, namespace string) (why string) {
 	}
 	slices.Sort(names)
 	log.Info("chart halted: too many resources failed with it", "resources", text.Some(names, named))
-	return fmt.Sprintf("is halted, because %s failed with it", text.Some(names, named))
+	return fmt.Sprintf("is halted: %s failed with it", text.Some(names, named))
 }
 
 func (r *Rollouts) show() {

@@ -37,7 +37,7 @@ func (d *Discovered) UnknownField(ctx context.Context, object *unstructured.Unst
 		path, err = d.unknown(ctx, object)
 	}
 	if err != nil {
-		log.FromContext(ctx).Info("fields of a kind are not known: the API server will say what it refuses", "kind", kind.Kind,
+		log.FromContext(ctx).Info("fields of a kind are not known: the API server will report what it refuses", "kind", kind.Kind,
 			"reason", err.Error())
 		return "", ""
 	}

@@ -101,7 +101,7 @@ func TestParse(t *testing.T) {
 		"a short lifetime":        {annotation: "ca,tls:59m", refused: `"tls:59m" has no lifetime: write days as in tls:90d`},
 		"a negative lifetime":     {annotation: "ca:-3d", refused: "has no lifetime"},
 		"a vast lifetime":         {annotation: "ca:65000d", refused: "has no lifetime"},
-		"many names":              {annotation: strings.Repeat("k", 253) + "=16," + strings.Repeat("l", 253) + "=16," + strings.Repeat("m", 253) + "=16," + strings.Repeat("n", 253) + "=16", refused: "make another Secret"},
+		"many names":              {annotation: strings.Repeat("k", 253) + "=16," + strings.Repeat("l", 253) + "=16," + strings.Repeat("m", 253) + "=16," + strings.Repeat("n", 253) + "=16", refused: "use another Secret"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

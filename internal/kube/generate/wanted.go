@@ -126,7 +126,7 @@ func Parse(annotation string) (Wanted, error) {
 		}
 	}
 	if len(strings.Join(keys, ",")) > mostNames {
-		return Wanted{}, fmt.Errorf("its keys have more than %d characters together: make another Secret for some of them",
+		return Wanted{}, fmt.Errorf("the keys have more than %d characters together: use another Secret for some of them",
 			mostNames)
 	}
 	return wanted, nil

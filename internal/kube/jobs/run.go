@@ -67,7 +67,7 @@ func Annotated(object client.Object) bool {
 // take no part. Values that equal the defaults, those of the schema and of the chart, are the same as fields left out.
 func Of(object, resource *unstructured.Unstructured, defaults map[string]any) (Run, error) {
 	if !Asks(object) {
-		return Run{}, errors.New("has the annotation " + v1.AnnotationRerun + ", which is for Jobs: remove it")
+		return Run{}, errors.New("has the annotation " + v1.AnnotationRerun + ", which is for Jobs only: remove it")
 	}
 	run := Run{Job: object.GetName(), Before: stage.Of(object) == stage.Before, defaults: defaults}
 	spec, _, _ := unstructured.NestedMap(resource.Object, "spec")

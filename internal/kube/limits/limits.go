@@ -73,7 +73,7 @@ func OfRendered(bytes, chart int) error {
 	if bytes <= Rendered+chart {
 		return nil
 	}
-	return &Error{fmt.Sprintf("what is rendered has %d KiB as JSON, more than %d KiB: make the spec smaller; %s",
+	return &Error{fmt.Sprintf("the rendered objects have %d KiB as JSON, more than %d KiB: make the spec smaller; %s",
 		kibibytes(bytes), kibibytes(Rendered+chart), smaller)}
 }
 

@@ -17,7 +17,7 @@ import (
 // status.
 type absentError struct{ path string }
 
-func (e *absentError) Error() string { return e.path + " is not there" }
+func (e *absentError) Error() string { return e.path + " is not set" }
 
 // CEL has no type for these.
 var absences = []string{"no such key: ", "index out of bounds: "}

@@ -43,7 +43,7 @@ func TestWhatNothingBoundsIsRefused(t *testing.T) {
 		"another variable":                           {`object.a == 1`, "column 1: undeclared reference to 'object'"},
 		"a function that is refused, within another": {`!(self.a[self.b.join()] == 1 || true)`, "the function join cannot be used"},
 		"a function that is refused, in a filter":    {`self.a.filter(b, b.join() == "").size() == 1`, "the function join cannot be used"},
-		"a byte too many":                            {`true` + strings.Repeat(" ", MaxExpression-3), "it has 1025 bytes, at most 1024 are allowed"},
+		"a byte too many":                            {`true` + strings.Repeat(" ", MaxExpression-3), "has 1025 bytes, at most 1024 are allowed"},
 		"parentheses without end":                    {strings.Repeat("(", 500) + "1" + strings.Repeat(")", 500), "recursion"},
 	}
 	for name, tc := range cases {
@@ -109,7 +109,7 @@ func TestAnEvaluationThatCostsTooMuchEnds(t *testing.T) {
 			runtime.ReadMemStats(&before)
 			got, _ := Of(object)
 			runtime.ReadMemStats(&after)
-			if ended := strings.HasSuffix(got.Message, "it costs too much: let it look at fewer fields or items"); ended != tc.ends || ended != got.Fault {
+			if ended := strings.HasSuffix(got.Message, "too expensive: use fewer fields or items"); ended != tc.ends || ended != got.Fault {
 				t.Errorf("got %+v, want that it ends: %t", got, tc.ends)
 			}
 			if took := (after.TotalAlloc - before.TotalAlloc) >> 20; took > 64 {

@@ -39,10 +39,10 @@ func Check(object *unstructured.Unstructured) error {
 		text, isText := value.(string)
 		err := Expression(name, text)
 		if !isText {
-			text, err = fmt.Sprint(value), errors.New("it is not a string: quote it")
+			text, err = fmt.Sprint(value), errors.New("not a string: quote it")
 		}
 		if _, both := annotations[v1.AnnotationReadyWhen]; err == nil && !both {
-			err = fmt.Errorf("it has no effect without annotation %s", v1.AnnotationReadyWhen)
+			err = fmt.Errorf("has no effect without annotation %s", v1.AnnotationReadyWhen)
 		}
 		if err != nil {
 			return &CheckError{Kind: object.GetKind(), Name: object.GetName(), Annotation: name, Expression: text, Err: err}
@@ -62,7 +62,7 @@ func Expression(annotation, text string) error {
 		want = types.StringType
 	}
 	if got := compiled.ast.OutputType(); !got.IsExactType(types.DynType) && !got.IsExactType(want) {
-		return fmt.Errorf("it returns %s: it must return %s", article(got.String()), article(want.String()))
+		return fmt.Errorf("returns %s, but must return %s", article(got.String()), article(want.String()))
 	}
 	return nil
 }

@@ -22,16 +22,16 @@ func TestAWrongAnnotationIsRefusedWithItsPlace(t *testing.T) {
 		"true":                        {map[string]any{v1.AnnotationReadyWhen: `true`}, ""},
 		"what is known when it is":    {map[string]any{v1.AnnotationReadyWhen: `self.status.ready`, v1.AnnotationReadyMessage: `self.status.message`}, ""},
 		"a message":                   {map[string]any{v1.AnnotationReadyWhen: `false`, v1.AnnotationReadyMessage: `"phase " + self.status.phase`}, ""},
-		"a text instead of a bool":    {map[string]any{v1.AnnotationReadyWhen: `"true"`}, `annotation app.example.com/ready-when, "true": it returns a string: it must return a bool`},
-		"a number instead of a bool":  {map[string]any{v1.AnnotationReadyWhen: `1 + 1`}, `annotation app.example.com/ready-when, 1 + 1: it returns an int: it must return a bool`},
-		"a bool instead of a message": {map[string]any{v1.AnnotationReadyWhen: `true`, v1.AnnotationReadyMessage: `self.a == "b"`}, `annotation app.example.com/ready-message, self.a == "b": it returns a bool: it must return a string`},
+		"a text instead of a bool":    {map[string]any{v1.AnnotationReadyWhen: `"true"`}, `annotation app.example.com/ready-when, "true": returns a string, but must return a bool`},
+		"a number instead of a bool":  {map[string]any{v1.AnnotationReadyWhen: `1 + 1`}, `annotation app.example.com/ready-when, 1 + 1: returns an int, but must return a bool`},
+		"a bool instead of a message": {map[string]any{v1.AnnotationReadyWhen: `true`, v1.AnnotationReadyMessage: `self.a == "b"`}, `annotation app.example.com/ready-message, self.a == "b": returns a bool, but must return a string`},
 		"words without quotes":        {map[string]any{v1.AnnotationReadyWhen: `true`, v1.AnnotationReadyMessage: `waiting for it`}, `annotation app.example.com/ready-message, waiting for it: column 9: Syntax error: mismatched input 'for' expecting <EOF>`},
 		"one sign too few":            {map[string]any{v1.AnnotationReadyWhen: `self.a = 1`}, `annotation app.example.com/ready-when, self.a = 1: column 8: Syntax error: token recognition error at: '= '`},
 		"types that do not fit":       {map[string]any{v1.AnnotationReadyWhen: `1 > "a"`}, `annotation app.example.com/ready-when, 1 > "a": column 3: found no matching overload for '_>_' applied to '(int, string)'`},
 		"what always fails":           {map[string]any{v1.AnnotationReadyWhen: `int("x") == 1`}, `annotation app.example.com/ready-when, int("x") == 1: type conversion error from 'string' to 'int'`},
-		"nothing":                     {map[string]any{v1.AnnotationReadyWhen: " "}, `annotation app.example.com/ready-when, "": it is empty: leave the annotation out`},
-		"true without quotes":         {map[string]any{v1.AnnotationReadyWhen: true}, `annotation app.example.com/ready-when, true: it is not a string: quote it`},
-		"a message alone":             {map[string]any{v1.AnnotationReadyMessage: `"a"`}, `annotation app.example.com/ready-message, "a": it has no effect without annotation app.example.com/ready-when`},
+		"nothing":                     {map[string]any{v1.AnnotationReadyWhen: " "}, `annotation app.example.com/ready-when, "": empty: leave the annotation out`},
+		"true without quotes":         {map[string]any{v1.AnnotationReadyWhen: true}, `annotation app.example.com/ready-when, true: not a string: quote it`},
+		"a message alone":             {map[string]any{v1.AnnotationReadyMessage: `"a"`}, `annotation app.example.com/ready-message, "a": has no effect without annotation app.example.com/ready-when`},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

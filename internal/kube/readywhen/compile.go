@@ -48,10 +48,10 @@ var programs = cache{lru.New(kept)}
 // of returns a compiled expression.
 func (c cache) of(expression string) (*compiled, error) {
 	if strings.TrimSpace(expression) == "" {
-		return nil, &expressionError{words: "it is empty: leave the annotation out"}
+		return nil, &expressionError{words: "empty: leave the annotation out"}
 	}
 	if len(expression) > MaxExpression { // not kept, either: it may be of any size
-		return nil, &expressionError{words: fmt.Sprintf("it has %d bytes, at most %d are allowed", len(expression),
+		return nil, &expressionError{words: fmt.Sprintf("has %d bytes, at most %d are allowed", len(expression),
 			MaxExpression)}
 	}
 	if known, found := c.entries.Get(expression); found {
@@ -121,7 +121,7 @@ func (c *compiled) explain(err error) error {
 		return absent
 	}
 	if _, found := errors.AsType[interpreter.EvalCancelledError](err); found {
-		return errors.New("it costs too much: let it look at fewer fields or items")
+		return errors.New("too expensive: use fewer fields or items")
 	}
-	return fmt.Errorf("it cannot be evaluated: %w", err)
+	return fmt.Errorf("cannot be evaluated: %w", err)
 }

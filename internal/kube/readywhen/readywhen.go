@@ -61,9 +61,9 @@ func unanswered(expression string, annotations map[string]string, self map[strin
 	switch {
 	case waits && whole:
 		return State{Message: message(annotations, self,
-			fmt.Sprintf("%s is not there yet, which %s asks for", absent.path, quote(expression)))}
+			fmt.Sprintf("%s is not set yet, and %s reads it", absent.path, quote(expression)))}
 	case waits:
-		return State{Fault: true, Message: fmt.Sprintf("%s asks for %s, but of Secrets and of large objects the operator knows nothing but metadata: change annotation %s",
+		return State{Fault: true, Message: fmt.Sprintf("%s reads %s, but of Secrets and of large objects the operator knows only metadata: change annotation %s",
 			quote(expression), absent.path, v1.AnnotationReadyWhen)}
 	}
 	return State{Fault: true, Message: oneLine(fmt.Sprintf("annotation %s, %s: %s", v1.AnnotationReadyWhen,
@@ -93,7 +93,7 @@ func evaluate[T bool | string](expression string, self map[string]any) (T, error
 	}
 	result, ok := value.Value().(T)
 	if !ok {
-		return none, fmt.Errorf("it returns %s: it must return %s", article(value.Type().TypeName()),
+		return none, fmt.Errorf("returns %s, but must return %s", article(value.Type().TypeName()),
 			article(typeOf(none).TypeName()))
 	}
 	return result, nil

@@ -49,16 +49,16 @@ func TestAnObjectSaysWhenItIsReady(t *testing.T) {
 		"false, whatever there is":              {"", `false`, "", State{Message: "false is not true yet"}},
 		"a phase that is reached":               {"{phase: Bound}", bound, "", State{Ready: true}},
 		"a phase that is not reached":           {"{phase: Pending}", bound, "", State{Message: bound + " is not true yet"}},
-		"a status that is not there":            {"", bound, "", State{Message: "status is not there yet, which " + bound + " asks for"}},
-		"a phase that is not there":             {"{x: 1}", bound, "", State{Message: "status.phase is not there yet, which " + bound + " asks for"}},
+		"a status that is not there":            {"", bound, "", State{Message: "status is not set yet, and " + bound + " reads it"}},
+		"a phase that is not there":             {"{x: 1}", bound, "", State{Message: "status.phase is not set yet, and " + bound + " reads it"}},
 		"a condition that is true":              {`{conditions: [{type: Ready, status: "True"}]}`, conditions, "", State{Ready: true}},
 		"a condition that is false":             {one, conditions, "", State{Message: conditions + " is not true yet"}},
-		"a field that conditions do not have":   {one, `self.status.conditions.all(c, c.since == 1)`, "", State{Message: "c.since is not there yet, which self.status.conditions.all(c, c.since == 1) asks for"}},
-		"an item that is not there":             {"{hosts: []}", `self.status.hosts[0].up`, "", State{Message: "status.hosts[0] is not there yet, which self.status.hosts[0].up asks for"}},
-		"an item of a selection":                {one, `self.status.conditions.filter(c, c.type == "X")[0].status == "True"`, "", State{Message: `a selection of status.conditions[0] is not there yet, which self.status.conditions.filter(c, c.type == "X")[0].status == "True" asks for`}},
-		"a label that is not there":             {"", `self.metadata.labels["example.com/x"] == "y"`, "", State{Message: `metadata.labels['example.com/x'] is not there yet, which self.metadata.labels["example.com/x"] == "y" asks for`}},
-		"a field whose name is computed":        {"{phase: A}", `self.status[self.kind].up`, "", State{Message: "status.Database is not there yet, which self.status[self.kind].up asks for"}},
-		"an optional value without another":     {"", `self.?status.phase.value() == "A"`, "", State{Message: `an optional value is not there yet, which self.?status.phase.value() == "A" asks for`}},
+		"a field that conditions do not have":   {one, `self.status.conditions.all(c, c.since == 1)`, "", State{Message: "c.since is not set yet, and self.status.conditions.all(c, c.since == 1) reads it"}},
+		"an item that is not there":             {"{hosts: []}", `self.status.hosts[0].up`, "", State{Message: "status.hosts[0] is not set yet, and self.status.hosts[0].up reads it"}},
+		"an item of a selection":                {one, `self.status.conditions.filter(c, c.type == "X")[0].status == "True"`, "", State{Message: `a selection of status.conditions[0] is not set yet, and self.status.conditions.filter(c, c.type == "X")[0].status == "True" reads it`}},
+		"a label that is not there":             {"", `self.metadata.labels["example.com/x"] == "y"`, "", State{Message: `metadata.labels['example.com/x'] is not set yet, and self.metadata.labels["example.com/x"] == "y" reads it`}},
+		"a field whose name is computed":        {"{phase: A}", `self.status[self.kind].up`, "", State{Message: "status.Database is not set yet, and self.status[self.kind].up reads it"}},
+		"an optional value without another":     {"", `self.?status.phase.value() == "A"`, "", State{Message: `an optional value is not set yet, and self.?status.phase.value() == "A" reads it`}},
 		"an optional value that is left out":    {"", `self.?status.waiting.orValue(0) == 0`, "", State{Ready: true}},
 		"an optional value that is there":       {"{waiting: 2}", `self.?status.waiting.orValue(0) == 0`, "", State{Message: "self.?status.waiting.orValue(0) == 0 is not true yet"}},
 		"a field that is asked for with has":    {"{}", `has(self.status.phase)`, "", State{Message: "has(self.status.phase) is not true yet"}},
@@ -71,17 +71,17 @@ func TestAnObjectSaysWhenItIsReady(t *testing.T) {
 		"words":                                 {"{phase: Pending}", bound, `"it is " + self.status.phase`, State{Message: "it is Pending"}},
 		"words of a condition":                  {one, conditions, `self.status.conditions.filter(c, c.type == "Ready")[0].message`, State{Message: "no quorum"}},
 		"words before there is a status":        {"", bound, `"waiting for a volume"`, State{Message: "waiting for a volume"}},
-		"words that ask for what is not there":  {"", bound, `self.status.message`, State{Message: "status is not there yet, which " + bound + " asks for"}},
+		"words that ask for what is not there":  {"", bound, `self.status.message`, State{Message: "status is not set yet, and " + bound + " reads it"}},
 		"words that are a number":               {"{phase: P, n: 1}", bound, `self.status.n`, State{Message: bound + " is not true yet"}},
 		"words that do not compile":             {"{phase: P}", bound, `1 +`, State{Message: bound + " is not true yet"}},
 		"words that are blank":                  {"{phase: P}", bound, `" \n "`, State{Message: bound + " is not true yet"}},
 		"words of several lines":                {"{phase: P}", bound, `"one\ntwo\u0007 three"`, State{Message: `one two\u0007 three`}},
 		"words for an object that is ready":     {"{phase: Bound}", bound, `"never read"`, State{Ready: true}},
-		"a text where a bool is wanted":         {"{phase: Bound}", `self.status.phase`, `"never read"`, State{Fault: true, Message: "annotation app.example.com/ready-when, self.status.phase: it returns a string: it must return a bool"}},
-		"a null where a bool is wanted":         {"{phase: null}", `self.status.phase`, "", State{Fault: true, Message: "annotation app.example.com/ready-when, self.status.phase: it returns a null_type: it must return a bool"}},
-		"a number that is compared with a text": {"{phase: 1}", `self.status.phase > "a"`, "", State{Fault: true, Message: `annotation app.example.com/ready-when, self.status.phase > "a": it cannot be evaluated: no such overload`}},
+		"a text where a bool is wanted":         {"{phase: Bound}", `self.status.phase`, `"never read"`, State{Fault: true, Message: "annotation app.example.com/ready-when, self.status.phase: returns a string, but must return a bool"}},
+		"a null where a bool is wanted":         {"{phase: null}", `self.status.phase`, "", State{Fault: true, Message: "annotation app.example.com/ready-when, self.status.phase: returns a null_type, but must return a bool"}},
+		"a number that is compared with a text": {"{phase: 1}", `self.status.phase > "a"`, "", State{Fault: true, Message: `annotation app.example.com/ready-when, self.status.phase > "a": cannot be evaluated: no such overload`}},
 		"what does not parse":                   {"", `self.`, "", State{Fault: true, Message: `annotation app.example.com/ready-when, self.: column 6: Syntax error: no viable alternative at input '.'`}},
-		"nothing":                               {"", ``, "", State{Fault: true, Message: `annotation app.example.com/ready-when, "": it is empty: leave the annotation out`}},
+		"nothing":                               {"", ``, "", State{Fault: true, Message: `annotation app.example.com/ready-when, "": empty: leave the annotation out`}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -138,8 +138,8 @@ func TestAnOutlineIsSeenAsMetadata(t *testing.T) {
 		"true":                   {"true", State{Ready: true}},
 		"metadata":               {`self.metadata.name == "db" && self.kind != ""`, State{Ready: true}},
 		"the longest expression": {longest, State{Ready: true}},
-		"content": {`self.data.a == "x"`, State{Fault: true, Message: `self.data.a == "x" asks for data, but of Secrets and of large objects ` +
-			`the operator knows nothing but metadata: change annotation app.example.com/ready-when`}},
+		"content": {`self.data.a == "x"`, State{Fault: true, Message: `self.data.a == "x" reads data, but of Secrets and of large objects ` +
+			`the operator knows only metadata: change annotation app.example.com/ready-when`}},
 	}
 	for kind, make := range kinds {
 		for name, tc := range cases {

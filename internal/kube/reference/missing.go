@@ -12,9 +12,9 @@ type MissingError struct{ Reference }
 
 func (e *MissingError) Error() string {
 	if e.Key != "" {
-		return fmt.Sprintf("%s has no key %q, which %s needs: add it or change the reference", e.Object, e.Key, e.By)
+		return fmt.Sprintf("%s has no key %q, which %s needs", e.Object, e.Key, e.By)
 	}
-	return fmt.Sprintf("%s does not exist, %s needs it: create it or change the reference", e.Object, e.By)
+	return fmt.Sprintf("%s does not exist, %s needs it", e.Object, e.By)
 }
 
 // Reason returns the reason of Ready.

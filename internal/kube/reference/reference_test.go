@@ -131,13 +131,13 @@ func TestMissing(t *testing.T) {
 		want       string // message of the first; empty where none is missing
 	}{
 		"all there":                   {[]Reference{{Object: there}, {Object: there, Key: "k"}}, ""},
-		"an object":                   {[]Reference{{Object: gone, By: `volume "v"`}}, `Secret "gone" does not exist, volume "v" needs it: create it or change the reference`},
-		"a key of what is missing":    {[]Reference{{Object: gone, Key: "k", By: "env A"}}, `Secret "gone" does not exist, env A needs it: create it or change the reference`},
-		"a key":                       {[]Reference{{Object: there, Key: "l", By: "env A"}}, `Secret "there" has no key "l", which env A needs: add it or change the reference`},
+		"an object":                   {[]Reference{{Object: gone, By: `volume "v"`}}, `Secret "gone" does not exist, volume "v" needs it`},
+		"a key of what is missing":    {[]Reference{{Object: gone, Key: "k", By: "env A"}}, `Secret "gone" does not exist, env A needs it`},
+		"a key":                       {[]Reference{{Object: there, Key: "l", By: "env A"}}, `Secret "there" has no key "l", which env A needs`},
 		"what is optional":            {[]Reference{{Object: gone, Need: Optional}, {Object: there, Key: "l", Need: Optional}}, ""},
 		"what nobody tells about":     {[]Reference{{Object: untold}}, ""},
-		"two keys of what is missing": {[]Reference{{Object: gone, Key: "a", By: "env A"}, {Object: gone, Key: "b", By: "env B"}}, `Secret "gone" does not exist, env A needs it: create it or change the reference`},
-		"an object that is only nice": {[]Reference{{Object: gone, Need: Advisory, By: "TLS"}}, `Secret "gone" does not exist, TLS needs it: create it or change the reference`},
+		"two keys of what is missing": {[]Reference{{Object: gone, Key: "a", By: "env A"}, {Object: gone, Key: "b", By: "env B"}}, `Secret "gone" does not exist, env A needs it`},
+		"an object that is only nice": {[]Reference{{Object: gone, Need: Advisory, By: "TLS"}}, `Secret "gone" does not exist, TLS needs it`},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -15,7 +15,7 @@ func folded(text string) error {
 		return nil
 	}
 	if size := (unfolding{}).size(document); size > most {
-		return fmt.Errorf("with what its aliases (as *name) repeat, it has more than %d bytes: write less, or without them", most)
+		return fmt.Errorf("with its aliases (as *name) expanded, has more than %d bytes: shorten it, or use no aliases", most)
 	}
 	return nil
 }

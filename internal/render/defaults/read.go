@@ -47,13 +47,13 @@ func Of(config *corev1.ConfigMap, kind string) Text {
 	if !there {
 		for _, other := range slices.Sorted(maps.Keys(config.Data)) {
 			if question := fields.DidYouMean(other, []string{key}); question != "" {
-				return Text{Digest: digest.Of([]byte(other))[:32], err: fmt.Errorf("there is no such key as %s%s", other, question)}
+				return Text{Digest: digest.Of([]byte(other))[:32], err: fmt.Errorf("unknown key %s%s", other, question)}
 			}
 		}
 		return Text{}
 	}
 	if len(text) > most {
-		return Text{Digest: digest.Of([]byte(text))[:32], err: fmt.Errorf("%s: it has more than %d bytes", key, most)}
+		return Text{Digest: digest.Of([]byte(text))[:32], err: fmt.Errorf("%s: has more than %d bytes", key, most)}
 	}
 	return Text{Digest: digest.Of([]byte(text))[:32], text: text}
 }
@@ -69,7 +69,7 @@ func (t Text) Read(kind string, allowed []string) (Layer, error) {
 	}
 	content, err := yaml.YAMLToJSONStrict([]byte(t.text))
 	if err != nil {
-		return fail(errors.New("it is not YAML: " + text.Line(strings.TrimPrefix(err.Error(), "yaml: "))))
+		return fail(errors.New("not YAML: " + text.Line(strings.TrimPrefix(err.Error(), "yaml: "))))
 	}
 	var value any
 	if err := utiljson.Unmarshal(content, &value); err != nil {
@@ -77,7 +77,7 @@ func (t Text) Read(kind string, allowed []string) (Layer, error) {
 	}
 	values, isMap := value.(map[string]any)
 	if value != nil && !isMap {
-		return fail(errors.New("it must be a map, in the shape of spec"))
+		return fail(errors.New("must be a map, in the shape of spec"))
 	}
 	if err := permitted(values, "", allowed); err != nil {
 		return fail(err)
@@ -124,7 +124,7 @@ func (e *Error) Hint() string {
 	if e.Source == ByPlatform {
 		return "ask the platform team to correct defaultValues in watches.yaml; the spec is not at fault"
 	}
-	return fmt.Sprintf("correct %s of ConfigMap %s in this namespace; what runs is kept as it is until then",
+	return fmt.Sprintf("correct %s of ConfigMap %s in this namespace; until then the running release stays as it is",
 		Key(e.Kind), Name)
 }
 

@@ -94,7 +94,7 @@ func TestNoPodTakesTheKeyOfAnAuthorityByTheWay(t *testing.T) {
 		`{containers: [{name: app, envFrom: [{secretRef: {name: tls}}]}]}`,
 	} {
 		err := generated(t, nil, parse(t, authority), parse(t, aService), pods(t, all))
-		assert.ErrorContains(t, err, `takes all of Secret "tls", and with it ca.key`)
+		assert.ErrorContains(t, err, `uses all of Secret "tls", and with it ca.key`)
 	}
 	one := `{containers: [], volumes: [{name: a, secret: {secretName: tls, items: [{key: ca.key, path: ca.key}]}}]}`
 	assert.NoError(t, generated(t, nil, parse(t, authority), parse(t, aService), pods(t, one)), "who names it means it")

@@ -33,7 +33,7 @@ type Source string
 const (
 	ByNamespace Source = "the namespace enforces"
 	ByChart     Source = "the chart requires"
-	BySpec      Source = "the spec asks for"
+	BySpec      Source = "the spec requests"
 	ByDefault   Source = "the operator requires by default"
 )
 
@@ -47,7 +47,7 @@ type PodSecurityError struct {
 }
 
 func (e *PodSecurityError) Error() string {
-	return fmt.Sprintf("the pods of %s %q are below the Pod Security Standard %q, which %s: %s", e.Kind, e.Name, e.Level,
+	return fmt.Sprintf("the pods of %s %q violate the Pod Security Standard %q, which %s: %s", e.Kind, e.Name, e.Level,
 		e.Source, strings.Join(e.Violations, "; "))
 }
 

@@ -80,12 +80,12 @@ func TestPodSecurityHoldsPodsToTheProfileThatTheSpecAsksFor(t *testing.T) {
 		want            []string // parts of the error; none where it is taken
 	}{
 		"a plain pod":                {plain, "restricted", "", Privileged, nil},
-		"root":                       {root, "restricted", "", "", []string{`"restricted"`, "the spec asks for", "runAsUser"}},
-		"root in a privileged one":   {root, "restricted", "", Privileged, []string{"the spec asks for", "runAsUser"}},
-		"root of a privileged chart": {root, "restricted", Privileged, "", []string{"the spec asks for", "runAsUser"}},
+		"root":                       {root, "restricted", "", "", []string{`"restricted"`, "the spec requests", "runAsUser"}},
+		"root in a privileged one":   {root, "restricted", "", Privileged, []string{"the spec requests", "runAsUser"}},
+		"root of a privileged chart": {root, "restricted", Privileged, "", []string{"the spec requests", "runAsUser"}},
 		"root in a restricted one":   {root, "restricted", "", Restricted, []string{"the namespace enforces", "runAsUser"}},
 		"root of a sidecar": {"{initContainers: [{name: side, image: x, securityContext: {runAsUser: 0}}], containers: [{name: app, image: x}]}", "restricted", "", "",
-			[]string{"the spec asks for", "runAsUser", `"side"`}},
+			[]string{"the spec requests", "runAsUser", `"side"`}},
 		"a sidecar that gains rights": {"{initContainers: [{name: side, image: x, securityContext: {allowPrivilegeEscalation: true}}], containers: [{name: app, image: x}]}", "restricted", "", "",
 			[]string{"allowPrivilegeEscalation", `"side"`}},
 		"a profile that is looser than the namespace": {root, "privileged", "", Restricted, []string{"the namespace enforces"}},

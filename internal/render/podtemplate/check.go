@@ -100,14 +100,14 @@ func (c *checker) fields(patch map[string]any, schema strategicpatch.LookupPatch
 	for _, name := range slices.Sorted(maps.Keys(patch)) {
 		within := at.field(name)
 		if strings.HasPrefix(name, "$") {
-			c.refuse(within, "it is taken only in entries of lists that are merged by a key, there as $patch: delete or $patch: replace; to remove a field, set it to null")
+			c.refuse(within, "allowed only in entries of lists that are merged by a key, as $patch: delete or $patch: replace; to remove a field, set it to null")
 			continue
 		}
 		switch value := patch[name].(type) {
 		case map[string]any:
 			inner, _, err := schema.LookupPatchMetadataForStruct(name)
 			if err != nil {
-				c.refuse(within, "it cannot be merged")
+				c.refuse(within, "cannot be merged")
 				continue
 			}
 			if len(value) == 0 {
@@ -117,7 +117,7 @@ func (c *checker) fields(patch map[string]any, schema strategicpatch.LookupPatch
 		case []any:
 			inner, meta, err := schema.LookupPatchMetadataForSlice(name)
 			if err != nil {
-				c.refuse(within, "it cannot be merged")
+				c.refuse(within, "cannot be merged")
 				continue
 			}
 			c.list(value, inner, mergeKey(meta), within)
@@ -141,7 +141,7 @@ func (c *checker) list(items []any, schema strategicpatch.LookupPatchMeta, key s
 		at.whole = true
 	}
 	if len(items) > maxEntries {
-		c.refuse(at, "it has %d entries, and may have %d", len(items), maxEntries)
+		c.refuse(at, "has %d entries, at most %d are allowed", len(items), maxEntries)
 		return
 	}
 	known := make(map[any]bool, len(items))
@@ -149,7 +149,7 @@ func (c *checker) list(items []any, schema strategicpatch.LookupPatchMeta, key s
 		entry, isMap := item.(map[string]any)
 		switch {
 		case item == nil:
-			c.refuse(at.entry(i, i), "it must not be null")
+			c.refuse(at.entry(i, i), "must not be null")
 		case !isMap: // a text of a list that replaces another
 		case key == "":
 			c.fields(entry, schema, at.entry(i, i))
@@ -165,10 +165,10 @@ func (c *checker) entry(entry map[string]any, schema strategicpatch.LookupPatchM
 	asked, directed := entry[directive]
 	switch {
 	case directed && at.whole:
-		c.refuse(at.field(directive), "it is within a list that replaces another as a whole: leave it out")
+		c.refuse(at.field(directive), "not possible within a list that replaces another as a whole: leave it out")
 		return
 	case directed && asked != deletes && asked != replaces:
-		c.refuse(at.field(directive), "it must be %s or %s", deletes, replaces)
+		c.refuse(at.field(directive), "must be %s or %s", deletes, replaces)
 		return
 	case asked == replaces:
 		if len(entry) > 1 {
@@ -176,7 +176,7 @@ func (c *checker) entry(entry map[string]any, schema strategicpatch.LookupPatchM
 		}
 		return
 	case entry[key] == nil || entry[key] == "":
-		c.refuse(at.field(key), "it is required: the entries are merged by it")
+		c.refuse(at.field(key), "required: the entries are merged by it")
 		return
 	case known[entry[key]]:
 		c.refuse(at.field(key), "another entry of the patch has the same, and merging would keep one of them: leave one out")

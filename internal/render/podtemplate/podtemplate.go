@@ -66,14 +66,14 @@ func Of(resource *unstructured.Unstructured, values map[string]any) (*Patch, err
 	}
 	data, err := json.Marshal(value)
 	if err != nil {
-		return nil, refused(field, "it is not JSON")
+		return nil, refused(field, "not JSON")
 	}
 	if len(data) > MaxSize {
-		return nil, refused(field, "it takes %d bytes as JSON, and may take %d", len(data), MaxSize)
+		return nil, refused(field, "takes %d bytes as JSON, at most %d are allowed", len(data), MaxSize)
 	}
 	patch := &Patch{}
 	if err := utiljson.Unmarshal(data, &patch.content); err != nil { // numbers are whole again
-		return nil, refused(field, "it must be a map")
+		return nil, refused(field, "must be a map")
 	}
 	if patch.sets, err = check(patch.content); err != nil || len(patch.content) == 0 {
 		return nil, err

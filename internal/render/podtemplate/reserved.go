@@ -14,8 +14,8 @@ var selecting = []string{"app.kubernetes.io/name", "app.kubernetes.io/instance"}
 // instead.
 var never = map[string]string{
 	"activeDeadlineSeconds": "the pods of a service run until they are replaced: leave it out",
-	"ephemeralContainers":   "they are added to pods that run, by kubectl debug: leave it out",
-	"serviceAccount":        "it is an old name that Kubernetes replaces: set spec.serviceAccount.name",
+	"ephemeralContainers":   "only kubectl debug adds them, to running pods: leave it out",
+	"serviceAccount":        "an old name that Kubernetes replaces: set spec.serviceAccount.name",
 }
 
 // reserved refuses fields that belong to the operator, and fields that would make pods unfit for a service.
@@ -24,12 +24,12 @@ func (c *checker) reserved(patch map[string]any) {
 	metadata, _ := patch["metadata"].(map[string]any)
 	for _, name := range slices.Sorted(maps.Keys(metadata)) {
 		if name != "labels" && name != "annotations" {
-			c.refuse(at.field("metadata").field(name), "it is not for a spec to say: a patch sets labels and annotations")
+			c.refuse(at.field("metadata").field(name), "not allowed: a patch sets labels and annotations only")
 			continue
 		}
 		entries, _ := metadata[name].(map[string]any)
 		if entries == nil {
-			c.refuse(at.field("metadata").field(name), "it must not be null: that would take away what the pods are known by")
+			c.refuse(at.field("metadata").field(name), "must not be null: the pods are identified by it")
 		}
 		for _, key := range slices.Sorted(maps.Keys(entries)) {
 			if why := reservedKey(key, name == "labels"); why != "" {
@@ -39,7 +39,7 @@ func (c *checker) reserved(patch map[string]any) {
 	}
 	spec, there := patch["spec"].(map[string]any)
 	if _, named := patch["spec"]; named && !there {
-		c.refuse(at.field("spec"), "it must not be null: pods without it are none")
+		c.refuse(at.field("spec"), "must not be null: pods require it")
 	}
 	c.ofPod(spec, at.field("spec"))
 }
@@ -50,7 +50,7 @@ func reservedKey(key string, label bool) string {
 	case !label:
 		return kube.ReservedAnnotation(key)
 	case slices.Contains(selecting, key):
-		return "the pods are selected by it: leave it out"
+		return "reserved, because the pods are selected by it: leave it out"
 	}
 	return kube.ReservedLabel(key)
 }
@@ -62,17 +62,17 @@ func (c *checker) ofPod(spec map[string]any, at place) {
 		}
 	}
 	if policy := spec["restartPolicy"]; policy != nil && policy != "Always" {
-		c.refuse(at.field("restartPolicy"), "the pods of a service always start again: leave it out")
+		c.refuse(at.field("restartPolicy"), "fixed, because pods of a service are always restarted: leave it out")
 	}
 	if containers, there := spec["containers"]; there && containers == nil {
-		c.refuse(at.field("containers"), "it must not be null: that would remove the container %s, which is the application",
+		c.refuse(at.field("containers"), "must not be null: that would remove the container %s, which is the application",
 			mainContainer)
 	}
 	c.keepsMain(spec["containers"], at.field("containers"))
 	first, _ := spec["initContainers"].([]any)
 	for i, item := range first {
 		if entry, _ := item.(map[string]any); entry["name"] == mainContainer && entry[directive] != deletes {
-			c.refuse(at.field("initContainers").entry(i, i).field("name"), "it must not be %s: that is the application",
+			c.refuse(at.field("initContainers").entry(i, i).field("name"), "must not be %s: that is the application",
 				mainContainer)
 		}
 	}
@@ -88,7 +88,7 @@ func (c *checker) keepsMain(value any, at place) {
 		case entry[directive] == replaces:
 			replaced = i
 		case entry["name"] == mainContainer && entry[directive] == deletes:
-			c.refuse(at.entry(i, i).field(directive), "the container %s is the application: it cannot be removed", mainContainer)
+			c.refuse(at.entry(i, i).field(directive), "the container %s is the application, and cannot be removed", mainContainer)
 			return
 		case entry["name"] == mainContainer:
 			named = true
@@ -96,6 +96,6 @@ func (c *checker) keepsMain(value any, at place) {
 	}
 	if replaced >= 0 && !named {
 		c.refuse(at.entry(replaced, replaced).field(directive),
-			"it would remove the container %s, which is the application: list it, too", mainContainer)
+			"removes the container %s, which is the application: list it, too", mainContainer)
 	}
 }

@@ -88,7 +88,7 @@ func (c *checker) add(path []any, message string, args ...any) {
 }
 
 // vast is the message for a quantity that must not even be decoded.
-var vast = "it is not a quantity: " + fields.ErrVast.Error()
+var vast = "not a quantity: " + fields.ErrVast.Error()
 
 // CheckVast lists the quantities in a value of a Go type that must not even be decoded.
 func CheckVast(value any, as reflect.Type) Misfits {
@@ -125,7 +125,7 @@ func (c *checker) value(value any, t reflect.Type, path []any) {
 	case t.Kind() == reflect.Map:
 		entries, isMap := value.(map[string]any)
 		if !isMap {
-			c.add(path, "it must be a map, not %s", kindOf(value))
+			c.add(path, "must be a map, not %s", kindOf(value))
 		}
 		for _, key := range sorted(entries) {
 			c.value(entries[key], t.Elem(), append(path, key))
@@ -133,7 +133,7 @@ func (c *checker) value(value any, t reflect.Type, path []any) {
 	case t.Kind() == reflect.Slice && t.Elem().Kind() != reflect.Uint8:
 		items, isList := value.([]any)
 		if !isList {
-			c.add(path, "it must be a list, not %s", kindOf(value))
+			c.add(path, "must be a list, not %s", kindOf(value))
 		}
 		for i, item := range items {
 			c.value(item, t.Elem(), append(path, i))
@@ -154,14 +154,14 @@ func (c *checker) custom(value any, t reflect.Type, path []any) {
 		err = json.Unmarshal(data, reflect.New(t).Interface())
 	}
 	if err != nil {
-		c.add(path, "it is not a valid %s: %s", strings.ToLower(words(t.Name())), err)
+		c.add(path, "not a valid %s: %s", strings.ToLower(words(t.Name())), err)
 	}
 }
 
 func (c *checker) fields(value any, t reflect.Type, path []any) {
 	entries, isMap := value.(map[string]any)
 	if !isMap {
-		c.add(path, "it must be a map, not %s", kindOf(value))
+		c.add(path, "must be a map, not %s", kindOf(value))
 		return
 	}
 	known := fields.Members(t)
@@ -180,7 +180,7 @@ func (c *checker) scalar(value any, t reflect.Type, path []any) {
 	case reflect.String:
 		text, isText := value.(string)
 		if !isText {
-			c.add(path, "it must be a string, not %s%s", kindOf(value), quote(value))
+			c.add(path, "must be a string, not %s%s", kindOf(value), quote(value))
 			return
 		}
 		if c.allowed == nil || text == "" {
@@ -191,7 +191,7 @@ func (c *checker) scalar(value any, t reflect.Type, path []any) {
 		}
 	case reflect.Bool:
 		if _, is := value.(bool); !is {
-			c.add(path, "it must be true or false, not %s%s", kindOf(value), unquote(value))
+			c.add(path, "must be true or false, not %s%s", kindOf(value), unquote(value))
 		}
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Uint8, reflect.Uint16,
 		reflect.Uint32, reflect.Uint64:
@@ -201,7 +201,7 @@ func (c *checker) scalar(value any, t reflect.Type, path []any) {
 		}
 		switch {
 		case !is:
-			c.add(path, "it must be a whole number, not %s%s", kindOf(value), unquote(value))
+			c.add(path, "must be a whole number, not %s%s", kindOf(value), unquote(value))
 		case reflect.Zero(t).CanInt() && reflect.Zero(t).OverflowInt(number), reflect.Zero(t).CanUint() && number < 0:
 			c.add(path, "the number does not fit into %d bits", t.Bits())
 		}
@@ -209,11 +209,11 @@ func (c *checker) scalar(value any, t reflect.Type, path []any) {
 		switch value.(type) {
 		case int64, float64:
 		default:
-			c.add(path, "it must be a number, not %s%s", kindOf(value), unquote(value))
+			c.add(path, "must be a number, not %s%s", kindOf(value), unquote(value))
 		}
 	case reflect.Slice: // of bytes
 		if _, is := value.(string); !is {
-			c.add(path, "it must be a string in base64, not %s", kindOf(value))
+			c.add(path, "must be a string in base64, not %s", kindOf(value))
 		}
 	}
 }

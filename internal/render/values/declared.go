@@ -27,7 +27,7 @@ func (w *walk) value(s *apiextensionsv1.JSONSchemaProps, path string, value any,
 	case fields.IsQuantity(s):
 		spelled, err := fields.Canonical(value)
 		if err != nil {
-			return nil, fmt.Errorf("%s: it is not a quantity, such as 500m or 1Gi", path)
+			return nil, fmt.Errorf("%s: not a quantity, such as 500m or 1Gi", path)
 		}
 		return spelled, nil
 	}

@@ -105,10 +105,10 @@ func TestFieldsOfTheGoTypeAreDecodedBesideDeclaredOnes(t *testing.T) {
 }
 
 func TestWhatADeclaredFieldCannotBeIsRefused(t *testing.T) {
-	const quantity = "it is not a quantity, such as 500m or 1Gi"
+	const quantity = "not a quantity, such as 500m or 1Gi"
 	cases := map[string]struct{ spec, want string }{
 		"one of a billion digits":       {`{topology: {memory: 1e999999999}}`, "spec.topology.memory: " + quantity},
-		"one of a Go type, as long":     {`{compute: {limits: {cpu: 1e999999999}}}`, "spec.compute.limits.cpu: it is not a quantity: its exponent has more than two digits"},
+		"one of a Go type, as long":     {`{compute: {limits: {cpu: 1e999999999}}}`, "spec.compute.limits.cpu: not a quantity: the exponent has more than two digits"},
 		"a quantity that is none":       {`{topology: {memory: hunter2}}`, "spec.topology.memory: " + quantity},
 		"one in a map":                  {`{limits: {a: 1Gi, b: banana}}`, "spec.limits.b: " + quantity},
 		"one of a Go type":              {`{compute: {limits: {cpu: banana}}}`, "spec.compute.limits.cpu: " + quantity},
@@ -118,7 +118,7 @@ func TestWhatADeclaredFieldCannotBeIsRefused(t *testing.T) {
 		"a text that templates lose":    {`{backup: {window: "<no value>"}}`, `spec.backup.window holds the text "<no value>", which templates lose: write it in another way`},
 		"a key of two lines":            {`{limits: {"a\nb": 1Gi}}`, "spec.limits has a key with the character U+000A: remove it"},
 		"a key that is too long":        {`{limits: {` + strings.Repeat("a", 318) + `: 1Gi}}`, "spec.limits has a key of 318 characters: at most 317 are allowed"},
-		"a spec that is not a map":      {`[a]`, "spec: it must be a map"},
+		"a spec that is not a map":      {`[a]`, "spec: must be a map"},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {

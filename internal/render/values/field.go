@@ -116,7 +116,7 @@ func reason(err error) string {
 	var mistyped *json.UnmarshalTypeError
 	switch {
 	case errors.Is(err, resource.ErrFormatWrong), errors.Is(err, resource.ErrNumeric), errors.Is(err, resource.ErrSuffix):
-		return "it is not a quantity, such as 500m or 1Gi"
+		return "not a quantity, such as 500m or 1Gi"
 	case !errors.As(err, &mistyped) || mistyped.Type == nil:
 		return err.Error()
 	}
@@ -126,7 +126,7 @@ func reason(err error) string {
 		got = "boolean"
 	}
 	if got == "number" && want == "integer" {
-		return fmt.Sprintf("it must be a whole number of %d bits", mistyped.Type.Bits())
+		return fmt.Sprintf("must be a whole number of %d bits", mistyped.Type.Bits())
 	}
 	return fmt.Sprintf("got %s, want %s", got, want)
 }

@@ -72,7 +72,7 @@ func Knows(t Translator, paths []string) error {
 func reachable(place fields.Place, given map[string]any, path string) error {
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if given[name] == nil {
-			return fmt.Errorf("%s: there is nothing: leave it out", path+name)
+			return fmt.Errorf("%s: empty: leave it out", path+name)
 		}
 		if why := place.Fixed(name); why != "" {
 			return fmt.Errorf("%s cannot have a default: %s", path+name, why)

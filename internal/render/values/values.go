@@ -98,7 +98,7 @@ func (t *translator) fields(spec any) (chartutil.Values, []string, error) {
 			unknown = append(unknown, "spec."+name)
 		}
 	} else if rest != nil {
-		return nil, nil, errors.New("spec: it must be a map")
+		return nil, nil, errors.New("spec: must be a map")
 	}
 	w := &walk{unknown: unknown}
 	for name, value := range own {
@@ -137,7 +137,7 @@ func spec(resource *unstructured.Unstructured) (chartutil.Values, error) {
 	}
 	values, isMap := content.(map[string]any)
 	if !isMap {
-		return nil, errors.New("spec: it must be a map")
+		return nil, errors.New("spec: must be a map")
 	}
 	return runtime.DeepCopyJSON(values), nil
 }

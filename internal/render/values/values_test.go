@@ -112,19 +112,19 @@ func TestUnknownFieldsAreDropped(t *testing.T) {
 }
 
 func TestAValueOfAnotherTypeIsAnError(t *testing.T) {
-	const quantity = "it is not a quantity, such as 500m or 1Gi"
+	const quantity = "not a quantity, such as 500m or 1Gi"
 	cases := map[string]struct{ spec, want string }{
 		"a word for a number":             {`{image: nginx, size: two}`, "spec.size: got string, want integer"},
-		"a fraction for a whole number":   {`{image: nginx, size: 1.5}`, "spec.size: it must be a whole number of 32 bits"},
-		"a number beyond 32 bits":         {`{image: nginx, size: 4294967297}`, "spec.size: it must be a whole number of 32 bits"},
-		"a port beyond 32 bits":           {`{image: nginx, ports: [{port: 80}, {port: 4294967376}]}`, "spec.ports[1].port: it must be a whole number of 32 bits"},
+		"a fraction for a whole number":   {`{image: nginx, size: 1.5}`, "spec.size: must be a whole number of 32 bits"},
+		"a number beyond 32 bits":         {`{image: nginx, size: 4294967297}`, "spec.size: must be a whole number of 32 bits"},
+		"a port beyond 32 bits":           {`{image: nginx, ports: [{port: 80}, {port: 4294967376}]}`, "spec.ports[1].port: must be a whole number of 32 bits"},
 		"a number for a string":           {`{image: 5}`, "spec.image: got number, want string"},
 		"a truth value for a string":      {`{image: nginx, config: {logLevel: true}}`, "spec.config.logLevel: got boolean, want string"},
 		"a map for a list":                {`{image: nginx, ports: {port: 80}}`, "spec.ports: got object, want array"},
 		"a list for a map":                {`{image: nginx, config: [a]}`, "spec.config: got array, want object"},
 		"a string for a list":             {`{image: nginx, envs: A=b}`, "spec.envs: got string, want array"},
 		"a string for a map":              {`{image: nginx, ingress: a.b}`, "spec.ingress: got string, want object"},
-		"a quantity of a billion digits":  {`{image: nginx, resources: {limits: {memory: "1e-999999999"}}}`, "spec.resources.limits.memory: it is not a quantity: its exponent has more than two digits"},
+		"a quantity of a billion digits":  {`{image: nginx, resources: {limits: {memory: "1e-999999999"}}}`, "spec.resources.limits.memory: not a quantity: the exponent has more than two digits"},
 		"a quantity that is none":         {`{image: nginx, resources: {limits: {memory: 1Gi, cpu: banana}}}`, "spec.resources.limits.cpu: " + quantity},
 		"a number in the environment":     {`{image: nginx, config: {environment: {A: 1}}}`, "spec.config.environment.A: got number, want string"},
 		"a secret in the wrong place":     {`{image: nginx, config: {databaseUrl: [hunter2]}}`, "spec.config.databaseUrl: got array, want string"},
@@ -177,7 +177,7 @@ func TestAnotherKindWithoutASpecHasNoValues(t *testing.T) {
 
 func TestAnotherKindWhoseSpecIsNoMapIsAnError(t *testing.T) {
 	got, err := For(other, bare, nil).Translate(t.Context(), withSpec(t, other, "[a]"))
-	if err == nil || err.Error() != "spec: it must be a map" {
+	if err == nil || err.Error() != "spec: must be a map" {
 		t.Errorf("got %v and error %v, want one about the spec", got, err)
 	}
 }

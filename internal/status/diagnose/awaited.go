@@ -85,7 +85,7 @@ func (a *Awaited) Ask(ctx context.Context, live client.Reader) ([]Cause, error) 
 	return []Cause{{
 		Reason: v1.ReasonLoadBalancerPending, Source: "Service " + a.GetName(), Effect: Lasting,
 		Hint:    reason.Of(v1.ReasonLoadBalancerPending).Hint,
-		Message: "no load balancer has given it an address", Detail: Brief(newest.Message),
+		Message: "no load balancer has assigned an address", Detail: Brief(newest.Message),
 	}}, nil
 }
 

@@ -81,7 +81,7 @@ func TestWhatOthersSayOfWhatWaits(t *testing.T) {
 		"nobody says anything of a load balancer": {balancer(), nil, "", 0, ""},
 		"the cloud refuses one": {
 			balancer(), []client.Object{event(corev1.EventTypeNormal, "Ensuring load balancer", 0), event(corev1.EventTypeWarning, "failed: no addresses left in pool", time.Second)},
-			v1.ReasonLoadBalancerPending, Lasting, "no load balancer has given it an address: failed: no addresses left in pool",
+			v1.ReasonLoadBalancerPending, Lasting, "no load balancer has assigned an address: failed: no addresses left in pool",
 		},
 		"the cloud tries again": {
 			balancer(), []client.Object{event(corev1.EventTypeWarning, "failed", 0), event(corev1.EventTypeNormal, "Ensuring load balancer", time.Second)}, "", 0, "",

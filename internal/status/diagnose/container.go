@@ -42,7 +42,7 @@ func waiting(f Findings, pod *corev1.Pod, c container, state *corev1.ContainerSt
 		if ended := c.status.LastTerminationState.Terminated; ended != nil {
 			return []Cause{crashed(f, pod, c, ended)}
 		}
-		return []Cause{{Reason: v1.ReasonContainerCrashed, Source: c.source(), Message: c.source() + " ends again and again",
+		return []Cause{{Reason: v1.ReasonContainerCrashed, Source: c.source(), Message: c.source() + " keeps restarting",
 			Effect: Lasting}}
 	}
 	return nil
@@ -79,13 +79,13 @@ func configuring(c container, message string) Cause {
 		Message: c.source() + " cannot be configured", Effect: Lasting}
 	switch {
 	case strings.Contains(message, "runAsUser breaks non-root policy"):
-		cause.Message = c.source() + " must not run as root, and runAsUser says that it does"
+		cause.Message = c.source() + " must not run as root, but runAsUser is 0"
 		cause.Hint = "set runAsUser to another number than 0, or runAsNonRoot to false"
 	case strings.Contains(message, "image will run as root"):
-		cause.Message = c.source() + " must not run as root, and its image does"
+		cause.Message = c.source() + " must not run as root, but its image does"
 		cause.Hint = "use an image with a numeric user other than 0, or set spec.security.container.runAsUser"
 	case strings.Contains(message, "non-numeric user"):
-		cause.Message = c.source() + " must not run as root, and the user of its image is a name, which does not show that"
+		cause.Message = c.source() + " must not run as root, but the user of its image is a name, so that cannot be checked"
 		cause.Hint = "give the image a numeric USER, or set spec.security.container.runAsUser"
 	case strings.Contains(message, "timed out waiting for the condition"):
 		cause.Effect, cause.Detail = Passing, "the node has not read its ConfigMaps and Secrets yet"
@@ -104,11 +104,11 @@ func unstartable(c container, message string, effect Effect) Cause {
 	cause.restarts = c.status.RestartCount
 	switch found := notInPath.FindStringSubmatch(message); {
 	case found != nil && found[2] == "permission denied":
-		cause.Detail = fmt.Sprintf("%q in its image may not be executed", found[1])
+		cause.Detail = fmt.Sprintf("%q in its image is not executable", found[1])
 	case found != nil && found[2] == "is a directory":
 		cause.Detail = fmt.Sprintf("%q in its image is a directory", found[1])
 	case found != nil:
-		cause.Detail = fmt.Sprintf("there is no program %q in its image", found[1])
+		cause.Detail = fmt.Sprintf("program %q does not exist in its image", found[1])
 	case strings.Contains(message, "exec format error"):
 		cause.Detail = "the program was built for another kind of processor"
 		cause.Hint = "build the image for the architecture of the nodes, or choose nodes by spec.nodeSelector"

@@ -50,7 +50,7 @@ func ending(f Findings, pod *corev1.Pod, c container, ended *corev1.ContainerSta
 	cause := Cause{Reason: v1.ReasonContainerCrashed, Source: c.source(), Effect: effect, restarts: restarts}
 	switch ended.Reason {
 	case "OOMKilled":
-		cause.Reason, cause.Message = v1.ReasonOutOfMemory, c.source()+" uses more memory than it may"
+		cause.Reason, cause.Message = v1.ReasonOutOfMemory, c.source()+" uses more memory than its limit"
 		if limit, limited := c.Resources.Limits[corev1.ResourceMemory]; limited {
 			cause.Message = fmt.Sprintf("%s uses more memory than its limit of %s", c.source(), limit.String())
 		}
@@ -70,8 +70,8 @@ func ending(f Findings, pod *corev1.Pod, c container, ended *corev1.ContainerSta
 	}
 	cause.Message = fmt.Sprintf("%s %s with exit code %d%s", c.source(), verb, ended.ExitCode, signal(ended.ExitCode))
 	if ended.ExitCode == 0 {
-		cause.Message = c.source() + " ends with exit code 0, though it is to keep running"
-		cause.Hint = "the command must stay in the foreground: a service that has done its work is started again, and again"
+		cause.Message = c.source() + " exited with code 0, but a service must keep running"
+		cause.Hint = "run the process in the foreground; for work that ends, use an AppJob"
 	}
 	cause.Detail = lastWords(ended.Message)
 	return cause

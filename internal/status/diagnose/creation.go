@@ -43,7 +43,7 @@ func usage(requested, used, limited string) string {
 	var parts []string
 	for item := range strings.SplitSeq(requested, ",") {
 		resource, amount, _ := strings.Cut(item, "=")
-		parts = append(parts, fmt.Sprintf("%s of %s %s are used, a pod asks for %s", of(used, resource),
+		parts = append(parts, fmt.Sprintf("%s of %s %s are used, a pod requests %s", of(used, resource),
 			of(limited, resource), resource, amount))
 	}
 	return strings.Join(parts, "; ")
@@ -69,8 +69,8 @@ var refusals = []struct {
 	{regexp.MustCompile(`failed quota: ([^:]+): must specify (.+)$`), v1.ReasonQuotaExceeded,
 		func(c *Cause, found []string) {
 			c.Source = "ResourceQuota " + found[1]
-			c.Message = fmt.Sprintf("no pods: ResourceQuota %q wants every container to say what it needs", found[1])
-			c.Detail = Brief("missing are " + found[2])
+			c.Message = fmt.Sprintf("no pods: ResourceQuota %q requires every container to set requests or limits", found[1])
+			c.Detail = Brief("missing: " + found[2])
 			c.Hint = "set these in spec.resources, and in sidecars and initContainers"
 		}},
 	{regexp.MustCompile(`violates PodSecurity "([^"]+)": (.+)$`), v1.ReasonPodSecurityViolation,
@@ -94,8 +94,8 @@ var refusals = []struct {
 		}},
 	{regexp.MustCompile(`failed calling webhook "([^"]+)"`), v1.ReasonAdmissionDenied, func(c *Cause, found []string) {
 		c.Source = "admission webhook " + found[1]
-		c.Message = fmt.Sprintf("no pods: admission webhook %q does not answer", found[1])
-		c.Hint = "ask the team that runs that webhook, or the platform team: without its answer no pod is created"
+		c.Message = fmt.Sprintf("no pods: admission webhook %q does not respond", found[1])
+		c.Hint = "ask the team that runs that webhook, or the platform team: no pod is created until it responds"
 	}},
 	{regexp.MustCompile(`((?:maximum|minimum) \S+ usage per \w+ is .+|\S+ max limit to request ratio per .+)$`),
 		v1.ReasonAdmissionDenied, func(c *Cause, found []string) {
@@ -112,7 +112,7 @@ var refusals = []struct {
 		func(c *Cause, found []string) {
 			c.Source = "PriorityClass " + found[1]
 			c.Message = fmt.Sprintf("PriorityClass %q does not exist, pods need it", found[1])
-			c.Hint = "take a PriorityClass of the cluster (kubectl get priorityclass), or leave spec.priorityClassName out"
+			c.Hint = "use an existing PriorityClass (kubectl get priorityclass), or leave spec.priorityClassName out"
 		}},
 	{regexp.MustCompile(`is forbidden: (.+)$`), v1.ReasonAdmissionDenied, func(c *Cause, found []string) {
 		c.Message, c.Detail = "no pods: the API server refuses them", Brief(found[1])

@@ -100,7 +100,7 @@ func TestCauses(t *testing.T) {
 			f := rollout(test.newer, test.older)
 			assert.Equal(t, test.want, causesOf(t, f))
 			if test.want == tooOld {
-				assert.Equal(t, "no longer run by nodes, take a newer tag", Causes(f)[0].Hint)
+				assert.Equal(t, "use a newer tag", Causes(f)[0].Hint)
 			}
 		})
 	}

@@ -43,8 +43,8 @@ func TestNodes(t *testing.T) {
 		},
 		"an obstacle of all":     {"0/2 nodes are available: 2 Insufficient nvidia.com/gpu.", "all 2 nodes have too little nvidia.com/gpu left"},
 		"taints without names":   {"0/1 nodes are available: 1 node(s) had untolerated taint(s).", "the only node has a taint that spec.tolerations does not name"},
-		"cordoned":               {"0/2 nodes are available: 2 node(s) were unschedulable.", "all 2 nodes have been closed for new pods (cordoned)"},
-		"neighbors":              {"0/2 nodes are available: 2 node(s) didn't match pod anti-affinity rules.", "all 2 nodes have neighbors that spec.affinity does not allow"},
+		"cordoned":               {"0/2 nodes are available: 2 node(s) were unschedulable.", "all 2 nodes are closed for new pods (cordoned)"},
+		"neighbors":              {"0/2 nodes are available: 2 node(s) didn't match pod anti-affinity rules.", "all 2 nodes do not satisfy the pod (anti-)affinity of spec.affinity"},
 		"what nobody thought of": {"0/2 nodes are available: 2 moons.", "2 moons"},
 		"another message":        {"running Reserve plugin", "running Reserve plugin"},
 	}

@@ -19,18 +19,18 @@ var pullFailures = []struct {
 	hint   string // empty for the hint of the reason
 }{
 	{regexp.MustCompile(`(?i)toomanyrequests|429 Too Many Requests|rate limit`), v1.ReasonImagePullFailed,
-		"the registry answers no more requests for now (rate limit)",
+		"the registry refuses more requests for now (rate limit)",
 		"wait, or pull with an account of that registry: name a Secret with its credentials in spec.imagePullSecrets"},
 	{regexp.MustCompile(`(?i)pull access denied|insufficient_scope`), v1.ReasonImagePullUnauthorized,
-		"the registry denies access, or there is no such repository", ""},
+		"the registry denies access, or the repository does not exist", ""},
 	{regexp.MustCompile(`(?i)\b401\b|\b403\b|unauthorized|authentication required|no basic auth credentials|authorization failed|access denied|denied:`), v1.ReasonImagePullUnauthorized, "the registry denies access", ""},
 	{regexp.MustCompile(`(?i)no match for platform`), v1.ReasonImagePullFailed,
 		"the image does not exist for the processors of the nodes",
-		"take an image that is built for the processors of the nodes, or select other nodes by spec.nodeSelector"},
+		"use an image that is built for the processors of the nodes, or select other nodes by spec.nodeSelector"},
 	// Messages of containerd since 2.0 and of Docker since 26. CRI-O still converts such images.
 	{regexp.MustCompile(`(?i)docker\.distribution\.manifest\.v1\b|\bschema ?1\b.*\b(no longer|not) supported|pulling schema 1 images|schema 1 support is disabled`),
 		v1.ReasonImagePullFailed, "the image is too old: its format (Docker schema 1) is no longer supported",
-		"no longer run by nodes, take a newer tag"},
+		"use a newer tag"},
 	{regexp.MustCompile(`(?i)manifest unknown|name unknown|\bnot found\b|\b404\b|code = NotFound`), v1.ReasonImageNotFound,
 		"the registry does not have it", ""},
 	{regexp.MustCompile(`(?i)no such host|dial tcp: lookup |server misbehaving|Temporary failure in name resolution`),
@@ -62,7 +62,7 @@ func pulling(f Findings, pod *corev1.Pod, c container, state *corev1.ContainerSt
 		return cause
 	case "ErrImageNeverPull":
 		cause.Reason, cause.Message = v1.ReasonImageNotFound,
-			fmt.Sprintf("image %q is not on the node, and imagePullPolicy Never forbids to pull it", c.Image)
+			fmt.Sprintf("image %q is not on the node, and imagePullPolicy Never forbids pulling it", c.Image)
 		cause.Hint = "set spec.imagePullPolicy to IfNotPresent, or put the image on each node"
 		return cause
 	case "ErrImagePull":

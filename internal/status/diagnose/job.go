@@ -34,7 +34,7 @@ func job(j *batchv1.Job) *Workload {
 		}
 		cause := Cause{
 			Reason: v1.ReasonJobFailed, Source: w.String(), Effect: Lasting,
-			Message: fmt.Sprintf("Job %s failed, %s", j.Name, failureWords(j, failed)),
+			Message: fmt.Sprintf("Job %s failed%s", j.Name, failureWords(j, failed)),
 			Hint:    fmt.Sprintf("see kubectl logs job/%s; once that is corrected: %s", j.Name, reason.RunAgain),
 		}
 		cause.Detail = cmp.Or(lastTry(*f, f.controlled(j.UID)), f.known(cause), Brief(failed.Message))
@@ -54,16 +54,16 @@ func jobCondition(j *batchv1.Job, kind batchv1.JobConditionType) *batchv1.JobCon
 
 // failureWords describes why a Job failed, with the reason from its condition.
 func failureWords(j *batchv1.Job, failed *batchv1.JobCondition) string {
-	plain := "and says no more"
+	plain := ""
 	switch failed.Reason {
 	case batchv1.JobReasonBackoffLimitExceeded:
-		plain = "its tries are used up"
+		plain = " after all attempts"
 	case batchv1.JobReasonDeadlineExceeded:
-		plain = fmt.Sprintf("it was not done within %d s", ptr.Deref(j.Spec.ActiveDeadlineSeconds, 0))
+		plain = fmt.Sprintf(" because it was not done within %d s", ptr.Deref(j.Spec.ActiveDeadlineSeconds, 0))
 	case batchv1.JobReasonPodFailurePolicy:
-		plain = "its pod failure policy ended it"
+		plain = " by its pod failure policy"
 	case batchv1.JobReasonFailedIndexes, batchv1.JobReasonMaxFailedIndexesExceeded:
-		plain = "the tries of these indexes are used up: " + ptr.Deref(j.Status.FailedIndexes, "?")
+		plain = " after all attempts of indexes " + ptr.Deref(j.Status.FailedIndexes, "?")
 	}
 	if failed.Reason == "" {
 		return plain
@@ -100,8 +100,8 @@ func cronJob(c *batchv1.CronJob) *Workload {
 		}
 		cause := Cause{
 			Reason: v1.ReasonJobFailed, Source: w.String(), Effect: Lasting,
-			Message: fmt.Sprintf("the last run of CronJob %s did not succeed, Job %s", c.Name, last),
-			Hint:    fmt.Sprintf("see kubectl describe job/%s and kubectl logs job/%s; the next run decides again", last, last),
+			Message: fmt.Sprintf("the last run of CronJob %s failed (Job %s)", c.Name, last),
+			Hint:    fmt.Sprintf("see kubectl describe job/%s and kubectl logs job/%s; the status is updated after the next run", last, last),
 		}
 		cause.Detail = cmp.Or(lastTry(*f, run(f)), f.known(cause))
 		return []Cause{cause}
@@ -142,7 +142,7 @@ func triedAgain(f Findings, c *cast) []Cause {
 	if !found {
 		return nil
 	}
-	cause.Message, cause.Effect, cause.pods = cause.Message+", and is tried again", Passing, 1
+	cause.Message, cause.Effect, cause.pods = cause.Message+", and is retried", Passing, 1
 	return []Cause{cause}
 }
 
@@ -174,7 +174,7 @@ func (f *Findings) known(failure Cause) string {
 // final returns why a pod failed, or why its containers did before.
 func final(f Findings, pod *corev1.Pod) (Cause, bool) {
 	if pod.Status.Phase == corev1.PodFailed && pod.Status.Reason != "" { // evicted, or its own deadline is over
-		return Cause{Reason: v1.ReasonContainerCrashed, Source: "pod", Message: "the pod was ended, " + pod.Status.Reason,
+		return Cause{Reason: v1.ReasonContainerCrashed, Source: "pod", Message: "the pod was terminated: " + pod.Status.Reason,
 			Detail: Brief(pod.Status.Message)}, true
 	}
 	for _, container := range containers(pod) {

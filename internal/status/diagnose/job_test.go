@@ -63,19 +63,19 @@ func TestCausesOfJobs(t *testing.T) {
 	suspended.Spec.Suspend = ptr.To(true)
 	cases := map[string]kindCase{
 		"its tries are used up": {failed("BackoffLimitExceeded"), []corev1.Pod{tryOf("run-1", 2, never, exited(3, "connecting\npanic: no database")), tryOf("run-1", 1, never, exited(1, ""))}, nil,
-			`2 Job run-1 failed, its tries are used up (BackoffLimitExceeded): container "app" ended with exit code 3: panic: no database`},
+			`2 Job run-1 failed after all attempts (BackoffLimitExceeded): container "app" ended with exit code 3: panic: no database`},
 		"its last pod is named, whatever its name": {failed("BackoffLimitExceeded"), []corev1.Pod{tryOf("run-1", 10, never, exited(3, "")), tryOf("run-1", 9, never, exited(1, ""))}, nil,
-			`2 Job run-1 failed, its tries are used up (BackoffLimitExceeded): container "app" ended with exit code 3`},
+			`2 Job run-1 failed after all attempts (BackoffLimitExceeded): container "app" ended with exit code 3`},
 		"its container was started again": {failed("BackoffLimitExceeded"), []corev1.Pod{leaving(tryOf("run-1", 1, onFailure, crashing(6, time.Second, 0)))}, nil,
-			`2 Job run-1 failed, its tries are used up (BackoffLimitExceeded): container "app" crashes with exit code 1`},
-		"its pods are gone":                     {failed("BackoffLimitExceeded"), nil, nil, "2 Job run-1 failed, its tries are used up (BackoffLimitExceeded): it is over"},
-		"its time is over":                      {failed("DeadlineExceeded"), nil, nil, "2 Job run-1 failed, it was not done within 60 s (DeadlineExceeded): it is over"},
-		"its policy ended it":                   {failed("PodFailurePolicy"), []corev1.Pod{tryOf("run-1", 1, never, exited(42, ""))}, nil, `2 Job run-1 failed, its pod failure policy ended it (PodFailurePolicy): container "app" ended with exit code 42`},
-		"some of its indexes failed":            {failed("FailedIndexes"), nil, nil, "2 Job run-1 failed, the tries of these indexes are used up: 1,3 (FailedIndexes): it is over"},
-		"a reason of others":                    {failed("Moon"), nil, nil, "2 Job run-1 failed, and says no more (Moon): it is over"},
-		"no reason":                             {failed(""), nil, nil, "2 Job run-1 failed, and says no more: it is over"},
-		"its pod was evicted":                   {failed("BackoffLimitExceeded"), []corev1.Pod{tryOf("run-1", 1, never, evicted)}, nil, "2 Job run-1 failed, its tries are used up (BackoffLimitExceeded): the pod was ended, Evicted: The node was low on resource: memory"},
-		"a pod has failed, and is tried again":  {active, []corev1.Pod{tryOf("run-1", 1, never, exited(1, "no database")), tryOf("run-1", 2, never, healthy)}, nil, `1 container "app" ended with exit code 1, and is tried again: no database`},
+			`2 Job run-1 failed after all attempts (BackoffLimitExceeded): container "app" crashes with exit code 1`},
+		"its pods are gone":                     {failed("BackoffLimitExceeded"), nil, nil, "2 Job run-1 failed after all attempts (BackoffLimitExceeded): it is over"},
+		"its time is over":                      {failed("DeadlineExceeded"), nil, nil, "2 Job run-1 failed because it was not done within 60 s (DeadlineExceeded): it is over"},
+		"its policy ended it":                   {failed("PodFailurePolicy"), []corev1.Pod{tryOf("run-1", 1, never, exited(42, ""))}, nil, `2 Job run-1 failed by its pod failure policy (PodFailurePolicy): container "app" ended with exit code 42`},
+		"some of its indexes failed":            {failed("FailedIndexes"), nil, nil, "2 Job run-1 failed after all attempts of indexes 1,3 (FailedIndexes): it is over"},
+		"a reason of others":                    {failed("Moon"), nil, nil, "2 Job run-1 failed (Moon): it is over"},
+		"no reason":                             {failed(""), nil, nil, "2 Job run-1 failed: it is over"},
+		"its pod was evicted":                   {failed("BackoffLimitExceeded"), []corev1.Pod{tryOf("run-1", 1, never, evicted)}, nil, "2 Job run-1 failed after all attempts (BackoffLimitExceeded): the pod was terminated: Evicted: The node was low on resource: memory"},
+		"a pod has failed, and is tried again":  {active, []corev1.Pod{tryOf("run-1", 1, never, exited(1, "no database")), tryOf("run-1", 2, never, healthy)}, nil, `1 container "app" ended with exit code 1, and is retried: no database`},
 		"the newest pod says more":              {active, []corev1.Pod{tryOf("run-1", 1, never, exited(1, "")), tryOf("run-1", 2, never, notFound)}, nil, noImage},
 		"a container crashes, and is restarted": {active, []corev1.Pod{tryOf("run-1", 1, onFailure, crashing(6, time.Second, 0))}, nil, `1 container "app" crashes with exit code 1, restarted more than 5 times`},
 		"one container is done, another runs":   {active, []corev1.Pod{tryOf("run-1", 1, never, container1(corev1.ContainerStatus{State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{}}}))}, nil, ""},
@@ -84,8 +84,8 @@ func TestCausesOfJobs(t *testing.T) {
 
 		"CronJob: never ran":        {cronJobOf(-1, -1, false), nil, nil, ""},
 		"CronJob: succeeded":        {cronJobOf(1, 2, false), nil, nil, ""},
-		"CronJob: never succeeded":  {cronJobOf(1, -1, false), []corev1.Pod{tryOf("run-1", 1, never, exited(3, "disk full")), tryOf("run-0", 2, never, exited(4, "moon full"))}, nil, `2 the last run of CronJob run did not succeed, Job run-1: container "app" ended with exit code 3: disk full`},
-		"CronJob: succeeded before": {cronJobOf(2, 1, false), nil, nil, `2 the last run of CronJob run did not succeed, Job run-2`},
+		"CronJob: never succeeded":  {cronJobOf(1, -1, false), []corev1.Pod{tryOf("run-1", 1, never, exited(3, "disk full")), tryOf("run-0", 2, never, exited(4, "moon full"))}, nil, `2 the last run of CronJob run failed (Job run-1): container "app" ended with exit code 3: disk full`},
+		"CronJob: succeeded before": {cronJobOf(2, 1, false), nil, nil, `2 the last run of CronJob run failed (Job run-2)`},
 		"CronJob: is running again": {cronJobOf(2, 1, true), nil, nil, ""},
 		"CronJob: cannot run":       {cronJobOf(2, 1, true), []corev1.Pod{tryOf("run-2", 1, never, notFound)}, nil, noImage},
 		"CronJob: suspended":        {suspended, nil, nil, ""},
@@ -97,7 +97,7 @@ func TestCausesOfJobs(t *testing.T) {
 
 // The pods of a Job whose containers are started again go when it fails, and so do those that its deadline ends.
 func TestTheLastWordsOutliveThePods(t *testing.T) {
-	const failure = "Job run-1 failed, its tries are used up (BackoffLimitExceeded)"
+	const failure = "Job run-1 failed after all attempts (BackoffLimitExceeded)"
 	for name, test := range map[string]struct {
 		known Cause
 		want  string

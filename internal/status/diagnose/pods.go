@@ -17,8 +17,8 @@ func pods(f Findings) []Cause {
 	list := merged(f, cast.present)
 	for _, pod := range cast.blocking {
 		for _, cause := range ofPod(f, pod) {
-			cause.Message = fmt.Sprintf("pod %s of an earlier version holds up the present one: %s", pod.Name, cause.Message)
-			cause.Hint = fmt.Sprintf("delete pod %s: the present version starts once it is gone", pod.Name)
+			cause.Message = fmt.Sprintf("pod %s of an earlier version blocks the rollout: %s", pod.Name, cause.Message)
+			cause.Hint = fmt.Sprintf("delete pod %s: then the new version starts", pod.Name)
 			list = merge(list, cause)
 		}
 	}

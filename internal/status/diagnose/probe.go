@@ -62,8 +62,8 @@ func allowance(probe *corev1.Probe) time.Duration {
 }
 
 // connectHint is the hint for a readiness probe that only connects.
-const connectHint = "let the application listen on that port, on all addresses, or say in spec.probes.readiness what shows that a pod is ready: " +
-	"by default, connecting to the first TCP port does; {none: true} turns that off. A slow start wants spec.probes.startupSeconds"
+const connectHint = "listen on that port on 0.0.0.0 (not 127.0.0.1). Slow start: set spec.probes.startupSeconds. " +
+	"Other check: spec.probes.readiness; no check: {none: true} there"
 
 // failing returns the cause for a failing probe.
 func failing(f Findings, pod *corev1.Pod, c container, kind kind, effect Effect) Cause {
@@ -141,15 +141,15 @@ func answer(message string) string {
 	message = probePrefix.ReplaceAllString(message, "")
 	switch found := httpStatus.FindStringSubmatch(message); {
 	case found != nil:
-		return "the answer is HTTP status " + found[1]
+		return "the response is HTTP status " + found[1]
 	case strings.Contains(message, "connection refused"):
 		return "nothing listens on the port"
 	case strings.Contains(message, "context deadline exceeded"), strings.Contains(message, "Client.Timeout"),
 		strings.Contains(message, "i/o timeout"),
 		strings.Contains(message, "timed out"), strings.Contains(message, "timeout: failed to connect"):
-		return "there is no answer in time"
+		return "no response in time"
 	case strings.Contains(message, "server gave HTTP response to HTTPS client"):
-		return "it asks by HTTPS and is answered by HTTP"
+		return "the probe uses HTTPS, but the application responds with HTTP"
 	}
 	return Brief(message)
 }

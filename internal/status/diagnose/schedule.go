@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -27,16 +28,16 @@ func scheduling(f Findings, pod *corev1.Pod, scheduled *corev1.PodCondition) []C
 		}
 	}
 	cause := Cause{
-		Reason: v1.ReasonUnschedulable, Source: "scheduler", Message: "no node can take the pod", Effect: Passing,
+		Reason: v1.ReasonUnschedulable, Source: "scheduler", Message: "no node can run the pod", Effect: Passing,
 		Detail: nodes(scheduled.Message), Until: scheduled.LastTransitionTime.Add(schedulingPatience),
 	}
 	if len(f.eventsOf(pod.UID, "TriggeredScaleUp")) > 0 {
-		cause.Message, cause.Until = "no node can take the pod yet, and the cluster is adding one", time.Time{}
+		cause.Message, cause.Until = "no node can run the pod yet, and the cluster is adding one", time.Time{}
 	}
 	return []Cause{cause}
 }
 
-// obstacle is one reason why the scheduler rejects nodes, in plain words.
+// obstacle is one reason why the scheduler rejects nodes, as what nodes do: "have too little cpu left".
 type obstacle struct {
 	words *regexp.Regexp
 	plain string
@@ -44,24 +45,26 @@ type obstacle struct {
 
 // obstacles match the scheduler's reasons after the number of nodes; the first match counts.
 var obstacles = []obstacle{
-	{regexp.MustCompile(`^Insufficient (\S+)$`), "too little ${1} left"},
-	{regexp.MustCompile(`^Too many pods$`), "as many pods as it may"},
+	{regexp.MustCompile(`^Insufficient (\S+)$`), "have too little ${1} left"},
+	{regexp.MustCompile(`^Too many pods$`), "are at the pod limit"},
 	{regexp.MustCompile(`had untolerated taint\(?s?\)?(?: \{([^:}]+)[^}]*\})`),
-		"the taint ${1}, which spec.tolerations does not name"},
-	{regexp.MustCompile(`had untolerated taint`), "a taint that spec.tolerations does not name"},
-	{regexp.MustCompile(`didn't match Pod's node affinity/selector`),
-		"other labels than spec.nodeSelector or spec.affinity asks for"},
+		"have the taint ${1}, which spec.tolerations does not name"},
+	{regexp.MustCompile(`had untolerated taint`), "have a taint that spec.tolerations does not name"},
+	{regexp.MustCompile(`didn't match Pod's node affinity/selector`), "do not match spec.nodeSelector or spec.affinity"},
 	{regexp.MustCompile(`didn't match pod (?:anti-affinity|affinity)|existing pods anti-affinity`),
-		"neighbors that spec.affinity does not allow"},
+		"do not satisfy the pod (anti-)affinity of spec.affinity"},
 	{regexp.MustCompile(`didn't match pod topology spread constraints`),
-		"more such pods than spec.topologySpreadConstraints allows"},
-	{regexp.MustCompile(`were unschedulable`), "been closed for new pods (cordoned)"},
-	{regexp.MustCompile(`didn't have free ports`), "no such host port free"},
-	{regexp.MustCompile(`volume node affinity conflict`), "no access to the volume, which is elsewhere"},
-	{regexp.MustCompile(`exceed max volume count`), "as many volumes as it may"},
-	{regexp.MustCompile(`didn't find available persistent volumes to bind`), "no volume for the claim"},
-	{regexp.MustCompile(`were not ready|not-ready|unreachable`), "no contact with the cluster"},
+		"have more of these pods than spec.topologySpreadConstraints allows"},
+	{regexp.MustCompile(`were unschedulable`), "are closed for new pods (cordoned)"},
+	{regexp.MustCompile(`didn't have free ports`), "have no such host port free"},
+	{regexp.MustCompile(`volume node affinity conflict`), "cannot reach the volume (it is on another node or in another zone)"},
+	{regexp.MustCompile(`exceed max volume count`), "are at the volume limit"},
+	{regexp.MustCompile(`didn't find available persistent volumes to bind`), "have no volume for the claim"},
+	{regexp.MustCompile(`were not ready|not-ready|unreachable`), "are not ready"},
 }
+
+// singular has the verbs of obstacles for one node.
+var singular = map[string]string{"have": "has", "are": "is", "do": "does", "run": "runs"}
 
 var (
 	allNodes = regexp.MustCompile(`^0/(\d+) nodes are available: `)
@@ -97,16 +100,17 @@ func tell(count, of, what string) string {
 			continue
 		}
 		plain := string(obstacle.words.ExpandString(nil, obstacle.plain, what, at))
-		subject := fmt.Sprintf("%s of %s nodes have ", count, of)
+		one, rest, _ := strings.Cut(plain, " ")
+		one = cmp.Or(singular[one], one) + " " + rest
 		switch number, _ := strconv.Atoi(count); {
 		case of == "1":
-			subject = "the only node has "
+			return "the only node " + one
 		case number == 1:
-			subject = fmt.Sprintf("1 of %s nodes has ", of)
+			return fmt.Sprintf("1 of %s nodes %s", of, one)
 		case count == of:
-			subject = fmt.Sprintf("all %s nodes have ", of)
+			return fmt.Sprintf("all %s nodes %s", of, plain)
 		}
-		return subject + plain
+		return fmt.Sprintf("%s of %s nodes %s", count, of, plain)
 	}
 	return count + " " + what
 }

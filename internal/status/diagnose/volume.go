@@ -69,12 +69,12 @@ func pending(f Findings, claim *corev1.PersistentVolumeClaim) Cause {
 	event := events[0]
 	switch found := missingClass.FindStringSubmatch(event.Message); {
 	case found != nil:
-		cause.Effect, cause.Detail = Lasting, fmt.Sprintf("there is no StorageClass %q", found[1])
-		cause.Hint = "name a StorageClass of the cluster (kubectl get storageclass) in storageClassName of spec.persistence or spec.claims; the claim has to be deleted for that to take effect"
+		cause.Effect, cause.Detail = Lasting, fmt.Sprintf("StorageClass %q does not exist", found[1])
+		cause.Hint = "set storageClassName of spec.persistence or spec.claims to an existing StorageClass (kubectl get storageclass), and delete the PersistentVolumeClaim, so that it is created again"
 	case strings.Contains(event.Message, "no storage class is set"):
-		cause.Effect, cause.Detail = Lasting, "it names no StorageClass and the cluster has no default one"
+		cause.Effect, cause.Detail = Lasting, "the claim names no StorageClass, and the cluster has no default"
 	case event.Reason == "ExternalProvisioning":
-		cause.Detail = "the provisioner of its StorageClass has not made it"
+		cause.Detail = "the provisioner of its StorageClass has not created it"
 	default:
 		cause.Detail = Brief(event.Message)
 	}
@@ -106,7 +106,7 @@ func mounting(f Findings, pod *corev1.Pod) []Cause {
 		if found := badKey.FindStringSubmatch(event.Message); found != nil {
 			return []Cause{{
 				Reason: v1.ReasonDependencyMissing, Source: volume, Effect: Lasting,
-				Message: fmt.Sprintf("what %s shows has no key %q", volume, found[1]),
+				Message: fmt.Sprintf("the ConfigMap or Secret of %s has no key %q", volume, found[1]),
 			}}
 		}
 		cause := Cause{

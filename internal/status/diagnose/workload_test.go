@@ -78,7 +78,7 @@ var (
 
 const (
 	noImage     = `2 image "app:1" cannot be pulled: the registry does not have it`
-	noQuota     = `2 no more pods: ResourceQuota "none" is used up: 0 of 0 pods are used, a pod asks for 1`
+	noQuota     = `2 no more pods: ResourceQuota "none" is used up: 0 of 0 pods are used, a pod requests 1`
 	quotaWords  = `pods "x" is forbidden: exceeded quota: none, requested: pods=1, used: pods=0, limited: pods=0`
 	statefulErr = "create Pod db-2 in StatefulSet db failed error: " + quotaWords
 )
@@ -98,10 +98,10 @@ func TestCausesOfEachKind(t *testing.T) {
 	again.Conditions = readied.Conditions
 	cases := map[string]kindCase{
 		"StatefulSet: the present revision is ill":    {statefulSetOf(same), []corev1.Pod{podOf("db", 2, "new", notFound), podOf("db", 1, "old", readied)}, nil, noImage},
-		"StatefulSet: a pod has no node":              {statefulSetOf(same), []corev1.Pod{podOf("db", 2, "new", unplaced)}, nil, "2 no node can take the pod: the only node has too little cpu left"},
+		"StatefulSet: a pod has no node":              {statefulSetOf(same), []corev1.Pod{podOf("db", 2, "new", unplaced)}, nil, "2 no node can run the pod: the only node has too little cpu left"},
 		"StatefulSet: a container crashes":            {statefulSetOf(same), []corev1.Pod{podOf("db", 2, "new", crashing(2, time.Second, 0))}, nil, `2 container "app" crashes with exit code 1`},
 		"StatefulSet: pods of others do not count":    {statefulSetOf(same), []corev1.Pod{podOf("other", 2, "new", notFound)}, nil, ""},
-		"StatefulSet: an earlier pod is waited for":   {statefulSetOf(same), []corev1.Pod{podOf("db", 2, "old", notFound)}, nil, "2 pod db-2 of an earlier version holds up the present one: " + noImage[2:]},
+		"StatefulSet: an earlier pod is waited for":   {statefulSetOf(same), []corev1.Pod{podOf("db", 2, "old", notFound)}, nil, "2 pod db-2 of an earlier version blocks the rollout: " + noImage[2:]},
 		"StatefulSet: nobody waits for what is ready": {statefulSetOf(same), []corev1.Pod{podOf("db", 2, "old", again)}, nil, ""},
 		"StatefulSet: nobody waits for an earlier pod": {statefulSetOf(func(s *appsv1.StatefulSet) { s.Spec.PodManagementPolicy = appsv1.ParallelPodManagement }),
 			[]corev1.Pod{podOf("db", 2, "old", notFound)}, nil, ""},

@@ -30,23 +30,23 @@ func autoscaler(a *autoscalingv2.HorizontalPodAutoscaler, facts Facts) State {
 		case condition.Type == autoscalingv2.AbleToScale && condition.Status == corev1.ConditionFalse &&
 			condition.Reason != "BackoffDownscale" && condition.Reason != "BackoffBoth":
 			return State{Verdict: Stuck, Reason: v1.ReasonAutoscalingFailed,
-				Message: "autoscaling does nothing: " + condition.Message}
+				Message: "autoscaling is inactive: " + condition.Message}
 		}
 	}
 	shares := sharesOfNothing(a, facts)
 	switch {
 	case active == nil && len(shares) > 0: // a LimitRange may help
 		return State{Verdict: Waiting, Reason: v1.ReasonAutoscalingRequestMissing,
-			Message: "the autoscaler has not looked at the pods yet; " + shares[0].String()}
+			Message: "the autoscaler has not evaluated the pods yet; " + shares[0].String()}
 	case active == nil:
-		return unmeasured("the autoscaler has not looked at the pods yet", a.CreationTimestamp.Time, facts)
+		return unmeasured("the autoscaler has not evaluated the pods yet", a.CreationTimestamp.Time, facts)
 	case active.Status == corev1.ConditionFalse && active.Reason != "ScalingDisabled":
 		return inactive(active, shares, facts)
 	}
 	for _, share := range shares { // the autoscaler uses the other targets, and does not report this one
 		if active.Status == corev1.ConditionTrue && !share.measured {
 			return State{Verdict: Warned, Reason: v1.ReasonAutoscalingRequestMissing,
-				Message: "one target of several does nothing: " + share.String()}
+				Message: fmt.Sprintf("the %s target is ignored (other targets still scale): %s", share.resource, share)}
 		}
 	}
 	for _, condition := range a.Status.Conditions {
@@ -55,7 +55,7 @@ func autoscaler(a *autoscalingv2.HorizontalPodAutoscaler, facts Facts) State {
 			return State{
 				Verdict: Warned,
 				Reason:  v1.ReasonAutoscalingLimited,
-				Message: fmt.Sprintf("the load asks for more than the %d replicas that it may have", a.Spec.MaxReplicas),
+				Message: fmt.Sprintf("at the limit: the load requires more than maxReplicas (%d)", a.Spec.MaxReplicas),
 			}
 		}
 	}
@@ -73,11 +73,11 @@ func inactive(condition *autoscalingv2.HorizontalPodAutoscalerCondition, shares 
 			}
 		}
 		return State{Verdict: Stuck, Reason: v1.ReasonAutoscalingRequestMissing,
-			Message: "autoscaling does nothing: " + missing.String()}
+			Message: "autoscaling is inactive: " + missing.String()}
 	}
-	const nothing = "autoscaling does nothing: it has no metrics: "
+	const nothing = "autoscaling is inactive: no metrics: "
 	if strings.Contains(condition.Message, "could not find the requested resource") {
-		return unmeasured(nothing+"the cluster has no metrics API, which metrics-server brings", time.Time{}, facts)
+		return unmeasured(nothing+"the cluster has no metrics API (metrics-server provides it)", time.Time{}, facts)
 	}
 	return unmeasured(nothing+diagnose.Brief(diagnose.AfterLast(condition.Message, "failed to get ")),
 		condition.LastTransitionTime.Time, facts)

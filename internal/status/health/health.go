@@ -65,10 +65,10 @@ type Facts struct {
 // Of returns the state of a live object; nil stands for one that does not exist.
 func Of(object client.Object, facts Facts) State {
 	if object == nil {
-		return State{Verdict: Waiting, Reason: v1.ReasonPending, Message: "it does not exist"}
+		return State{Verdict: Waiting, Reason: v1.ReasonPending, Message: "does not exist"}
 	}
 	if object.GetDeletionTimestamp() != nil {
-		return State{Verdict: Waiting, Reason: v1.ReasonPending, Message: "it is being deleted"}
+		return State{Verdict: Waiting, Reason: v1.ReasonPending, Message: "is being deleted"}
 	}
 	if state, found := annotated(object); found {
 		return state
@@ -144,7 +144,7 @@ func annotated(object client.Object) (State, bool) {
 		return State{}, true
 	case found.Fault:
 		return State{Verdict: Stuck, Message: found.Message,
-			Hint: "ask the chart's maintainers: the annotation is part of the chart"}, true
+			Hint: "ask the maintainers of the chart to correct the annotation"}, true
 	}
 	return State{Verdict: Waiting, Message: found.Message}, true
 }

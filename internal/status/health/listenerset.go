@@ -21,7 +21,7 @@ func listenerSetState(object client.Object, set *gateway.ListenerSet, facts Fact
 		for _, condition := range listener.Conditions {
 			switch {
 			case condition.ObservedGeneration != 0 && condition.ObservedGeneration < set.Metadata.Generation:
-				return State{Verdict: Waiting, Message: name + ": waiting for a controller to look at the newest version of it"}
+				return State{Verdict: Waiting, Message: name + ": waiting for the controller to process the newest version of the ListenerSet"}
 			case against(condition):
 				return listenerRefused(object, name, listener.Name, condition, facts)
 			}
@@ -30,7 +30,7 @@ func listenerSetState(object client.Object, set *gateway.ListenerSet, facts Fact
 	}
 	if !said {
 		return State{Reason: v1.ReasonRouteNotAccepted, Hint: listenerHint,
-			Message: "no controller has added its listeners: " + name + " does not exist, or its controller knows no ListenerSets",
+			Message: "the listeners are not added: " + name + " does not exist, or its controller does not support ListenerSets",
 		}.overdue(object, facts, noticeTime)
 	}
 	return State{}
@@ -58,11 +58,11 @@ func listenerRefused(object client.Object, parent, listener string, condition me
 			cmp.Or(condition.Message, condition.Type+" is "+string(condition.Status)), condition.Reason)}
 	switch {
 	case condition.Type == "Conflicted":
-		state.Hint = "take another host in spec.route.hostnames: another listener of the Gateway has this one"
+		state.Hint = "use another host in spec.route.hostnames: another listener of the Gateway has this one"
 	case condition.Reason == "NotAllowed":
 		state.Hint = listenerHint
 	default:
-		state.Hint = "see kubectl describe listenerset, and kubectl describe certificate if cert-manager makes it"
+		state.Hint = "see kubectl describe listenerset, and kubectl describe certificate if cert-manager creates it"
 		return state.overdue(object, facts, certificatePatience)
 	}
 	return state

@@ -10,7 +10,7 @@ import (
 func TestListenerSet(t *testing.T) {
 	const ready = `{type: Accepted, status: "True", observedGeneration: 2}, {type: Programmed, status: "True", observedGeneration: 2}`
 	const pending = `{type: Accepted, status: Unknown, reason: Pending}, {type: Programmed, status: Unknown, reason: Pending}`
-	const waiting = "no controller has added its listeners: Gateway gateways/edge does not exist, or its controller knows no ListenerSets"
+	const waiting = "the listeners are not added: Gateway gateways/edge does not exist, or its controller does not support ListenerSets"
 	for name, test := range map[string]struct {
 		set, listener   string // conditions
 		after           time.Duration
@@ -20,7 +20,7 @@ func TestListenerSet(t *testing.T) {
 		"added":                         {set: ready, listener: ready, verdict: Ready},
 		"new":                           {set: pending, after: time.Second, verdict: Waiting, reason: v1.ReasonRouteNotAccepted, message: waiting},
 		"not looked at":                 {set: pending, verdict: Stuck, reason: v1.ReasonRouteNotAccepted, message: waiting},
-		"an earlier version":            {set: `{type: Accepted, status: "True", observedGeneration: 1}`, verdict: Waiting, message: "Gateway gateways/edge: waiting for a controller to look at the newest version of it"},
+		"an earlier version":            {set: `{type: Accepted, status: "True", observedGeneration: 1}`, verdict: Waiting, message: "Gateway gateways/edge: waiting for the controller to process the newest version of the ListenerSet"},
 		"not allowed, even when new":    {set: `{type: Accepted, status: "False", reason: NotAllowed, message: not in this namespace}`, after: time.Second, verdict: Stuck, reason: v1.ReasonRouteNotAccepted, message: "Gateway gateways/edge: not in this namespace (NotAllowed)"},
 		"another has the host":          {set: ready, listener: `{type: Conflicted, status: "True", reason: HostnameConflict, message: taken}`, after: time.Second, verdict: Stuck, reason: v1.ReasonRouteNotAccepted, message: "listener https at Gateway gateways/edge: taken (HostnameConflict)"},
 		"the certificate is on its way": {set: ready, listener: `{type: ResolvedRefs, status: "False", reason: InvalidCertificateRef, message: no Secret}`, after: time.Minute, verdict: Waiting, reason: v1.ReasonRouteNotAccepted, message: "listener https at Gateway gateways/edge: no Secret (InvalidCertificateRef)"},

@@ -26,7 +26,7 @@ func service(s *corev1.Service, facts Facts) State {
 	}
 	return State{
 		Reason:  v1.ReasonLoadBalancerPending,
-		Message: "no load balancer has given it an address",
+		Message: "no load balancer has assigned an address",
 	}.overdue(s, facts, balancerPatience)
 }
 
@@ -52,7 +52,7 @@ func ingress(i *networkingv1.Ingress, facts Facts) State {
 	case len(names) == 0 && i.Spec.IngressClassName == nil && i.Annotations[annotationIngressClass] == "":
 		return State{
 			Verdict: Warned, Reason: v1.ReasonIngressClassMissing,
-			Message: "the Ingress names no class, and the cluster has no default one: most controllers leave it alone",
+			Message: "the Ingress has no class, and the cluster has no default class: most controllers ignore it",
 		}
 	case len(names) == 0:
 		return State{}
@@ -68,12 +68,12 @@ func missingClass(class string, others []string) State {
 		Verdict: Stuck,
 		Reason:  v1.ReasonDependencyMissing,
 		Message: fmt.Sprintf("IngressClass %q does not exist, so no controller serves it; the cluster has none", class),
-		Hint:    "install an ingress controller, or leave the class out where the cluster has a default one",
+		Hint:    "install an ingress controller, or leave the class out if the cluster has a default class",
 	}
 	if len(others) > 0 {
 		state.Message = fmt.Sprintf("IngressClass %q does not exist, so no controller serves it; the cluster has %s", class,
 			quoted(others))
-		state.Hint = "take one of the classes that there are, or ask the platform team to install that one"
+		state.Hint = "use one of the existing classes, or ask the platform team to install that one"
 	}
 	return state
 }

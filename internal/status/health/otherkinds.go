@@ -26,12 +26,12 @@ func claim(c *corev1.PersistentVolumeClaim, facts Facts) State {
 	case corev1.ClaimBound:
 		return State{}
 	case corev1.ClaimLost:
-		return State{Verdict: Stuck, Reason: v1.ReasonVolumeNotBound, Message: "its volume is lost"}
+		return State{Verdict: Stuck, Reason: v1.ReasonVolumeNotBound, Message: "the volume is lost"}
 	}
 	if class := c.Spec.StorageClassName; class != nil {
 		if others, missing := facts.Missing[reference.Object{Kind: reference.StorageClass, Name: *class}]; missing {
 			state := State{Verdict: Stuck, Reason: v1.ReasonDependencyMissing,
-				Message: fmt.Sprintf("no volume is bound to it: StorageClass %q does not exist", *class)}
+				Message: fmt.Sprintf("no volume is bound: StorageClass %q does not exist", *class)}
 			if len(others) > 0 {
 				state.Message += "; the cluster has " + quoted(others)
 			}
@@ -41,7 +41,7 @@ func claim(c *corev1.PersistentVolumeClaim, facts Facts) State {
 	if !wanted(c.Name, facts) {
 		return State{}
 	}
-	return State{Verdict: Waiting, Reason: v1.ReasonVolumeNotBound, Message: "no volume is bound to it yet"}
+	return State{Verdict: Waiting, Reason: v1.ReasonVolumeNotBound, Message: "no volume is bound yet"}
 }
 
 // wanted reports whether a workload that was rendered together with a claim should run pods that mount it.
@@ -83,7 +83,7 @@ func computed(object client.Object) State {
 	result, err := kstatus.Compute(&unstructured.Unstructured{Object: content})
 	switch {
 	case err != nil:
-		return State{Verdict: Waiting, Message: "its status cannot be read: " + err.Error()}
+		return State{Verdict: Waiting, Message: "the status cannot be read: " + err.Error()}
 	case result.Status == kstatus.CurrentStatus:
 		return State{}
 	case result.Status == kstatus.FailedStatus:
@@ -103,6 +103,7 @@ func budget(b *policyv1.PodDisruptionBudget) State {
 	return State{
 		Verdict: Warned,
 		Reason:  v1.ReasonEvictionBlocked,
-		Message: fmt.Sprintf("it lets none of %d pods go, so that nodes cannot be drained", have.ExpectedPods),
+		Message: fmt.Sprintf("PodDisruptionBudget %s allows no evictions (%d pods): node drains will hang",
+			b.Name, have.ExpectedPods),
 	}
 }

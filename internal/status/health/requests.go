@@ -22,14 +22,13 @@ type shareOfNothing struct {
 	measured bool
 }
 
-// String describes the problem, as in: container "app" has no CPU request, so a target in percent of it cannot be
-// computed.
+// String describes the problem, as in: container "app" has no cpu request, so a utilization target cannot be computed.
 func (s shareOfNothing) String() string {
-	noun, verb := "container", "requests"
+	noun, verb := "container", "has"
 	if len(s.containers) > 1 {
-		noun, verb = "containers", "request"
+		noun, verb = "containers", "have"
 	}
-	return fmt.Sprintf("%s %s %s no %s, of which the target is a share", noun, quoted(s.containers), verb, s.resource)
+	return fmt.Sprintf("%s %s %s no %s request, so a utilization target (percent of the request) cannot be computed", noun, quoted(s.containers), verb, s.resource)
 }
 
 // sharesOfNothing returns those targets of an autoscaler, as far as the objects rendered with it show them.

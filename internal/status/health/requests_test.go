@@ -22,19 +22,19 @@ func TestSharesOfNothing(t *testing.T) {
 	}{
 		"a target of the request that is there": {cpu, `{containers: [{name: app, resources: {requests: {cpu: 1}}}]}`, nil},
 		"a limit, which is a request":           {cpu, `{containers: [{name: app, resources: {limits: {cpu: 1}}}]}`, nil},
-		"a request of another resource":         {cpu, `{containers: [{name: app, resources: {requests: {memory: 1Gi}}}]}`, []string{`container "app" requests no cpu, of which the target is a share`}},
+		"a request of another resource":         {cpu, `{containers: [{name: app, resources: {requests: {memory: 1Gi}}}]}`, []string{`container "app" has no cpu request, so a utilization target (percent of the request) cannot be computed`}},
 		"a sidecar that requests nothing": {cpu, `{containers: [{name: app, resources: {requests: {cpu: 1}}}], initContainers: [{name: proxy, restartPolicy: Always}]}`,
-			[]string{`container "proxy" requests no cpu, of which the target is a share`}},
+			[]string{`container "proxy" has no cpu request, so a utilization target (percent of the request) cannot be computed`}},
 		"an init container that requests nothing, and ends": {cpu, `{containers: [{name: app, resources: {requests: {cpu: 1}}}], initContainers: [{name: prepare}]}`, nil},
-		"two containers that request nothing":               {cpu, `{containers: [{name: app}, {name: log}]}`, []string{`containers "app", "log" request no cpu, of which the target is a share`}},
+		"two containers that request nothing":               {cpu, `{containers: [{name: app}, {name: log}]}`, []string{`containers "app", "log" have no cpu request, so a utilization target (percent of the request) cannot be computed`}},
 		"a request of the pod as a whole":                   {cpu, `{resources: {requests: {cpu: 1}}, containers: [{name: app}]}`, nil},
 		"a target of one container":                         {`{type: ContainerResource, containerResource: {name: cpu, container: app, target: {type: Utilization, averageUtilization: 80}}}`, `{containers: [{name: app, resources: {requests: {cpu: 1}}}, {name: log}]}`, nil},
 		"a target of one that requests nothing": {`{type: ContainerResource, containerResource: {name: cpu, container: log, target: {type: Utilization, averageUtilization: 80}}}`, `{containers: [{name: app, resources: {requests: {cpu: 1}}}, {name: log}]}`,
-			[]string{`container "log" requests no cpu, of which the target is a share`}},
+			[]string{`container "log" has no cpu request, so a utilization target (percent of the request) cannot be computed`}},
 		"a target that is not a share": {`{type: Resource, resource: {name: cpu, target: {type: AverageValue, averageValue: 1}}}`, bare, nil},
 		"a metric of the pods":         {`{type: Pods, pods: {metric: {name: a}, target: {type: AverageValue, averageValue: 1}}}`, bare, nil},
 		"two targets": {cpu + `, {type: Resource, resource: {name: memory, target: {type: Utilization, averageUtilization: 80}}}`, bare,
-			[]string{`container "app" requests no cpu, of which the target is a share`, `container "app" requests no memory, of which the target is a share`}},
+			[]string{`container "app" has no cpu request, so a utilization target (percent of the request) cannot be computed`, `container "app" has no memory request, so a utilization target (percent of the request) cannot be computed`}},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -65,22 +65,22 @@ func unseen(route *gateway.Route, parent gateway.Parent, facts Facts) State {
 	name := parent.In(route.Metadata.Namespace)
 	until := route.Metadata.CreationTimestamp.Add(noticeTime)
 	_, known := facts.Gateways[parent.NamespacedName]
-	why, hint := name+" does not exist, or is not one that a controller serves",
-		"see kubectl describe gateway; name one in spec.route.parentRefs that has an address"
+	why, hint := name+" does not exist, or no controller manages it",
+		"see kubectl describe gateway; spec.route.parentRefs must name a Gateway that has an address"
 	switch {
 	case facts.Gateways.Missing(parent.Ref):
 		why, hint = name+" does not exist",
-			"name a Gateway in spec.route.parentRefs that there is (kubectl get gateways --all-namespaces), or create it"
+			"use an existing Gateway in spec.route.parentRefs (kubectl get gateways --all-namespaces), or create it"
 	case parent.IsGateway() && known:
-		why = name + " exists, but no controller serves its class"
+		why = name + " exists, but no controller manages its GatewayClass"
 	}
 	switch {
 	case facts.Now.Before(until):
-		return State{Verdict: Waiting, Message: "waiting for a controller to look at it: " + name, Until: until}
+		return State{Verdict: Waiting, Message: "waiting for the controller of " + name, Until: until}
 	case route.Behind():
-		return State{Verdict: Waiting, Message: "waiting for a controller to look at it: " + name}
+		return State{Verdict: Waiting, Message: "waiting for the controller of " + name}
 	}
-	return State{Verdict: Stuck, Reason: v1.ReasonRouteNotAccepted, Message: "no controller has looked at it: " + why,
+	return State{Verdict: Stuck, Reason: v1.ReasonRouteNotAccepted, Message: "the route is not accepted: " + why,
 		Hint: hint}
 }
 
@@ -88,7 +88,7 @@ func unseen(route *gateway.Route, parent gateway.Parent, facts Facts) State {
 func entryState(name string, entry gateway.Entry) State {
 	if entry.Behind() {
 		return State{Verdict: Waiting,
-			Message: fmt.Sprintf("%s: waiting for %s to look at the newest version of it", name, entry.Controller)}
+			Message: fmt.Sprintf("%s: waiting for %s to process the newest version of the route", name, entry.Controller)}
 	}
 	for _, bad := range []struct {
 		kind   string
@@ -106,15 +106,15 @@ func entryState(name string, entry gateway.Entry) State {
 	}
 	if !meta.IsStatusConditionTrue(entry.Conditions, gateway.Accepted) {
 		return State{Verdict: Waiting,
-			Message: fmt.Sprintf("%s: %s has not said whether it accepts it", name, entry.Controller)}
+			Message: fmt.Sprintf("%s: %s has not reported whether it accepts the route", name, entry.Controller)}
 	}
 	return State{}
 }
 
 // refusals are hints for refusals of gateways, by the reasons of the Gateway API.
 var refusals = map[string]string{
-	"NoMatchingParent":           "name a listener and a port in spec.route.parentRefs that the Gateway has (kubectl describe gateway)",
+	"NoMatchingParent":           "use a listener and port of the Gateway in spec.route.parentRefs (kubectl describe gateway)",
 	"NotAllowedByListeners":      "ask the owner of the Gateway for allowedRoutes of this namespace and kind",
-	"NoMatchingListenerHostname": "take hosts in spec.route.hostnames that a listener serves (kubectl describe gateway)",
+	"NoMatchingListenerHostname": "use hosts in spec.route.hostnames that a listener serves (kubectl describe gateway)",
 	"RefNotPermitted":            "ask for a ReferenceGrant in the namespace that the route refers to",
 }

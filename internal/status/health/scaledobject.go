@@ -21,7 +21,7 @@ func scaledObject(object client.Object, facts Facts) State {
 		return State{}
 	}
 	conditions, _, _ := unstructured.NestedSlice(content, "status", "conditions")
-	ready := State{Reason: v1.ReasonAutoscalingFailed, Message: "KEDA has not looked at it"}.overdue(object, facts,
+	ready := State{Reason: v1.ReasonAutoscalingFailed, Message: "KEDA has not processed the ScaledObject"}.overdue(object, facts,
 		metricsPatience)
 	for _, item := range conditions {
 		condition, _ := item.(map[string]any)
@@ -34,9 +34,9 @@ func scaledObject(object client.Object, facts Facts) State {
 			ready = State{}
 		case condition["status"] == "False":
 			ready = State{Reason: v1.ReasonAutoscalingFailed,
-				Message: "autoscaling does nothing: KEDA says: " + message}.overdue(object, facts, metricsPatience)
+				Message: "autoscaling is inactive: KEDA reports: " + message}.overdue(object, facts, metricsPatience)
 		case condition["reason"] == "PartialTriggerError":
-			ready = State{Verdict: Warned, Reason: v1.ReasonAutoscalingFailed, Message: "KEDA says: " + message}
+			ready = State{Verdict: Warned, Reason: v1.ReasonAutoscalingFailed, Message: "KEDA reports: " + message}
 		}
 	}
 	return ready

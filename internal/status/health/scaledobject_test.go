@@ -23,8 +23,8 @@ func TestScaledObject(t *testing.T) {
 	)
 	made := time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
 	soon, late := made.Add(time.Second), made.Add(metricsPatience)
-	none := State{Reason: v1.ReasonAutoscalingFailed, Message: "KEDA has not looked at it"}
-	failed := State{Reason: v1.ReasonAutoscalingFailed, Message: "autoscaling does nothing: KEDA says: ScaledObject doesn't have correct triggers specification"}
+	none := State{Reason: v1.ReasonAutoscalingFailed, Message: "KEDA has not processed the ScaledObject"}
+	failed := State{Reason: v1.ReasonAutoscalingFailed, Message: "autoscaling is inactive: KEDA reports: ScaledObject doesn't have correct triggers specification"}
 	waiting := func(s State) State { s.Verdict, s.Until = Waiting, late; return s }
 	stuck := func(s State) State { s.Verdict = Stuck; return s }
 	cases := map[string]struct {
@@ -42,7 +42,7 @@ func TestScaledObject(t *testing.T) {
 		"KEDA refuses it, maybe before there are pods": {refused, soon, waiting(failed)},
 		"KEDA refuses it": {refused, late, stuck(failed)},
 		"some triggers fail": {partial, late, State{
-			Verdict: Warned, Reason: v1.ReasonAutoscalingFailed, Message: "KEDA says: Some triggers defined in ScaledObject are not working correctly",
+			Verdict: Warned, Reason: v1.ReasonAutoscalingFailed, Message: "KEDA reports: Some triggers defined in ScaledObject are not working correctly",
 		}},
 	}
 	for name, test := range cases {

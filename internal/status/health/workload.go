@@ -34,7 +34,7 @@ func rollout(object client.Object, facts Facts) State {
 		}
 		state := replicas(want, have)
 		if state.Reason == v1.ReasonScaledToZero {
-			state.Message = "no node is to run a pod of it"
+			state.Message = "no node matches this DaemonSet"
 		}
 		return state
 	}
@@ -96,9 +96,9 @@ func replicas(want int32, have diagnose.Counts) State {
 	case have.Updated < want:
 		state.Message = fmt.Sprintf("%d of %d replicas are up to date", have.Updated, want)
 	case have.All > have.Updated:
-		state.Message = fmt.Sprintf("%d old replicas are still to end", have.All-have.Updated)
+		state.Message = fmt.Sprintf("%d old replicas are pending termination", have.All-have.Updated)
 	case have.All > want:
-		state.Message = fmt.Sprintf("%d replicas are still to end", have.All-want)
+		state.Message = fmt.Sprintf("%d replicas are pending termination", have.All-want)
 	default:
 		state.Message = fmt.Sprintf("%d of %d replicas are available", have.Available, want)
 	}
@@ -113,14 +113,14 @@ func job(j *batchv1.Job) State {
 		}
 		switch condition.Type {
 		case batchv1.JobComplete:
-			return State{Reason: v1.ReasonComplete, Message: "it is complete"}
+			return State{Reason: v1.ReasonComplete, Message: "complete"}
 		case batchv1.JobFailed:
 			return State{Verdict: Stuck, Reason: v1.ReasonJobFailed,
-				Message: fmt.Sprintf("it failed: %s: %s", condition.Reason, condition.Message)}
+				Message: fmt.Sprintf("failed: %s: %s", condition.Reason, condition.Message)}
 		}
 	}
 	if ptr.Deref(j.Spec.Suspend, false) { // the condition may stay after it has run
-		return State{Verdict: Waiting, Reason: v1.ReasonRollingOut, Message: "it is suspended"}
+		return State{Verdict: Waiting, Reason: v1.ReasonRollingOut, Message: "suspended"}
 	}
 	return State{Verdict: Waiting, Reason: v1.ReasonRollingOut,
 		Message: fmt.Sprintf("%d pods run, %d of %d have succeeded",
@@ -131,14 +131,14 @@ func job(j *batchv1.Job) State {
 func Ended(run *v1.RunStatus) State {
 	switch run.Result {
 	case v1.RunComplete:
-		return State{Reason: v1.ReasonComplete, Message: "it is complete"}
+		return State{Reason: v1.ReasonComplete, Message: "complete"}
 	case v1.RunSkipped:
-		return State{Reason: v1.ReasonComplete, Message: "it was skipped, as the annotation " + v1.AnnotationSkipTask + " asks"}
+		return State{Reason: v1.ReasonComplete, Message: "skipped, as annotation " + v1.AnnotationSkipTask + " requests"}
 	case v1.RunFailed:
 		return State{Verdict: Stuck, Reason: v1.ReasonJobFailed, Message: "Job " + run.Job + " failed"}
 	}
 	return State{Verdict: Stuck, Reason: v1.ReasonRunUnknown,
-		Message: "Job " + run.Job + " is gone, and how it ended is not known: it does not run again unasked"}
+		Message: "Job " + run.Job + " is gone and its result is unknown: it does not run again by itself"}
 }
 
 // cronJob returns whether the last finished run succeeded; there may have been none.
@@ -148,7 +148,7 @@ func cronJob(c *batchv1.CronJob) State {
 	case ptr.Deref(c.Spec.Suspend, false), last == nil, len(c.Status.Active) > 0:
 		return State{}
 	case c.Status.LastSuccessfulTime == nil || c.Status.LastSuccessfulTime.Before(last):
-		return State{Verdict: Stuck, Reason: v1.ReasonJobFailed, Message: "its last run did not succeed"}
+		return State{Verdict: Stuck, Reason: v1.ReasonJobFailed, Message: "the last run failed"}
 	}
 	return State{}
 }

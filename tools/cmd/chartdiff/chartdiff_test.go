@@ -109,9 +109,9 @@ func TestReports(t *testing.T) {
 			"1 Widget: 1 change, 0 restart pods", "    1  Deployment is new", "       w1", "    1  ConfigMap NAME-files goes", "       w1",
 		}, false},
 		"a workload goes": {both, files, 1, []string{"1 Widget: 1 change, 1 restart pods", "    1  Deployment goes", "       w1"}, false},
-		"one cannot be rendered any more": {both, odd + both, 3, []string{
-			"3 Widgets: 0 change, 0 restart pods, 1 cannot be rendered any more",
-			"    1  cannot be rendered any more: ", "no odd ones", "       w3",
+		"one can no longer be rendered": {both, odd + both, 3, []string{
+			"3 Widgets: 0 change, 0 restart pods, 1 can no longer be rendered",
+			"    1  can no longer be rendered: ", "no odd ones", "       w3",
 		}, true},
 		"one could not be rendered before, either": {odd + both, odd + both, 2, []string{
 			"2 Widgets: 0 change, 0 restart pods, 1 cannot be rendered, as before", "    1  cannot be rendered, as before: ", "no odd ones", "       w2",
@@ -150,7 +150,7 @@ func TestFieldsThatAreNotDeclaredAnyMoreAreNamed(t *testing.T) {
 	var out strings.Builder
 	require.NoError(t, compareAll(t.Context(), &out, declare("text"), declare("words"), widgets(2)))
 	const want = "2 Widgets: 0 change, 0 restart pods\n" +
-		"    1  the field spec.text does nothing any more: the new chart does not declare it\n       w2\n"
+		"    1  the field spec.text no longer has an effect: the new chart does not declare it\n       w2\n"
 	if out.String() != want {
 		t.Errorf("got\n%swant\n%s", out.String(), want)
 	}

@@ -1,6 +1,7 @@
 // Command reference writes what charts declare in their fields.yaml into docs/reference: further rows of the table of AppService's spec,
 // which crd-ref-docs makes of the Go types, a page for each kind that has no Go type; the page of kubectl appservice; and docs/recipes.md, of
-// the samples. "make generate" runs it behind crd-ref-docs:
+// the samples. It brings the output of crd-ref-docs into the order of the spec, with the rules of the CRD and examples. "make generate" runs
+// it behind crd-ref-docs:
 //
 //	go run ./tools/cmd/reference
 package main
@@ -63,7 +64,7 @@ func run(root string) error {
 			return err
 		}
 	}
-	return nil
+	return arrange(root)
 }
 
 func write(root string, kind schema.GroupVersionKind, declared *fields.File) error {
