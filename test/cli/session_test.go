@@ -24,7 +24,7 @@ const sessionPage = "cli-session.md"
 
 // onceOnly matches commands that are run only once: those that change something, or end by themselves. Others are repeated until they print what
 // the page shows.
-var onceOnly = regexp.MustCompile(`^(sed|printf|kubectl (apply|create|scale|wait)|kubectl appservice (undo|pause|resume|restart)) | --yes$`)
+var onceOnly = regexp.MustCompile(`^(sed|printf|kubectl (apply|create|delete|scale|wait)|kubectl appservice (undo|pause|resume|restart)) | --yes$`)
 
 // changesSpec matches what changes the spec of an AppService.
 var changesSpec = regexp.MustCompile(`^kubectl (apply|appservice (undo|pause|resume|restart)) `)
