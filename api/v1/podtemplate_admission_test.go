@@ -23,7 +23,7 @@ func TestTheEdgesOfPodTemplates(t *testing.T) {
 	}{
 		"number of labels":             {labels(64, "a", "b"), labels(65, "a", "b"), "spec.podTemplate.metadata.labels"},
 		"length of a label":            {labels(1, "a", strings.Repeat("b", 63)), labels(1, "a", strings.Repeat("b", 64)), "spec.podTemplate.metadata.labels.a0"},
-		"label of the selector":        {"{metadata: {labels: {app.kubernetes.io/component: a}}}", "{metadata: {labels: {app.kubernetes.io/instance: a}}}", "which select the pods"},
+		"label of the selector":        {"{metadata: {labels: {app.kubernetes.io/component: a}}}", "{metadata: {labels: {app.kubernetes.io/instance: a}}}", "app.kubernetes.io/instance is reserved"},
 		"label of the operator's":      {"{metadata: {labels: {example.com/a: b}}}", "{metadata: {labels: {app.example.com/a: b}}}", "spec.podTemplate.metadata.labels: key "},
 		"annotation of Helm's":         {"{metadata: {annotations: {helm.sh: b}}}", "{metadata: {annotations: {helm.sh/a: b}}}", "spec.podTemplate.metadata.annotations must not have"},
 		"a spec that is not a map":     {"{spec: {any: [thing, null, {$patch: delete}]}}", "{spec: [a]}", "spec.podTemplate.spec"},

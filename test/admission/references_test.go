@@ -110,7 +110,7 @@ func TestWhoMayReferToWhat(t *testing.T) {
 		"as many names as are asked about": {Write{Now: secrets(asked, asked), May: func(a authorizer.Attributes) bool { return a.GetName() != "" }}, ""},
 		"the last of them is missing":      {Write{Now: secrets(asked, asked), May: func(a authorizer.Attributes) bool { return a.GetName() != "" && a.GetName() != "s15" }}, `Secret "s15"`},
 		"one name more takes the right on all": {
-			Write{Now: secrets(asked+1, asked+1), May: func(a authorizer.Attributes) bool { return a.GetName() != "" }}, "takes the right to get all secrets",
+			Write{Now: secrets(asked+1, asked+1), May: func(a authorizer.Attributes) bool { return a.GetName() != "" }}, "need the right to get all secrets",
 		},
 		"one name more with the right on all": {Write{Now: secrets(asked+1, asked+1), May: on("get", "secrets")}, ""},
 		"one name more than were there": {
@@ -119,7 +119,7 @@ func TestWhoMayReferToWhat(t *testing.T) {
 		"the same name again and again":           {Write{Now: secrets(50, 1), May: only("s0")}, ""},
 		"one more of many":                        {Write{Before: secrets(255, 1), Now: secrets(256, 1), May: nobody}, ""},
 		"another image beside long lists":         {Write{Before: secrets(400, 1), Now: strings.Replace(secrets(400, 1), "image: a", "image: b", 1)}, ""},
-		"more new references than are told apart": {Write{Now: secrets(51, 1), May: only("s0")}, "takes the right to get all secrets"},
+		"more new references than are told apart": {Write{Now: secrets(51, 1), May: only("s0")}, "need the right to get all secrets"},
 		"the same with the right on all":          {Write{Now: secrets(51, 51), May: on("get", "secrets")}, ""},
 
 		"a route without the right":      {Write{Now: "{image: a, route: {parentRefs: [{name: a}]}}"}, "spec.route requires kind HTTPRoute, and you may not create httproutes.gateway.networking.k8s.io. Ask for the right to create them in namespace shop"},
