@@ -102,7 +102,7 @@ func (m *mover) rehearse(ctx context.Context, found *conversion.State) ([]string
 }
 
 // desired returns the AppService to apply: what the file says, without what a cluster adds, and the annotations that
-// adopt what exists.
+// adopt existing objects.
 func (m *mover) desired() (*unstructured.Unstructured, error) {
 	written := &unstructured.Unstructured{}
 	if err := yaml.Unmarshal(m.one.Text, &written.Object); err != nil {

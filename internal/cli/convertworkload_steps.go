@@ -48,7 +48,7 @@ func (m *mover) move(ctx context.Context) (*conversion.State, error) {
 	}
 }
 
-// look reads the state, and the rest only when that is all there is to do.
+// look reads the state, and the rest only when nothing else remains.
 func (m *mover) look(ctx context.Context, applied bool) (*conversion.State, error) {
 	found, err := m.Look(ctx)
 	if err == nil && found.Next(m.Options, applied) == conversion.Done && !m.KeepOld {
@@ -57,7 +57,7 @@ func (m *mover) look(ctx context.Context, applied bool) (*conversion.State, erro
 	return found, err
 }
 
-// unfinished returns an error that says how to go on.
+// unfinished returns an error that says how to continue.
 func (m *mover) unfinished(ctx context.Context, err error) error {
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
@@ -121,7 +121,7 @@ func (m *mover) stop(ctx context.Context, old *conversion.Workload) error {
 	return m.did(fmt.Sprintf("%s is scaled to 0", old.Key()))
 }
 
-// apply applies the AppService as it is to be.
+// apply applies the AppService of the file.
 func (m *mover) apply(ctx context.Context) error {
 	desired, err := m.desired()
 	if err != nil {

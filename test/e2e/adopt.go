@@ -14,7 +14,7 @@ import (
 	"github.com/example/appservice-operator/test/try"
 )
 
-// byHand is what somebody has made by hand: a StatefulSet with claims of names of its own, whose folders on the node are root's,
+// byHand are objects that no operator made: a StatefulSet with claims of names of its own, whose folders on the node are root's,
 // and its Service.
 const byHand = `
 apiVersion: v1

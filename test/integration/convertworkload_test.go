@@ -42,7 +42,7 @@ func storing(app *v1.AppService, perReplica bool, modes ...corev1.PersistentVolu
 		StorageClassName: ptr.To(harness.StaticVolumes), AccessModes: modes}
 }
 
-// convert runs convert-workload for an AppService as it is to be, and returns the exit code and what was printed.
+// convert runs convert-workload for an AppService in a file, and returns the exit code and what was printed.
 func convert(t *testing.T, app *v1.AppService, flags ...string) (code int, printed string) {
 	t.Helper()
 	text, err := yaml.Marshal(map[string]any{"apiVersion": v1.GroupVersion.String(), "kind": v1.Kind,
@@ -227,7 +227,7 @@ func TestAStatefulSetGetsAnotherClaimForEachReplica(t *testing.T) {
 	manager.Rest(t)
 }
 
-// Whenever the command ends too early, the next one goes on.
+// Whenever the command ends too early, the next one continues.
 func TestAConversionThatIsInterruptedGoesOn(t *testing.T) {
 	t.Parallel()
 	namespace, manager := cluster.ManagedNamespace(t)
@@ -256,7 +256,7 @@ func TestAConversionThatIsInterruptedGoesOn(t *testing.T) {
 	manager.Rest(t)
 }
 
-// What the release task has done, it does not do again for the same version.
+// The release task does not run again for the same version.
 func TestAConversionDoesNotRunTheReleaseTaskAgain(t *testing.T) {
 	t.Parallel()
 	namespace, manager := cluster.ManagedNamespace(t)

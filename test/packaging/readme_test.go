@@ -37,7 +37,7 @@ func TestTheReadmeIsShort(t *testing.T) {
 	}
 }
 
-// Who begins at the README has read little until the first application of their own runs.
+// Users who begin at the README have read little when their first application runs.
 func TestTheWayToTheFirstDeploymentIsShort(t *testing.T) {
 	page := text(t, root+"/docs/app-developers.md")
 	before, after, found := strings.Cut(page, "\n## Your first deployment\n")

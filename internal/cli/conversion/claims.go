@@ -62,8 +62,8 @@ func (s *State) fate(name string) Fate {
 	return ""
 }
 
-// fresh returns the claims that the new workload begins with and that do not exist. Of shared ones, the size is that of
-// the AppService.
+// fresh returns the claims that the new workload begins with and that do not exist. The size of shared ones is that
+// of the AppService.
 func (s *State) fresh(there []Claim) (list []Claim) {
 	known := func(name string) bool {
 		is := func(claim Claim) bool { return claim.Name == name }

@@ -22,14 +22,14 @@ import (
 // Looker reads the state of a conversion.
 type Looker struct {
 	Reader client.Reader
-	// Wanted is the AppService as it is to be, and Rendered are its objects.
+	// Wanted is the AppService as the file describes it, and Rendered are its objects.
 	Wanted   *unstructured.Unstructured
 	Rendered []*unstructured.Unstructured
 	// Kinds are those that its chart renders.
 	Kinds []schema.GroupVersionKind
 }
 
-// Look reads all that a conversion depends on, but for Rest.
+// Look reads all that a conversion depends on, except Rest.
 func (l *Looker) Look(ctx context.Context) (*State, error) {
 	s := &State{Wanted: l.Wanted}
 	var err error
@@ -122,8 +122,8 @@ func (l *Looker) pods(ctx context.Context, of *Workload) ([]corev1.Pod, error) {
 	return pods, nil
 }
 
-// Rest reads the metadata of the objects that are no longer rendered, but for claims, what is retained, release records
-// and the old workload. What the AppService controls, the operator deletes, unless the AppService has to go.
+// Rest reads the metadata of the objects that are no longer rendered, except claims, retained objects, release records
+// and the old workload. The operator deletes the objects that the AppService controls, unless the AppService has to go.
 func (l *Looker) Rest(ctx context.Context, s *State) error {
 	s.Rest = nil
 	for _, kind := range l.Kinds {

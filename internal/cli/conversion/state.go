@@ -15,7 +15,7 @@ import (
 
 // State is what is known of a conversion.
 type State struct {
-	// Wanted is the AppService as it is to be.
+	// Wanted is the AppService as the file describes it.
 	Wanted *unstructured.Unstructured
 	// New is its rendered workload.
 	New *Workload
@@ -45,7 +45,7 @@ type Options struct {
 	Suspended bool
 }
 
-// Step is what is to be done next.
+// Step is the next action.
 type Step string
 
 // The steps, in their order.
@@ -58,7 +58,7 @@ const (
 	OrphanSet Step = "orphanSet"
 	// Stop ends the pods of the old workload, the last replica first.
 	Stop Step = "stop"
-	// Apply applies the AppService as it is to be.
+	// Apply applies the AppService of the file.
 	Apply Step = "apply"
 	// Replace deletes a pod that lacks a claim, to be made again with it.
 	Replace Step = "replace"

@@ -1,6 +1,6 @@
 // Package conversion decides how an AppService moves between a Deployment and a StatefulSet, or to a StatefulSet with
 // other claims: what is done next, what becomes of the data, and what prevents it. All of it follows from what is in
-// the cluster, so that an interrupted conversion goes on. It writes nothing.
+// the cluster, so that an interrupted conversion continues. It writes nothing.
 package conversion
 
 import (

@@ -51,7 +51,7 @@ func step(output, title string) ([]string, error) {
 }
 
 const (
-	columns = 108 // of text; longer lines go on in the next, indented
+	columns = 108 // of text; longer lines continue in the next, indented
 	indent  = "  "
 	width   = columns*8 + 2*margin
 	height  = 20 // of a line
