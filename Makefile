@@ -103,16 +103,20 @@ fmt:
 vet: ## Run go vet, with the tests that need a cluster and without them.
 	go vet ./...
 	go vet -tags cluster ./...
+	go vet -C tools/crdgen ./...
 	go vet -C tools/images -tags cluster ./...
 	go vet -C tools/sbom ./...
 	go vet -C config/samples/shop ./...
+	go vet -C test/helm4 ./...
 
 lint: ## Check Go code, workflows, and the English of documents and comments.
 	go run ./tools/cmd/wording
 	$(call tool,actionlint)
 	$(call tool,golangci-lint) run
+	cd tools/crdgen && $(call tool,golangci-lint) run
 	cd tools/images && $(call tool,golangci-lint) run
 	cd tools/sbom && $(call tool,golangci-lint) run
+	cd test/helm4 && $(call tool,golangci-lint) run
 
 # Lets golangci-lint fix problems, imports included.
 lint-fix:
@@ -134,7 +138,7 @@ verify: ## Check that the generated files, the bundle among them, are up to date
 	@git hash-object $(GENERATED) | cmp -s - bin/generated || \
 	  { echo 'Generated files were out of date. They are new now: commit them.' >&2; exit 1; }
 
-ci: vet lint lint-chart vuln verify catalog test check test-olm scorecard ## Run all that CI runs.
+ci: vet lint lint-chart vuln verify catalog test check test-helm4 test-olm scorecard ## Run all that CI runs.
 
 # Delete what was built here. Pinned tools and clusters are kept in your cache folder.
 clean:

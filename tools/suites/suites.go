@@ -72,6 +72,8 @@ func All() []Suite {
 		{Name: "corpus",
 			About: "public manifests, imported and rendered under the built-in policies: CORPUS=FOLDER with the files of test/corpus/SOURCES.yaml",
 			steps: []step{command{args: words("go test -tags corpus -count=1 -v -timeout=30m ./test/corpus"), flags: "TESTFLAGS"}}},
+		{Name: "helm4", About: "Helm 4 renders the charts, and reads release records, as Helm 3 does",
+			steps: []step{command{args: words("go test -C test/helm4 -vet=off -count=1 -v ."), flags: "TESTFLAGS"}}},
 		{Name: "injection",
 			About: "special characters of YAML, templates and shells in each text of the API change only that text",
 			steps: []step{empty(figures("input")),
