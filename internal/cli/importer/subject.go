@@ -243,7 +243,8 @@ func (s *subject) rank(object string) int {
 }
 
 // takeServices chooses the Service of the workload's name, else the first that is not headless, best one for these pods
-// alone, else any. All others become further ones, as far as they can.
+// alone, else that of the workload's name from which replicas have theirs, else any with ports. All others become
+// further ones, as far as they can.
 func (s *subject) takeServices(services []pair[corev1.Service]) {
 	headlessName := s.name + "-headless"
 	if s.stateful != nil {
@@ -251,19 +252,22 @@ func (s *subject) takeServices(services []pair[corev1.Service]) {
 	}
 	best := -1
 	rate := func(p pair[corev1.Service]) int {
+		named, headless := p.read.Name == s.name, p.read.Spec.ClusterIP == corev1.ClusterIPNone
+		governs := s.stateful != nil && headless && p.read.Name == headlessName && len(services) > 1
 		switch {
-		case p.read.Labels[v1.LabelMainService] != "":
-			return 6
-		case s.stateful != nil && p.read.Name == headlessName && p.read.Spec.ClusterIP == corev1.ClusterIPNone &&
-			len(services) > 1:
+		case len(p.read.Spec.Ports) == 0, governs && !named:
 			return 0
-		case p.read.Name == s.name && p.read.Spec.ClusterIP != corev1.ClusterIPNone:
+		case p.read.Labels[v1.LabelMainService] != "":
+			return 7
+		case named && !headless:
+			return 6
+		case !headless && s.world.alone(p.read, s.workload):
 			return 5
-		case p.read.Spec.ClusterIP != corev1.ClusterIPNone && s.world.alone(p.read, s.workload):
+		case governs:
 			return 4
-		case p.read.Spec.ClusterIP != corev1.ClusterIPNone:
+		case !headless:
 			return 3
-		case p.read.Name == s.name:
+		case named:
 			return 2
 		}
 		return 1
