@@ -69,7 +69,7 @@ func All() []Suite {
 				command{args: words("go run ./tools/cmd/figures cli")}}},
 
 		{Name: "corpus",
-			About: "public manifests, imported and rendered under the built-in policies: CORPUS=FOLDER with the files of test/corpus/SOURCES.yaml",
+			About: "public manifests, imported and rendered under the built-in policies: CORPUS=FOLDER with files of test/corpus/SOURCES.yaml",
 			steps: []step{command{args: words("go test -tags corpus -count=1 -v -timeout=30m ./test/corpus"), flags: "TESTFLAGS"}}},
 		{Name: "injection",
 			About: "special characters of YAML, templates and shells in each text of the API change only that text",

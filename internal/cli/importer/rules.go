@@ -178,6 +178,8 @@ var rules = []rule{
 		remedy: "write the new name where something else, such as a ServiceMonitor, names the port", values: true},
 	{role: "Service", field: at(`spec\.ports\[[^]]*\]\.targetPort`), reason: "no container has a port of this name, so that it led nowhere",
 		remedy: "check the port", values: true},
+	{role: "Service", field: at(`spec\.ports\[[^]]*\]\.nodePort`), of: goes, reason: "an API server refuses it for a Service of type ClusterIP",
+		remedy: "set the type to NodePort if it is wanted"},
 	{role: roleReplicas, field: at(`spec\.ports\[[^]]*\]`), reason: "the Service that names replicas has all ports of the other one, and no more",
 		remedy: "nothing to do: each replica is reached at all of its ports"},
 	{role: roleReplicas, field: at(`spec\.publishNotReadyAddresses`), of: comes, reason: "replicas find each other by the Service that names them before they are ready",
