@@ -11,6 +11,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -21,6 +22,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"helm.sh/helm/v3/pkg/chartutil"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	appservice "github.com/example/appservice-operator"
@@ -33,12 +35,15 @@ import (
 	"github.com/example/appservice-operator/internal/render"
 )
 
-// text returns the files as one manifest.
+// text returns the files as one manifest. It skips the test if one of them is not in the folder.
 func (s source) text(t *testing.T, folder string) []byte {
 	t.Helper()
 	var all [][]byte
 	for _, file := range s.Files {
 		text, err := os.ReadFile(filepath.Join(folder, strings.Replace(s.Repository, "/", "-", 1), file.Path))
+		if errors.Is(err, fs.ErrNotExist) {
+			t.Skipf("%s of %s is not in %s", file.Path, s.Repository, folder)
+		}
 		require.NoError(t, err)
 		if sum := sha256.Sum256(text); hex.EncodeToString(sum[:]) != file.SHA256 {
 			t.Fatalf("%s is not the file at %s that SOURCES.yaml names", file.Path, s.Commit)
@@ -62,10 +67,29 @@ type tally struct {
 	sync.Mutex
 	appServices int
 	refused     map[policy.BuiltIn]int
-	lines       map[string][]string // by what they are about
+	// manifests are those that the folder has, sets the StatefulSets among what was imported, kept those that stay one.
+	manifests, sets, kept int
+	lines                 map[string][]string // by what they are about
 }
 
 func (c *tally) add(key, text string) { c.lines[key] = append(c.lines[key], text) }
+
+// imported counts a result. A difference that nothing explains is an error.
+func (c *tally) imported(t *testing.T, result importer.Result) {
+	t.Helper()
+	c.appServices++
+	if is := func(o *unstructured.Unstructured) bool { return o.GetKind() == "StatefulSet" }; slices.ContainsFunc(result.Given, is) {
+		c.sets++
+		if slices.ContainsFunc(result.Rendered, is) {
+			c.kept++
+		}
+	}
+	for _, note := range result.Notes {
+		if note.Unexplained {
+			t.Error(note)
+		}
+	}
+}
 
 // The manifests are the work of others, and not in the repository: SOURCES.yaml says where each is. CORPUS names a folder that has them.
 func TestPublicManifestsPassTheBuiltInPolicies(t *testing.T) {
@@ -75,25 +99,27 @@ func TestPublicManifestsPassTheBuiltInPolicies(t *testing.T) {
 
 	charts, err := preview.LoadCharts(appservice.Files)
 	require.NoError(t, err)
-	renderer := charts.Renderers[v1.GroupVersion.WithKind(v1.Kind)]
-	text, err := config.Files.ReadFile("crd/bases/app.example.com_appservices.yaml")
-	require.NoError(t, err)
-	definition, err := crd.Read(text)
-	require.NoError(t, err)
+	definitions, capabilities := map[string]*crd.Definition{}, map[string]*chartutil.Capabilities{}
+	for _, kind := range []string{v1.Kind, importer.JobKind} {
+		text, err := config.Files.ReadFile("crd/bases/app.example.com_" + strings.ToLower(kind) + "s.yaml")
+		require.NoError(t, err)
+		definitions[kind], err = crd.Read(text)
+		require.NoError(t, err)
+		capabilities[kind] = render.Serving(charts.Renderers[v1.GroupVersion.WithKind(kind)].Chart)
+	}
 	admit := func(app *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 		app = app.DeepCopy()
 		app.SetNamespace(cmp.Or(app.GetNamespace(), "default"))
 		app.SetUID(render.PlaceholderUID)
-		admitted := definition.Admit(context.Background(), app)
+		admitted := definitions[app.GetKind()].Admit(context.Background(), app)
 		if len(admitted.Unknown) > 0 {
 			return nil, fmt.Errorf("unknown fields %v", admitted.Unknown)
 		}
 		return admitted.Resource, admitted.Errors.ToAggregate()
 	}
-	capabilities := render.Serving(renderer.Chart)
 	i := &importer.Importer{
 		Render: func(ctx context.Context, app *unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
-			result, err := renderer.Render(ctx, app, capabilities)
+			result, err := charts.Renderers[app.GroupVersionKind()].Render(ctx, app, capabilities[app.GetKind()])
 			if err != nil {
 				return nil, err
 			}
@@ -113,11 +139,12 @@ func TestPublicManifestsPassTheBuiltInPolicies(t *testing.T) {
 			t.Run(from.name(), func(t *testing.T) {
 				t.Parallel()
 				objects, err := importer.Manifest(from.text(t, folder), "")
-				var results []importer.Result
+				made := &importer.Import{}
 				if err == nil {
-					var made *importer.Import
-					if made, err = i.Objects(t.Context(), objects, ""); err == nil {
-						results = made.Results
+					if all, failed := i.Objects(t.Context(), objects, ""); failed == nil {
+						made = all
+					} else {
+						err = failed
 					}
 				}
 				if err != nil && !named.MatchString(err.Error()) {
@@ -125,19 +152,23 @@ func TestPublicManifestsPassTheBuiltInPolicies(t *testing.T) {
 				}
 				count.Lock()
 				defer count.Unlock()
+				count.manifests++
 				if err != nil {
 					count.add("import", from.name()+": "+err.Error())
 				}
-				for _, result := range results {
-					count.appServices++
+				for _, failure := range made.Failed {
+					count.add("import", from.name()+": "+failure.Object+": "+failure.Err.Error())
+				}
+				for _, result := range made.Results {
+					count.imported(t, result)
 					app, err := admit(result.Resource)
 					if err != nil {
 						t.Errorf("%s: %v", result.Resource.GetName(), err)
 						continue
 					}
 					for _, ground := range grounds {
-						cluster := &preview.Cluster{Capabilities: capabilities, Policy: policies[ground.name]}
-						_, err := cluster.Render(t.Context(), renderer, app, nil)
+						cluster := &preview.Cluster{Capabilities: capabilities[app.GetKind()], Policy: policies[ground.name]}
+						_, err := cluster.Render(t.Context(), charts.Renderers[app.GroupVersionKind()], app, nil)
 						if refused, found := errors.AsType[*policy.Error](err); found {
 							count.refused[ground.name]++
 							for _, violation := range refused.Violations {
@@ -163,6 +194,12 @@ func TestPublicManifestsPassTheBuiltInPolicies(t *testing.T) {
 			t.Errorf("the %v refuses %.1f %% of the AppServices, more than %v %%", ground.name, share[ground.name], ground.most)
 		}
 	}
-	t.Logf("POLICY manifests=%d appservices=%d open_refused=%d shared_refused=%.1f%%", len(sources), count.appServices,
+	require.NotZero(t, count.manifests, "no file of SOURCES.yaml is in CORPUS=%s", folder)
+	if missing := len(sources) - count.manifests; missing > 0 {
+		t.Logf("%d of %d sources are not in CORPUS=%s, and were skipped", missing, len(sources), folder)
+	}
+	t.Logf("IMPORT manifests=%d imported=%d not_imported=%d statefulsets=%d kept=%d", count.manifests, count.appServices,
+		len(count.lines["import"]), count.sets, count.kept)
+	t.Logf("POLICY manifests=%d appservices=%d open_refused=%d shared_refused=%.1f%%", count.manifests, count.appServices,
 		count.refused[policy.Open], share[policy.Shared])
 }

@@ -70,7 +70,7 @@ func All() []Suite {
 				command{args: words("go run ./tools/cmd/figures cli")}}},
 
 		{Name: "corpus",
-			About: "public manifests, imported and rendered under the built-in policies: CORPUS=FOLDER with the files of test/corpus/SOURCES.yaml",
+			About: "public manifests, imported and rendered under the built-in policies: CORPUS=FOLDER with files of test/corpus/SOURCES.yaml",
 			steps: []step{command{args: words("go test -tags corpus -count=1 -v -timeout=30m ./test/corpus"), flags: "TESTFLAGS"}}},
 		{Name: "helm4", About: "Helm 4 renders the charts, and reads release records, as Helm 3 does",
 			steps: []step{command{args: words("go test -C test/helm4 -vet=off -count=1 -v ."), flags: "TESTFLAGS"}}},

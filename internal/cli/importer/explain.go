@@ -13,10 +13,11 @@ import (
 	"github.com/example/appservice-operator/internal/text"
 )
 
-// Roles of objects in rules; for all others, it is the kind.
+// Roles of objects in rules. For all others, it is the kind, by which rules find the Service of replicas, too.
 const (
 	roleWorkload = "workload"
 	roleTask     = "release task"
+	roleReplicas = "the Service that names replicas"
 )
 
 // role is what rules call an object.
@@ -26,6 +27,8 @@ func (s *subject) role(d proof.Difference) string {
 		return roleWorkload
 	case d.Before.GetKind() == "Job":
 		return roleTask
+	case s.headless != nil && d.Before == s.headless.object:
+		return roleReplicas
 	}
 	return d.Before.GetKind()
 }
@@ -69,7 +72,7 @@ func (s *subject) explain(d proof.Difference) {
 // ruled completes a note by the first rule that matches.
 func (s *subject) ruled(note Note, d proof.Difference) Note {
 	for _, rule := range rules {
-		if (rule.role == "" || rule.role == s.role(d)) && (rule.kind == "" || rule.kind == s.kind()) &&
+		if (rule.role == "" || rule.role == s.role(d) || rule.role == d.Before.GetKind()) && (rule.kind == "" || rule.kind == s.kind()) &&
 			rule.field.MatchString(d.Field) && (rule.of == anyChange || rule.of == changeOf(d)) &&
 			(rule.was == "" || strings.Contains(rule.was, proof.Brief(d.Old))) {
 			note.Reason, note.Remedy = rule.reason, rule.remedy

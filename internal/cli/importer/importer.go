@@ -323,7 +323,7 @@ func (i *Importer) placeAll(ctx context.Context, s *subject, pieces []piece) err
 	}
 	first := 1 // the image, which every resource needs
 	if _, err := build(pieces[:first]); err != nil {
-		return err
+		return fmt.Errorf("%s is %q: %w", pieces[0].from.field, s.container().Image, err)
 	}
 	s.refused = nil
 	taken := accepted(pieces[:first], pieces[first:], func(pieces []piece) error {

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -15,7 +17,7 @@ import (
 	sigsyaml "sigs.k8s.io/yaml"
 )
 
-// Manifest reads the objects of a rendered manifest. Those without a namespace get one.
+// Manifest reads the objects of a rendered manifest. Those without a namespace get one, and one that is there twice is one.
 // The error for a Compose or a Score file says how to convert it.
 func Manifest(text []byte, namespace string) ([]*unstructured.Unstructured, error) {
 	documents, err := split(text)
@@ -55,13 +57,23 @@ func Manifest(text []byte, namespace string) ([]*unstructured.Unstructured, erro
 					return nil, fmt.Errorf("document %d, item %d: apiVersion and kind are missing: an object of a cluster has both",
 						n+1, m+1)
 				}
-				objects = append(objects, inNamespace(&list.Items[m], namespace))
+				objects = withOne(objects, inNamespace(&list.Items[m], namespace))
 			}
 		default:
-			objects = append(objects, inNamespace(object, namespace))
+			objects = withOne(objects, inNamespace(object, namespace))
 		}
 	}
 	return objects, nil
+}
+
+// withOne adds an object, unless the same one is there.
+func withOne(list []*unstructured.Unstructured, object *unstructured.Unstructured) []*unstructured.Unstructured {
+	if slices.ContainsFunc(list, func(o *unstructured.Unstructured) bool {
+		return describe(o) == describe(object) && reflect.DeepEqual(o, object)
+	}) {
+		return list
+	}
+	return append(list, object)
 }
 
 func inNamespace(object *unstructured.Unstructured, namespace string) *unstructured.Unstructured {

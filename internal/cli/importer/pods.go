@@ -66,7 +66,7 @@ func (s *subject) noHostPort(c *corev1.Container, n int) {
 	}
 	if port := &c.Ports[n]; port.HostPort != 0 || port.HostIP != "" {
 		for _, field := range []string{".hostPort", ".hostIP"} {
-			s.lose(templatePath("containers["+name+"]."+"ports["+containerPort(*port)+"]"+field),
+			s.lose(templatePath("containers["+name+"]."+"ports["+portKey(port.ContainerPort, port.Protocol)+"]"+field),
 				"a port of the node (hostPort) is below Pod Security Baseline, which holds for every "+s.kind()+": it is left out",
 				"reach it by the Service, or keep this workload as it is")
 		}
@@ -74,12 +74,12 @@ func (s *subject) noHostPort(c *corev1.Container, n int) {
 	}
 }
 
-// containerPort identifies a port of a container: 80, or 53/UDP.
-func containerPort(port corev1.ContainerPort) string {
-	if port.Protocol == "" || port.Protocol == corev1.ProtocolTCP {
-		return fmt.Sprint(port.ContainerPort)
+// portKey identifies a port of a container or Service: 80, or 53/UDP.
+func portKey(number int32, protocol corev1.Protocol) string {
+	if protocol == "" || protocol == corev1.ProtocolTCP {
+		return fmt.Sprint(number)
 	}
-	return fmt.Sprintf("%d/%s", port.ContainerPort, port.Protocol)
+	return fmt.Sprintf("%d/%s", number, protocol)
 }
 
 // unmount removes the mounts of some volumes.

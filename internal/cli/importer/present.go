@@ -15,35 +15,20 @@ type present struct {
 	change     func(*unstructured.Unstructured)
 }
 
-// former are the versions of kinds that are gone, or are not the one that is read here.
-var former = map[string]present{
-	"extensions/v1beta1 Deployment":                {"apps/v1", dropRollback},
-	"apps/v1beta1 Deployment":                      {"apps/v1", dropRollback},
-	"apps/v1beta2 Deployment":                      {"apps/v1", nil},
-	"apps/v1beta1 StatefulSet":                     {"apps/v1", nil},
-	"apps/v1beta2 StatefulSet":                     {"apps/v1", nil},
-	"extensions/v1beta1 DaemonSet":                 {"apps/v1", nil},
-	"apps/v1beta2 DaemonSet":                       {"apps/v1", nil},
-	"extensions/v1beta1 ReplicaSet":                {"apps/v1", nil},
-	"apps/v1beta2 ReplicaSet":                      {"apps/v1", nil},
-	"extensions/v1beta1 Ingress":                   {"networking.k8s.io/v1", formerIngress},
-	"networking.k8s.io/v1beta1 Ingress":            {"networking.k8s.io/v1", formerIngress},
-	"extensions/v1beta1 NetworkPolicy":             {"networking.k8s.io/v1", nil},
-	"autoscaling/v1 HorizontalPodAutoscaler":       {"autoscaling/v2", scalerV1},
-	"autoscaling/v2beta1 HorizontalPodAutoscaler":  {"autoscaling/v2", scalerV2beta1},
-	"autoscaling/v2beta2 HorizontalPodAutoscaler":  {"autoscaling/v2", nil},
-	"policy/v1beta1 PodDisruptionBudget":           {"policy/v1", nil},
-	"batch/v1beta1 CronJob":                        {"batch/v1", nil},
-	"batch/v2alpha1 CronJob":                       {"batch/v1", nil},
-	"gateway.networking.k8s.io/v1beta1 HTTPRoute":  {"gateway.networking.k8s.io/v1", nil},
-	"gateway.networking.k8s.io/v1alpha2 HTTPRoute": {"gateway.networking.k8s.io/v1", nil},
-	"gateway.networking.k8s.io/v1alpha2 GRPCRoute": {"gateway.networking.k8s.io/v1", nil},
+// served are the kinds that had other versions, in the group that they have now or in extensions.
+var served = map[string]present{
+	"Deployment": {"apps/v1", dropRollback}, "StatefulSet": {"apps/v1", nil}, "DaemonSet": {"apps/v1", nil}, "ReplicaSet": {"apps/v1", nil},
+	"Ingress": {"networking.k8s.io/v1", formerIngress}, "NetworkPolicy": {"networking.k8s.io/v1", nil},
+	"HorizontalPodAutoscaler": {"autoscaling/v2", formerScaler},
+	"PodDisruptionBudget":     {"policy/v1", nil}, "CronJob": {"batch/v1", nil},
+	"HTTPRoute": {"gateway.networking.k8s.io/v1", nil}, kindGRPCRoute: {"gateway.networking.k8s.io/v1", nil},
 }
 
 // modern returns an object in the version that is served. Fields that it does not set have the present defaults.
 func modern(object *unstructured.Unstructured) *unstructured.Unstructured {
-	now, is := former[object.GetAPIVersion()+" "+object.GetKind()]
-	if !is {
+	now, is := served[object.GetKind()]
+	group, _, _ := strings.Cut(now.apiVersion, "/")
+	if !is || object.GetAPIVersion() == now.apiVersion || groupOf(object) != group && groupOf(object) != "extensions" {
 		return object
 	}
 	object.SetAPIVersion(now.apiVersion)
@@ -90,24 +75,25 @@ func formerBackend(backend map[string]any) map[string]any {
 	return map[string]any{"service": map[string]any{"name": backend["serviceName"], "port": port}}
 }
 
-// scalerV1 reads what autoscaling/v1 keeps in a field and in annotations.
-func scalerV1(object *unstructured.Unstructured) {
+// formerScaler reads what autoscaling/v1 keeps in a field and in annotations, and the metrics of v2beta1.
+func formerScaler(object *unstructured.Unstructured) {
 	spec, annotations := specOf(object), object.GetAnnotations()
-	var metrics []any
+	metrics, _ := spec["metrics"].([]any)
 	if share := spec["targetCPUUtilizationPercentage"]; share != nil {
-		metrics = append(metrics, resourceMetric("cpu", share))
+		metrics = append(metrics, map[string]any{"type": "Resource", "resource": map[string]any{"name": "cpu", "targetAverageUtilization": share}})
 		delete(spec, "targetCPUUtilizationPercentage")
 	}
 	const prefix = "autoscaling.alpha.kubernetes.io/"
 	var more []any
 	if json.Unmarshal([]byte(annotations[prefix+"metrics"]), &more) == nil {
-		for _, metric := range list(more) {
-			metrics = append(metrics, metricV2beta1(metric))
-		}
+		metrics = append(metrics, more...)
 	}
 	var behavior map[string]any
 	if json.Unmarshal([]byte(annotations[prefix+"behavior"]), &behavior) == nil && len(behavior) > 0 {
 		spec["behavior"] = capitalless(behavior)
+	}
+	for _, metric := range list(metrics) {
+		metricV2beta1(metric)
 	}
 	if len(metrics) > 0 {
 		spec["metrics"] = metrics
@@ -133,31 +119,14 @@ func capitalless(value any) any {
 	return value
 }
 
-func resourceMetric(name string, share any) map[string]any {
-	return map[string]any{"type": "Resource", "resource": map[string]any{"name": name,
-		"target": map[string]any{"type": "Utilization", "averageUtilization": share}}}
-}
-
-func scalerV2beta1(object *unstructured.Unstructured) {
-	spec := specOf(object)
-	var metrics []any
-	for _, metric := range list(spec["metrics"]) {
-		metrics = append(metrics, metricV2beta1(metric))
-	}
-	if metrics != nil {
-		spec["metrics"] = metrics
-	}
-}
-
 // metricV2beta1 moves what autoscaling/v2beta1 has beside a metric into its target.
-func metricV2beta1(metric map[string]any) map[string]any {
+func metricV2beta1(metric map[string]any) {
 	for _, source := range []string{"resource", "containerResource", "pods", "object", "external"} {
 		if content, is := metric[source].(map[string]any); is {
 			target(content)
 			named(content, source)
 		}
 	}
-	return metric
 }
 
 // target makes the target of a metric; an Object metric has had one that is what it describes.

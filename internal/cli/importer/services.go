@@ -66,10 +66,10 @@ func (s *subject) planPorts() portPlan {
 	if s.service == nil {
 		return plan
 	}
-	plan.entries = s.toPorts(s.service.read.Spec.Ports)
+	plan.entries = s.toPorts(s.service.read)
 	for _, p := range s.further {
 		var offered []v1.ServicePort
-		for n, port := range s.toPorts(p.read.Spec.Ports) {
+		for n, port := range s.toPorts(p.read) {
 			offered = append(offered, plan.offer(port, s.podPortName(p.read.Spec.Ports[n]), offered))
 		}
 		plan.further = append(plan.further, offered)
@@ -105,13 +105,13 @@ func (plan *portPlan) nameOnly() {
 }
 
 // toPorts converts the ports of a Service, under names that ports of containers may have.
-func (s *subject) toPorts(entries []corev1.ServicePort) []v1.Port {
+func (s *subject) toPorts(of *corev1.Service) []v1.Port {
 	var list []v1.Port
-	names := portNames(entries)
-	for n, entry := range entries {
+	names := portNames(of.Spec.Ports)
+	for n, entry := range of.Spec.Ports {
 		port := v1.Port{Name: names[n], Protocol: cmp.Or(entry.Protocol, corev1.ProtocolTCP), Port: entry.Port,
 			AppProtocol: entry.AppProtocol, TargetPort: s.target(entry)}
-		if entry.NodePort != 0 {
+		if entry.NodePort != 0 && cmp.Or(of.Spec.Type, corev1.ServiceTypeClusterIP) != corev1.ServiceTypeClusterIP {
 			port.NodePort = &entry.NodePort
 		}
 		list = append(list, port)
@@ -120,17 +120,15 @@ func (s *subject) toPorts(entries []corev1.ServicePort) []v1.Port {
 }
 
 // podPortName returns the name that the pods give the port that a port of a Service leads to; empty for none.
-func (s *subject) podPortName(entry corev1.ServicePort) string {
-	for _, list := range [][]corev1.Container{s.template.Spec.Containers, s.template.Spec.InitContainers} {
-		for n := range list {
-			for _, port := range list[n].Ports {
-				if number, found := portOf(&list[n], entry); found && port.ContainerPort == number {
-					return port.Name
-				}
+func (s *subject) podPortName(entry corev1.ServicePort) (name string) {
+	s.eachContainer(func(c *corev1.Container) {
+		for _, port := range c.Ports {
+			if number, found := portOf(c, entry); found && port.ContainerPort == number {
+				name = cmp.Or(name, port.Name)
 			}
 		}
-	}
-	return ""
+	})
+	return name
 }
 
 // offer returns a port of a further Service by the entry that leads to the same port of the pods. It adds one if there

@@ -24,7 +24,7 @@ func (i *Importer) shorten(ctx context.Context, s *subject) {
 	}
 	spec, _ := s.app.Object["spec"].(map[string]any)
 	for depth := range deepest {
-		omit(omissible(spec, depth, s.name), same)
+		omit(omissible(spec, depth, s.name), false, same)
 	}
 }
 
@@ -39,31 +39,35 @@ type omission struct {
 	in []map[string]any
 }
 
-// omit leaves out those without which it is the same.
-func omit(list []*omission, same func() bool) {
+// omit leaves out those without which it is the same, and reports whether these are all. It does not try all of them
+// together if they are needed for sure.
+func omit(list []*omission, needed bool, same func() bool) bool {
 	if len(list) == 0 {
-		return
+		return true
 	}
-	for _, o := range list {
-		for _, in := range o.in {
-			delete(in, o.key)
+	if !needed {
+		each(list, func(o *omission, in map[string]any) { delete(in, o.key) })
+		if same() {
+			return true
 		}
-	}
-	if same() {
-		return
-	}
-	for _, o := range list {
-		for _, in := range o.in {
-			in[o.key] = o.value
-		}
+		each(list, func(o *omission, in map[string]any) { in[o.key] = o.value })
 	}
 	half := len(list) / 2
 	switch in := len(list[0].in); {
 	case half > 0:
-		omit(list[:half], same)
-		omit(list[half:], same)
+		omit(list[half:], omit(list[:half], false, same), same)
 	case in > 1 && in < few:
-		omit(list[0].apart(), same)
+		omit(list[0].apart(), true, same)
+	}
+	return false
+}
+
+// each calls do for each map that has a field which may be left out.
+func each(list []*omission, do func(*omission, map[string]any)) {
+	for _, o := range list {
+		for _, in := range o.in {
+			do(o, in)
+		}
 	}
 }
 
@@ -84,9 +88,10 @@ var verbatim = []string{"envs", "env", "envFrom", "environment", "files", "annot
 	"commonLabels", "nodeSelector", "command", "args", "labels", "limits", "requests",
 	"matchLabels", "securityContext", "capabilities", "affinity", "networkPolicy", "valueFrom", "sources", "items"}
 
-// said are fields that say what they do only if they are there, though they are defaults.
+// said are fields that say what they do only if they are there, though they are defaults, or for which there is none.
 var said = []string{"emptyDir", "image", "name", "mountPath", "optional", "readOnly", "securityContext", "capabilities",
-	"affinity", "networkPolicy", "args", "command"}
+	"affinity", "networkPolicy", "args", "command", "ports", "containerPort", "httpGet", "initialDelaySeconds", "podLabels",
+	"automountToken", "clusterIP", "serviceName", "perReplica", "maxReplicas"}
 
 // plausible reports whether a value may be a default: defaults are numbers, constants of
 // Kubernetes, the name of the resource, and the like.

@@ -2,6 +2,7 @@ package importer
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -148,6 +149,8 @@ func (s *subject) ofPod() {
 func (s *subject) named() error {
 	most := longestName[s.kind()]
 	switch {
+	case s.name == "":
+		return errors.New("metadata.name is missing: choose one by --name")
 	case len(s.name) > most:
 		return fmt.Errorf("metadata.name: %s has %d characters, and that of an %s has at most %d: choose another by --name",
 			s.name, len(s.name), s.kind(), most)
@@ -180,30 +183,24 @@ func (s *subject) namespace() string { return s.workload.GetNamespace() }
 // resource, and the workload refers to them as before.
 func (s *subject) release() bool {
 	before := len(s.kept)
-	release := func(object *unstructured.Unstructured, forget func()) {
-		for _, refusal := range s.refused {
-			if object != nil && refusal.from.object == describe(object) {
-				s.kept[describe(object)] = true
-				s.given = slices.DeleteFunc(s.given, func(o *unstructured.Unstructured) bool { return o == object })
-				s.aside(object, "it is not taken: "+text.Line(refusal.err.Error()), "keep it beside the "+s.kind()+", which refers to it")
-				forget()
-				return
-			}
+	giveBack(s, &s.config)
+	giveBack(s, &s.files)
+	giveBack(s, &s.claim)
+	giveBack(s, &s.account)
+	return len(s.kept) > before
+}
+
+// giveBack empties a role whose object was refused.
+func giveBack[T any](s *subject, role **pair[T]) {
+	for _, refusal := range s.refused {
+		if *role != nil && refusal.from.object == describe((*role).object) {
+			object := (*role).object
+			s.kept[describe(object)] = true
+			s.given = slices.DeleteFunc(s.given, func(o *unstructured.Unstructured) bool { return o == object })
+			s.aside(object, "it is not taken: "+text.Line(refusal.err.Error()), "keep it beside the "+s.kind()+", which refers to it")
+			*role = nil
 		}
 	}
-	if s.config != nil {
-		release(s.config.object, func() { s.config = nil })
-	}
-	if s.files != nil {
-		release(s.files.object, func() { s.files = nil })
-	}
-	if s.claim != nil {
-		release(s.claim.object, func() { s.claim = nil })
-	}
-	if s.account != nil {
-		release(s.account.object, func() { s.account = nil })
-	}
-	return len(s.kept) > before
 }
 
 func (s *subject) take(object *unstructured.Unstructured) {
@@ -243,7 +240,8 @@ func (s *subject) rank(object string) int {
 }
 
 // takeServices chooses the Service of the workload's name, else the first that is not headless, best one for these pods
-// alone, else any. All others become further ones, as far as they can.
+// alone, else that of the workload's name from which replicas have theirs, else any with ports. All others become
+// further ones, as far as they can.
 func (s *subject) takeServices(services []pair[corev1.Service]) {
 	headlessName := s.name + "-headless"
 	if s.stateful != nil {
@@ -251,19 +249,22 @@ func (s *subject) takeServices(services []pair[corev1.Service]) {
 	}
 	best := -1
 	rate := func(p pair[corev1.Service]) int {
+		named, headless := p.read.Name == s.name, p.read.Spec.ClusterIP == corev1.ClusterIPNone
+		governs := s.stateful != nil && headless && p.read.Name == headlessName && len(services) > 1
 		switch {
-		case p.read.Labels[v1.LabelMainService] != "":
-			return 6
-		case s.stateful != nil && p.read.Name == headlessName && p.read.Spec.ClusterIP == corev1.ClusterIPNone &&
-			len(services) > 1:
+		case len(p.read.Spec.Ports) == 0, governs && !named:
 			return 0
-		case p.read.Name == s.name && p.read.Spec.ClusterIP != corev1.ClusterIPNone:
+		case p.read.Labels[v1.LabelMainService] != "":
+			return 7
+		case named && !headless:
+			return 6
+		case !headless && s.world.alone(p.read, s.workload):
 			return 5
-		case p.read.Spec.ClusterIP != corev1.ClusterIPNone && s.world.alone(p.read, s.workload):
+		case governs:
 			return 4
-		case p.read.Spec.ClusterIP != corev1.ClusterIPNone:
+		case !headless:
 			return 3
-		case p.read.Name == s.name:
+		case named:
 			return 2
 		}
 		return 1
@@ -445,19 +446,16 @@ func (s *subject) filesMount() *corev1.VolumeMount {
 // mountsOf returns the mounts of a volume in the main container; nil if another container mounts it, too.
 func (s *subject) mountsOf(volume string) []*corev1.VolumeMount {
 	var mounts []*corev1.VolumeMount
-	main := s.container()
-	for _, list := range [][]corev1.Container{s.template.Spec.Containers, s.template.Spec.InitContainers} {
-		for n := range list {
-			for m := range list[n].VolumeMounts {
-				if list[n].VolumeMounts[m].Name != volume {
-					continue
-				}
-				if &list[n] != main {
-					return nil
-				}
-				mounts = append(mounts, &list[n].VolumeMounts[m])
+	main, alone := s.container(), true
+	s.eachContainer(func(c *corev1.Container) {
+		for n := range c.VolumeMounts {
+			if c.VolumeMounts[n].Name == volume {
+				mounts, alone = append(mounts, &c.VolumeMounts[n]), alone && c == main
 			}
 		}
+	})
+	if !alone {
+		return nil
 	}
 	return mounts
 }

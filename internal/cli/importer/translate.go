@@ -215,30 +215,21 @@ func (s *subject) portPieces() []piece {
 	}
 	from := func(field string) source { return source{describe(s.service.object), field} }
 	var list []piece
-	service := s.service.read
+	given := s.service.read
 	plan := s.planPorts()
-	for n, port := range plan.entries {
-		list = append(list, piece{from: from(portField(service.Spec.Ports[n])),
+	for _, port := range plan.entries {
+		list = append(list, piece{from: from("spec.ports[" + portKey(port.Port, port.Protocol) + "]"),
 			set: func(spec *v1.AppServiceSpec) { spec.Ports = append(spec.Ports, port) }})
 	}
-	part := func(spec *v1.AppServiceSpec) *v1.Service { return made(&spec.Service) }
-	if annotations := foreignAnnotations(service.Annotations); len(annotations) > 0 {
+	if annotations := foreignAnnotations(given.Annotations); len(annotations) > 0 {
 		list = append(list, piece{from: from("metadata.annotations"), set: func(spec *v1.AppServiceSpec) {
-			part(spec).Annotations = asAnnotations(annotations)
+			service(spec).Annotations = asAnnotations(annotations)
 		}})
 	}
 	list = append(list, s.settingPieces(from)...)
-	list = append(list, same(func(field string) source { return from("spec." + field) }, &service.Spec, part,
+	list = append(list, same(func(field string) source { return from("spec." + field) }, &given.Spec, service,
 		"Type", "LoadBalancerSourceRanges")...)
 	return append(list, s.furtherPieces(plan)...)
-}
-
-// portField is the path of a port of a Service: spec.ports[80], or spec.ports[53/UDP].
-func portField(port corev1.ServicePort) string {
-	if cmp.Or(port.Protocol, corev1.ProtocolTCP) == corev1.ProtocolTCP {
-		return "spec.ports[" + strconv.Itoa(int(port.Port)) + "]"
-	}
-	return "spec.ports[" + strconv.Itoa(int(port.Port)) + "/" + string(port.Protocol) + "]"
 }
 
 // longestPortName is that of a port of a container, which bears the name of the Service's port as well.
