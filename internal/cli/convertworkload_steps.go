@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -73,9 +72,9 @@ func (m *mover) unfinished(ctx context.Context, err error) error {
 func (m *mover) take(ctx context.Context, step conversion.Step, found *conversion.State) error {
 	switch step {
 	case conversion.Orphan:
-		return m.delete(ctx, found.App, metav1.DeletePropagationOrphan, "without its objects")
+		return m.delete(ctx, found.App, metav1.DeletePropagationOrphan, " without its objects")
 	case conversion.OrphanSet:
-		return m.delete(ctx, found.Old.Object(), metav1.DeletePropagationOrphan, "without its pods")
+		return m.delete(ctx, found.Old.Object(), metav1.DeletePropagationOrphan, " without its pods")
 	case conversion.Stop:
 		return m.stop(ctx, found.Old)
 	case conversion.Apply:
@@ -83,7 +82,7 @@ func (m *mover) take(ctx context.Context, step conversion.Step, found *conversio
 	case conversion.Replace:
 		pod := found.Stalest()
 		pod.SetGroupVersionKind(podKind)
-		return m.delete(ctx, pod, metav1.DeletePropagationBackground, "to be made again with other claims")
+		return m.delete(ctx, pod, metav1.DeletePropagationBackground, ", to be made again with other claims")
 	case conversion.Remove:
 		return m.delete(ctx, found.Old.Object(), metav1.DeletePropagationForeground, "")
 	case conversion.Clean:
@@ -99,16 +98,16 @@ func (m *mover) take(ctx context.Context, step conversion.Step, found *conversio
 
 var podKind = corev1.SchemeGroupVersion.WithKind("Pod")
 
-// delete deletes an object, if it is still the one that was found. With says what becomes of what it controls.
+// delete deletes an object, if it is still the one that was found. More is what to say beside that.
 func (m *mover) delete(ctx context.Context, object client.Object, propagation metav1.DeletionPropagation,
-	with string) error {
+	more string) error {
 	key := kube.KeyOf(object)
 	err := m.writer.Delete(ctx, object, client.Preconditions{UID: ptr.To(object.GetUID())},
 		client.PropagationPolicy(propagation))
 	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("%s: %w", key, err)
 	}
-	return m.did(fmt.Sprintf("%s is deleted", strings.TrimSpace(key.String()+" "+with)))
+	return m.did(fmt.Sprintf("%s is deleted%s", key, more))
 }
 
 // stop scales a workload to 0. A StatefulSet ends its last replica first.

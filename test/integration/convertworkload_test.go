@@ -274,4 +274,3 @@ func TestAConversionDoesNotRunTheReleaseTaskAgain(t *testing.T) {
 	cluster.Ready(t, app)
 	require.NoError(t, counted.are("shop:1", "shop:2"))
 }
-

@@ -85,7 +85,7 @@ func (s *State) fresh(there []Claim) (list []Claim) {
 
 // sizeOf returns what the templates of a workload say of the size of a claim.
 func (w *Workload) sizeOf(name string) string {
-	volume, _ := w.volume(name)
+	volume := w.volume(name)
 	for i := range w.Spec.VolumeClaimTemplates {
 		if template := &w.Spec.VolumeClaimTemplates[i]; template.Name == volume {
 			return sizeOf(template)
@@ -139,8 +139,8 @@ func (s *State) Copies() (commands []string) {
 func (s *State) mountedIn(claim string) (*corev1.Pod, string) {
 	for i := range s.OldPods {
 		pod := &s.OldPods[i]
-		if volume, _ := s.Old.volume(claim); slices.Contains(mountedBy(&pod.Spec), claim) {
-			return pod, s.Old.path(volume)
+		if slices.Contains(mountedBy(&pod.Spec), claim) {
+			return pod, s.Old.path(s.Old.volume(claim))
 		}
 	}
 	return nil, ""
@@ -152,7 +152,7 @@ func (s *State) writes(path string) string {
 		return ""
 	}
 	for _, claim := range mountedBy(&s.Pods[0].Spec) {
-		if volume, _ := s.New.volume(claim); s.New.path(volume) == path {
+		if s.New.path(s.New.volume(claim)) == path {
 			return s.Pods[0].Name
 		}
 	}

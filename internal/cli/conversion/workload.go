@@ -64,28 +64,25 @@ func (w *Workload) templates() []string {
 	return names
 }
 
-// volume returns the name of the volume with which its pods mount a claim, and the replica that does; -1 for all of
-// them. The name is empty if none does.
-func (w *Workload) volume(claim string) (name string, replica int) {
+// volume returns the name of the volume with which its pods mount a claim, or would with more replicas; empty if none
+// does.
+func (w *Workload) volume(claim string) string {
 	for _, volume := range w.Spec.Template.Spec.Volumes {
 		if source := volume.PersistentVolumeClaim; source != nil && source.ClaimName == claim {
-			return volume.Name, -1
+			return volume.Name
 		}
 	}
 	for _, template := range w.templates() {
 		ordinal, of := strings.CutPrefix(claim, template+"-"+w.Name+"-")
-		if number, err := strconv.ParseUint(ordinal, 10, 31); of && err == nil {
-			return template, int(number)
+		if _, err := strconv.ParseUint(ordinal, 10, 31); of && err == nil {
+			return template
 		}
 	}
-	return "", -1
+	return ""
 }
 
 // mounts reports whether its pods mount a claim, or would with more replicas.
-func (w *Workload) mounts(claim string) bool {
-	name, _ := w.volume(claim)
-	return name != ""
-}
+func (w *Workload) mounts(claim string) bool { return w.volume(claim) != "" }
 
 // claims returns the names of the claims that one of its replicas mounts, sorted.
 func (w *Workload) claims(replica int) []string {
