@@ -79,7 +79,7 @@ func TestUndoAndReleaseTasks(t *testing.T) {
 	assert.Len(t, skipped(), 24)
 	u.must(t, 0, "kubectl wait appservice/web --timeout 2m --for jsonpath='{.status.runs[0].result}'=Skipped")
 	u.must(t, 0, "kubectl wait appservice/web --timeout 2m --for condition=Ready")
-	assert.Contains(t, u.must(t, 0, "kubectl appservice undo web --to-revision 3 --run-task --yes"), "its release task runs before anything else changes")
+	assert.Contains(t, u.must(t, 0, "kubectl appservice undo web --to-revision 3 --run-task --yes"), "the release task runs before anything else changes")
 	assert.Empty(t, skipped())
 	u.must(t, 0, "kubectl wait appservice/web --timeout 2m --for jsonpath='{.status.runs[0].result}'=Complete")
 }
