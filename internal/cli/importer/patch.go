@@ -75,9 +75,6 @@ var ofPods = regexp.MustCompile(`^spec\.template\.spec\.(?:(containers\[app\])\.
 func (s *subject) fragmentsFor(path string, rendered []corev1.ContainerPort) []fragment {
 	found := ofPods.FindStringSubmatch(path)
 	if found == nil || settled.MatchString(strings.TrimPrefix(found[1]+"."+found[2], ".")) {
-		if found != nil && found[1] != "" && found[2] == "securityContext" {
-			return s.otherSecurity()
-		}
 		return nil
 	}
 	if found[1] == "" {
