@@ -91,7 +91,7 @@ func TestWhatTemplatesSeeOtherwise(t *testing.T) {
 		`{{ .Values.none | default "a" }}`:               {"a", "a"},
 		`{{ kindOf .Chart }}`:                            {"struct", "map"},
 		`{{ .Chart.Name }} {{ .Chart.IsRoot }}`:          {"probe true", "probe true"},
-		`{{ .Chart.Nmae }}`:                              {"error", ""},
+		`{{ .Chart.Nothing }}`:                           {"error", ""},
 		`{{ hasKey (fromJson (toJson .Chart)) "name" }}`: {"true", "false"},
 		`{{ .Capabilities.HelmVersion.Version }}`:        {"v3.22", "v4.3"},
 	} {
