@@ -63,7 +63,7 @@ var groups = []struct {
 	{"Preview", []string{"render", "values", "diff", "dev"}},
 	{"Explain", []string{"status", "why", "tree", "history"}},
 	{"Change", []string{"pause", "resume", "restart", "undo"}},
-	{"Migrate", []string{"import", "convert-ingress", "adopt"}},
+	{"Migrate", []string{"import", "convert-ingress", "convert-workload", "adopt"}},
 	{"Check", []string{"lint", "validate"}},
 }
 
