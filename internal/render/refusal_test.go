@@ -46,7 +46,7 @@ func TestWhatATemplateMayNotRenderIsRefused(t *testing.T) {
 		},
 		"a quantity of a billion digits": {
 			map[string]string{"a.yaml": "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec: {template: {spec: {volumes: [{name: a, emptyDir: {sizeLimit: \"1e-999999999\"}}]}}}\n"},
-			[]string{"templates/a.yaml renders Deployment \"web\": spec.template.spec.volumes[0].emptyDir.sizeLimit: it is not a quantity"},
+			[]string{"templates/a.yaml renders Deployment \"web\": spec.template.spec.volumes[0].emptyDir.sizeLimit: not a quantity"},
 		},
 		"a list":            {map[string]string{"a.yaml": "- a\n- b\n"}, []string{"templates/a.yaml"}},
 		"a text":            {map[string]string{"a.yaml": "text"}, []string{"templates/a.yaml"}},
