@@ -31,11 +31,11 @@ func convertWorkloadCommand(s *shell) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "convert-workload -f FILE",
 		Short: "Turn the Deployment of an AppService into a StatefulSet, or back",
-		Long: "Convert-workload makes of an AppService what a file says, although the API does not let it change: spec.statefulSet,\n" +
+		Long: "Convert-workload changes an AppService to the one of a file where the API refuses that: spec.statefulSet,\n" +
 			"spec.persistence.perReplica or spec.claims[].perReplica are added or removed. Without --yes it writes nothing, and shows what is created,\n" +
 			"what stays, what is deleted, and what becomes of each PersistentVolumeClaim. None is ever deleted.\n\n" +
 			"With --yes it deletes the AppService without its objects (--cascade=orphan), applies the file with the annotation that adopts them, waits\n" +
-			"until the AppService is Ready, and deletes the old workload. Until then, pods of both serve. If it is interrupted, run it again: it goes on.\n\n" +
+			"until the AppService is Ready, and deletes the old workload. Until then, pods of both serve. If it is interrupted, run it again: it continues.\n\n" +
 			"It exits with 1 if something prevents the conversion.",
 		Example: `# what would become of the AppService web and its data
 kubectl appservice convert-workload -f web.yaml

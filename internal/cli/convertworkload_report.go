@@ -163,10 +163,10 @@ func (m *mover) notes(f *forecast) (notes []string) {
 		}
 	}
 	if m.one.GetAnnotations()[v1.AnnotationSkipTask] != "" {
-		notes = append(notes, "its release task does not run again")
+		notes = append(notes, "the release task does not run again")
 	}
 	if f.MustGo() {
-		notes = append(notes, fmt.Sprintf("its release records go, so undo does not lead back: kubectl get appservice %s "+
+		notes = append(notes, fmt.Sprintf("the release records are deleted, so undo does not lead back: kubectl get appservice %s "+
 			"--namespace=%s --output=yaml > before.yaml keeps the file that converts it back", m.one.GetName(), m.one.GetNamespace()))
 	}
 	return notes
@@ -176,11 +176,11 @@ func (m *mover) notes(f *forecast) (notes []string) {
 func (m *mover) summary(f *forecast) string {
 	switch {
 	case len(f.against) > 0:
-		return "it cannot be converted: " + preview.Plural(len(f.against), "problem")
+		return "cannot be converted: " + preview.Plural(len(f.against), "problem")
 	case f.Again():
-		return fmt.Sprintf("%s is made again with other claims; its pods are replaced one after the other", f.Old.Key())
+		return fmt.Sprintf("%s is created again with other claims; its pods are replaced one after the other", f.Old.Key())
 	case f.Old == nil:
-		return fmt.Sprintf("its conversion to a %s goes on", f.New.Kind)
+		return fmt.Sprintf("the conversion to a %s continues", f.New.Kind)
 	case m.StopFirst:
 		return fmt.Sprintf("%s stops, and becomes a %s: nothing serves meanwhile", f.Old.Key(), f.New.Kind)
 	}

@@ -60,12 +60,12 @@ func (m *mover) look(ctx context.Context, applied bool) (*conversion.State, erro
 func (m *mover) unfinished(ctx context.Context, err error) error {
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return fmt.Errorf("--timeout=%s is over, %s: the same command goes on", m.timeout, cmp.Or(m.said, "and it is not done"))
+		return fmt.Errorf("--timeout=%s is over, %s: the same command continues", m.timeout, cmp.Or(m.said, "and it is not done"))
 	case ctx.Err() != nil:
-		m.note("the same command goes on where this one ended")
+		m.note("the same command continues where this one ended")
 		return ctx.Err()
 	}
-	return fmt.Errorf("%w (the same command goes on)", err)
+	return fmt.Errorf("%w (the same command continues)", err)
 }
 
 // take takes a step.
@@ -82,7 +82,7 @@ func (m *mover) take(ctx context.Context, step conversion.Step, found *conversio
 	case conversion.Replace:
 		pod := found.Stalest()
 		pod.SetGroupVersionKind(podKind)
-		return m.delete(ctx, pod, metav1.DeletePropagationBackground, ", to be made again with other claims")
+		return m.delete(ctx, pod, metav1.DeletePropagationBackground, ", to be created again with other claims")
 	case conversion.Remove:
 		return m.delete(ctx, found.Old.Object(), metav1.DeletePropagationForeground, "")
 	case conversion.Clean:

@@ -219,7 +219,7 @@ func TestAStatefulSetGetsAnotherClaimForEachReplica(t *testing.T) {
 	before, missed := claims(t, namespace, "pgdata-web-0 1Gi", "pgdata-web-1 1Gi", "pgdata-web-2 1Gi"), outages(t, namespace)
 	app.Spec.Claims = append(app.Spec.Claims, perReplicaClaim("wal", harness.StaticVolumes))
 	printed := converts(t, app)
-	assert.Contains(t, printed, "StatefulSet web is made again with other claims")
+	assert.Contains(t, printed, "StatefulSet web is created again with other claims")
 	runsAs(t, app, &appsv1.StatefulSet{}, &appsv1.Deployment{})
 	after := claims(t, namespace, "pgdata-web-0 1Gi", "pgdata-web-1 1Gi", "pgdata-web-2 1Gi", "wal-web-0 1Gi", "wal-web-1 1Gi", "wal-web-2 1Gi")
 	assert.Equal(t, before, after[:3])
@@ -265,7 +265,7 @@ func TestAConversionDoesNotRunTheReleaseTaskAgain(t *testing.T) {
 	cluster.CreateReady(t, app)
 	app.Spec.StatefulSet = &v1.StatefulSet{}
 	printed := converts(t, app)
-	assert.Contains(t, printed, "its release task does not run again")
+	assert.Contains(t, printed, "the release task does not run again")
 	runsAs(t, app, &appsv1.StatefulSet{}, &appsv1.Deployment{})
 	require.NoError(t, noted(t, app, v1.RunSkipped))
 	require.NoError(t, counted.are("shop:1"))

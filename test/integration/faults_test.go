@@ -19,7 +19,7 @@ import (
 func TestAnObjectThatIsMalformedIsTheFaultOfTheChart(t *testing.T) {
 	installParts(t)
 	const part = "apiVersion: faults.example.org/v1\nkind: Part\nmetadata: {name: {{ .Release.Name }}-extra}\nspec: "
-	const mistake = `templates/extra.yaml: Part "web-extra" is not valid: .spec.names: expected list`
+	const mistake = `templates/extra.yaml (not in your spec): Part "web-extra" is not valid: .spec.names: expected list`
 	cases := map[string]struct{ spec, reason, says string }{
 		"a field that the kind does not have": {"{color: red}", v1.ReasonAPITooOld, `Part "web-extra": spec.color is not a field of this cluster's API faults.example.org`},
 		"a field of another type":             {"{names: a}", v1.ReasonInstallFailed, mistake},

@@ -55,7 +55,7 @@ var _ = register(vectors{
 	"a quantity of a billion digits by podTemplate": {
 		does: applies(`podTemplate: {spec: {volumes: [{name: a, emptyDir: {sizeLimit: "1e-999999999"}}]}}`), harm: pods(anyPod),
 		guard: "quantities are looked at before they are decoded", fixed: vastly, reason: v1.ReasonInvalidSpec,
-		words: []string{"spec.podTemplate.spec.volumes[0].emptyDir.sizeLimit: it is not a quantity", "more than two digits"},
+		words: []string{"spec.podTemplate.spec.volumes[0].emptyDir.sizeLimit: not a quantity", "more than two digits"},
 	},
 	"aliases that make gigabytes of a ConfigMap": {
 		may: writesConfigMaps,
