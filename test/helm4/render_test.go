@@ -82,7 +82,7 @@ func TestTheInstallationChartRendersTheSame(t *testing.T) {
 	differs(t, three, four, map[string]any{"watchNamespaces": []any{"a", "b"}}, "appservice-operator")
 }
 
-// What differs for charts of others. ADR 40 has the list, with what to do.
+// These differences concern charts of others. ADR 40 lists them, with remedies.
 func TestWhatTemplatesSeeOtherwise(t *testing.T) {
 	for text, want := range map[string][2]string{
 		`{{ hasKey .Values "none" }}`:                    {"true", "false"},
@@ -121,7 +121,7 @@ func TestTheOrderOfInstallation(t *testing.T) {
 //go:linkname functions4 helm.sh/helm/v4/pkg/engine.funcMap
 func functions4() template.FuncMap
 
-// The operator has its own functions for templates: Helm 4 has these besides.
+// The operator has its own functions for templates: Helm 4 has these, too.
 func TestFunctionsOfTemplates(t *testing.T) {
 	more := strings.Fields("mustToDuration mustToToml mustToYaml durationDays durationHours durationMicroseconds durationMilliseconds " +
 		"durationMinutes durationNanoseconds durationRoundTo durationSeconds durationTruncateTo durationWeeks")

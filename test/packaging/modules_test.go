@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What go does with ./... ends where another module begins: each has to be named.
+// The pattern ./... ends where another module begins, so each module has to be named.
 func TestEachModuleIsVettedLintedAndTested(t *testing.T) {
 	suites, found := "tools/suites/suites.go", 0
 	require.NoError(t, fs.WalkDir(os.DirFS(root), ".", func(file string, entry fs.DirEntry, err error) error {

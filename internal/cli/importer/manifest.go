@@ -17,7 +17,7 @@ import (
 	sigsyaml "sigs.k8s.io/yaml"
 )
 
-// Manifest reads the objects of a rendered manifest. Those without a namespace get one, and one that is there twice is one.
+// Manifest reads the objects of a rendered manifest. Those without a namespace get one, and repeated ones count once.
 // The error for a Compose or a Score file says how to convert it.
 func Manifest(text []byte, namespace string) ([]*unstructured.Unstructured, error) {
 	documents, err := split(text)

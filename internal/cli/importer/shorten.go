@@ -88,7 +88,7 @@ var verbatim = []string{"envs", "env", "envFrom", "environment", "files", "annot
 	"commonLabels", "nodeSelector", "command", "args", "labels", "limits", "requests",
 	"matchLabels", "securityContext", "capabilities", "affinity", "networkPolicy", "valueFrom", "sources", "items"}
 
-// said are fields that say what they do only if they are there, though they are defaults, or for which there is none.
+// said are fields that say what they do only if they are there, though they are defaults, or that have none.
 var said = []string{"emptyDir", "image", "name", "mountPath", "optional", "readOnly", "securityContext", "capabilities",
 	"affinity", "networkPolicy", "args", "command", "ports", "containerPort", "httpGet", "initialDelaySeconds", "podLabels",
 	"automountToken", "clusterIP", "serviceName", "perReplica", "maxReplicas"}
