@@ -12,8 +12,8 @@ import (
 
 // Fields knows which fields the kinds of a cluster have.
 type Fields interface {
-	// UnknownField returns the path of a field of an object that its kind does not have, and the version of that API, empty
-	// where it is not known; no path if there is none, or if nothing is known of the kind.
+	// UnknownField returns the path of a field of an object that its kind does not have, and the version of that API,
+	// empty where it is not known; no path if there is none, or if nothing is known of the kind.
 	UnknownField(ctx context.Context, object *unstructured.Unstructured) (path, version string)
 }
 
@@ -36,8 +36,8 @@ func (e *TooOldError) Error() string {
 // Reason returns the reason of Ready.
 func (e *TooOldError) Reason() string { return v1.ReasonAPITooOld }
 
-// CheckFields notes the first field of an object that the cluster does not have. Without knowledge of the cluster, it has
-// all.
+// CheckFields notes the first field of an object that the cluster does not have. Without knowledge of the cluster, it
+// has all.
 func (r *Result) CheckFields(ctx context.Context, cluster Fields) {
 	if cluster == nil {
 		return

@@ -30,7 +30,8 @@ func objectStates(in Input) []objectState {
 			state = health.Ended(run)
 		}
 		if in.Snapshot.Sees([]kube.Key{key}) != nil {
-			state = health.State{Verdict: health.Waiting, Reason: v1.ReasonAPIUnavailable, Message: "the operator cannot read this kind"}
+			state = health.State{Verdict: health.Waiting, Reason: v1.ReasonAPIUnavailable,
+				Message: "the operator cannot read this kind"}
 		}
 		list = append(list, objectState{key, explain(state, in.Causes[key])})
 	}

@@ -47,6 +47,8 @@ func writeCharts() (err error) {
 const (
 	ofSpec  = "web-generated"
 	ofChart = "web-token"
+	// bothLost is what Ready says of both. While it names one of them, the other was not noticed yet.
+	bothLost = "Secrets " + ofSpec + ", " + ofChart + " are gone"
 )
 
 var (
@@ -65,8 +67,8 @@ var (
 			{edit: map[string]string{"Secret/" + ofChart: `{"data":{"token":null}}`}, undone: []string{"Secret/" + ofChart}},
 		}},
 		{name: "generated-lost", serves: true, before: []step{{spec: made}}, act: []step{
-			{remove: []string{"Secret/" + ofSpec, "Secret/" + ofChart}, ready: metav1.ConditionFalse, reason: v1.ReasonGeneratedSecretLost},
-			{spec: with(made, `image: nginx:1.27`), ready: metav1.ConditionFalse, reason: v1.ReasonGeneratedSecretLost},
+			{remove: []string{"Secret/" + ofSpec, "Secret/" + ofChart}, ready: metav1.ConditionFalse, reason: v1.ReasonGeneratedSecretLost, says: bothLost},
+			{spec: with(made, `image: nginx:1.27`), ready: metav1.ConditionFalse, reason: v1.ReasonGeneratedSecretLost, says: bothLost},
 			{edit: map[string]string{v1.Kind: again}},
 		}},
 	}

@@ -21,6 +21,8 @@ const (
 	remarkable = 10 * time.Second
 	// stillness is for how long a manager must ask for nothing to count as done.
 	stillness = 2 * time.Second
+	// held is longer than a status is held back: its counters and messages are written every 5 s, changes that flap every 10 s.
+	held = 12 * time.Second
 )
 
 // Eventually fails the test unless check returns nil within Patience.
@@ -38,6 +40,17 @@ func Eventually(t *testing.T, what string, check func() error) {
 // nothing false: a test first waits for whatever has to happen before.
 func (m *Manager) Rest(t *testing.T) {
 	t.Helper()
+	m.still(t, stillness)
+}
+
+// RestWithStatus waits until the operator rests and no status is held back, which its successor would write.
+func (m *Manager) RestWithStatus(t *testing.T) {
+	t.Helper()
+	m.still(t, held)
+}
+
+func (m *Manager) still(t *testing.T, long time.Duration) {
+	t.Helper()
 	mark, since := m.Requests.Mark(), time.Now()
 	Eventually(t, "the operator comes to rest", func() error {
 		now := m.Requests.Mark()
@@ -45,7 +58,7 @@ func (m *Manager) Rest(t *testing.T) {
 			mark, since = now, time.Now()
 			return fmt.Errorf("it still makes requests: %v", made)
 		}
-		if still := time.Since(since); still < stillness {
+		if still := time.Since(since); still < long {
 			return fmt.Errorf("it has been still for only %s", still)
 		}
 		return nil

@@ -37,9 +37,9 @@ func convertible(namespace string) *v1.AppService {
 }
 
 // storing has all replicas, or each of them, store in a claim.
-func storing(app *v1.AppService, perReplica bool, modes ...corev1.PersistentVolumeAccessMode) {
+func storing(app *v1.AppService, perReplica bool) {
 	app.Spec.Persistence = &v1.Persistence{Size: resource.MustParse("1Gi"), MountPath: "/data", PerReplica: perReplica,
-		StorageClassName: ptr.To(harness.StaticVolumes), AccessModes: modes}
+		StorageClassName: ptr.To(harness.StaticVolumes)}
 }
 
 // convert runs convert-workload for an AppService in a file, and returns the exit code and what was printed.

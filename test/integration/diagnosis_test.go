@@ -250,7 +250,7 @@ func TestARestartOfTheOperatorChangesNoDiagnosis(t *testing.T) {
 	if want := v1.PhaseFailed; app.Status.Phase != want {
 		t.Errorf("got phase %s, want %s: nothing serves", app.Status.Phase, want)
 	}
-	first.Rest(t)
+	first.RestWithStatus(t)
 	first.Stop(t)
 	second := cluster.Manager(t, namespace)
 	harness.Eventually(t, "the new operator looks at pods", func() error {

@@ -187,7 +187,7 @@ func TestAReleaseThatFailsIsKept(t *testing.T) {
 		notThere(&app.Spec)
 		app.Spec.TerminationGracePeriodSeconds = nil
 	})
-	kept(app, "the failed release is kept: violates the platform's policy: ", 2)
+	kept(app, "the failed release is kept: violates the ", 2)
 }
 
 // The number of replicas is the autoscaler's, or that of the spec, before and after.

@@ -128,7 +128,8 @@ func portsOf(rendered []*unstructured.Unstructured) []corev1.ContainerPort {
 // that one cannot be added beside another of the same number; and a name that is in use is left out.
 func (s *subject) port(path, key string, rendered []corev1.ContainerPort) []fragment {
 	for _, port := range s.container().Ports {
-		if portKey(port.ContainerPort, port.Protocol) != key || strings.HasSuffix(path, "].name") || strings.HasSuffix(path, "].hostPort") {
+		if portKey(port.ContainerPort, port.Protocol) != key || strings.HasSuffix(path, "].name") ||
+			strings.HasSuffix(path, "].hostPort") {
 			continue
 		}
 		for _, has := range rendered {

@@ -23,8 +23,12 @@ type GeneratedLostError struct {
 }
 
 func (e *GeneratedLostError) Error() string {
-	return fmt.Sprintf("Secret %s is gone, with values that were generated for this resource: new ones might lock the "+
-		"application out of its data", strings.Join(e.names(), ", "))
+	secrets := "Secret %s is gone"
+	if len(e.Keys) > 1 {
+		secrets = "Secrets %s are gone"
+	}
+	return fmt.Sprintf(secrets+", with values that were generated for this resource: new ones might lock the application "+
+		"out of its data", strings.Join(e.names(), ", "))
 }
 
 // Reason returns the reason of Ready.

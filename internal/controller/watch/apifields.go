@@ -25,8 +25,8 @@ type described struct {
 	kinds   map[string]*apifields.Fields
 }
 
-// UnknownField returns the path of a field of an object that its kind does not have in the cluster, and the version of that
-// API, empty where it is not known; no path if all fields are known, or if the kind is built in or not described.
+// UnknownField returns the path of a field of an object that its kind does not have in the cluster, and the version of
+// that API, empty where it is not known; no path if all fields are known, or if the kind is built in or not described.
 func (d *Discovered) UnknownField(ctx context.Context, object *unstructured.Unstructured) (path, version string) {
 	kind := object.GroupVersionKind()
 	if scheme.Scheme.Recognizes(kind) {

@@ -138,7 +138,7 @@ func Ended(run *v1.RunStatus) State {
 		return State{Verdict: Stuck, Reason: v1.ReasonJobFailed, Message: "Job " + run.Job + " failed"}
 	}
 	return State{Verdict: Stuck, Reason: v1.ReasonRunUnknown,
-		Message: "Job " + run.Job + " is gone and its result is unknown: it does not run again by itself"}
+		Message: "Job " + run.Job + " is gone and its result is unknown: a Job does not run again unasked"}
 }
 
 // cronJob returns whether the last finished run succeeded; there may have been none.
