@@ -192,7 +192,7 @@ var refusalRows = map[string]refusal{
 		change: func(s *v1.AppServiceSpec, _ client.Object) {
 			s.PodTemplate = patchOf("containers: [{name: app, $patch: delete}, {name: other, image: a}]")
 		},
-		reason: v1.ReasonInvalidSpec, message: []string{"spec.podTemplate.spec.containers[0].$patch", "it cannot be removed"},
+		reason: v1.ReasonInvalidSpec, message: []string{"spec.podTemplate.spec.containers[0].$patch", "cannot be removed"},
 	},
 	"a folder of the node in the pod template": {
 		change: func(s *v1.AppServiceSpec, _ client.Object) {
