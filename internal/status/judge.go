@@ -72,7 +72,7 @@ func returned(in Input, objects verdict) verdict {
 	v := verdict{outcome: stuck, reason: v1.ReasonReturnedToRelease, message: in.Returned,
 		serving: trafficOf(in).serving()}
 	if objects.outcome == stuck {
-		v.message = joined(in.Returned, "the earlier release is not ready either: "+objects.message)
+		v.message = joined(in.Returned, "not ready either: "+objects.message)
 	}
 	return v
 }

@@ -23,7 +23,7 @@ func TestTheStatusOfWhatReturned(t *testing.T) {
 	}{
 		"it runs":       {counts{2, 2, 2, 2}, false, says, v1.PhaseDegraded},
 		"it starts":     {counts{2, 1, 2, 1}, false, says, v1.PhaseDegraded},
-		"it fails, too": {counts{2, 2, 2, 0}, true, says + "; the earlier release is not ready either: it crashes", v1.PhaseFailed},
+		"it fails, too": {counts{2, 2, 2, 0}, true, says + "; not ready either: it crashes", v1.PhaseFailed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			in := state{workload: deployment(test.have), previous: v1.PhaseUpdating}.input(t)

@@ -343,7 +343,7 @@ func deletesAsTold(t *testing.T, app *v1.AppService) {
 	t.Helper()
 	harness.Eventually(t, "the status names the pod", func() error {
 		condition, err := now(t, app, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonReturnedToRelease)
-		if err == nil && !strings.Contains(condition.Message, "the earlier release is not ready either: pod web-1") {
+		if err == nil && !strings.Contains(condition.Message, "not ready either: pod web-1") {
 			err = fmt.Errorf("the message is %q", condition.Message)
 		}
 		if err == nil && !slices.ContainsFunc(app.Status.Problems, func(p v1.Problem) bool { return strings.Contains(p.Hint, "delete pod web-1") }) {

@@ -55,12 +55,12 @@ var _ = register(vectors{
 			})
 		},
 		does:  applies(`serviceAccount: {automountToken: true}`),
-		guard: "config/admission", words: []string{`makes ServiceAccount "app"`, "create serviceaccounts"},
+		guard: "config/admission", words: []string{`creates ServiceAccount "app"`, "create serviceaccounts"},
 		harm: pods(func(p *corev1.PodSpec) bool { return p.ServiceAccountName == "app" && *p.AutomountServiceAccountToken }),
 	},
 	"an account that a cloud trusts before it exists": {
 		does:  applies(`{serviceAccount: {}, podTemplate: {spec: {volumes: [{name: a, projected: {sources: [{serviceAccountToken: {audience: sts.amazonaws.com, path: t}}]}}]}}}`),
-		guard: "config/admission", words: []string{`makes ServiceAccount "app"`},
+		guard: "config/admission", words: []string{`creates ServiceAccount "app"`},
 		harm: pods(func(p *corev1.PodSpec) bool { return p.ServiceAccountName == "app" && len(p.Volumes) > 0 }),
 	},
 	"an identity of AWS":    identifies("eks.amazonaws.com/role-arn", "arn:aws:iam::111122223333:role/admin"),
@@ -69,7 +69,7 @@ var _ = register(vectors{
 	"another identity for an account that the administrator made": {
 		prepare: func(s *scene) { s.applied(`serviceAccount: {annotations: {example.com/owner: web}}`) },
 		does:    changes(`spec: {serviceAccount: {annotations: {example.com/owner: mine}}}`),
-		guard:   "config/admission", words: []string{`makes ServiceAccount "app"`},
+		guard:   "config/admission", words: []string{`creates ServiceAccount "app"`},
 		harm: is("app", func(a *corev1.ServiceAccount) bool { return a.Annotations["example.com/owner"] == "mine" }),
 	},
 	"a Secret that pulls becomes a variable": {
@@ -149,7 +149,7 @@ func makes(spec, words string) vector {
 func identifies(key, value string) vector {
 	return vector{
 		does:  applies(fmt.Sprintf(`serviceAccount: {create: true, annotations: {%s: %q}}`, key, value)),
-		guard: "config/admission", words: []string{`makes ServiceAccount "app"`, "create serviceaccounts"},
+		guard: "config/admission", words: []string{`creates ServiceAccount "app"`, "create serviceaccounts"},
 		harm: is("app", func(a *corev1.ServiceAccount) bool { return a.Annotations[key] == value }),
 	}
 }

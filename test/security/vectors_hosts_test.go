@@ -38,7 +38,7 @@ var _ = register(vectors{
 		},
 		does:  applies(`{ports: [{port: 80}], ingress: {hosts: [{host: shop.VICTIM.example.com, paths: [{path: /login}]}]}}`),
 		harm:  func(s *scene) error { return has(s, s.namespace) },
-		guard: onePerNamespace, fixed: overlapping, reason: v1.ReasonHostConflict, words: []string{"a host belongs to one"},
+		guard: onePerNamespace, fixed: overlapping, reason: v1.ReasonHostConflict, words: []string{"only one namespace may use a host"},
 	},
 	"an own Ingress beside a host of somebody else, whose own is made again": {
 		may:     writesIngresses,
@@ -72,7 +72,7 @@ func taken(serves, asks, fixed string) vector {
 		prepare: func(s *scene) { s.serves(withHost(serves, host)) },
 		does:    applies("{ports: [{port: 80}], ingress: {hosts: [" + withHost(asks, host) + "]}}"),
 		harm:    func(s *scene) error { return has(s, s.namespace) },
-		guard:   onePerNamespace, fixed: fixed, shared: fixed == "", reason: v1.ReasonHostConflict, words: []string{"a host belongs to one"},
+		guard:   onePerNamespace, fixed: fixed, shared: fixed == "", reason: v1.ReasonHostConflict, words: []string{"only one namespace may use a host"},
 	}
 }
 

@@ -37,7 +37,7 @@ var _ = register(vectors{
 		does: applies(`{ports: [{port: 80}], route: {parentRefs: [{name: a}], hostnames: [shop.VICTIM.example.com], tls: {clusterIssuer: letsencrypt},
 			rules: [{matches: [{path: /login}]}]}}`),
 		harm:  func(s *scene) error { return s.ofGateways("ListenerSet", &unstructured.Unstructured{}) },
-		guard: onePerNamespace, shared: true, reason: v1.ReasonHostConflict, words: []string{"a host belongs to one"},
+		guard: onePerNamespace, shared: true, reason: v1.ReasonHostConflict, words: []string{"only one namespace may use a host"},
 	},
 })
 

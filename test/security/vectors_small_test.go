@@ -74,7 +74,7 @@ func anyPod(*corev1.PodSpec) bool { return true }
 func reservedKey(spec string) vector {
 	return vector{
 		does: applies("{ports: [{port: 80}], " + spec + "}"), harm: is("app", anything[*corev1.Service]),
-		guard: "rules of the CRD, and a hook on rendered objects", words: []string{"must not have"}, fixed: noReserved,
+		guard: "rules of the CRD, and a hook on rendered objects", words: []string{"is reserved"}, fixed: noReserved,
 	}
 }
 
