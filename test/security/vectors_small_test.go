@@ -5,6 +5,7 @@ package security
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -72,9 +73,13 @@ func anyPod(*corev1.PodSpec) bool { return true }
 
 // reservedKey is a vector that sets a reserved key.
 func reservedKey(spec string) vector {
+	words := "must not have keys that begin with"
+	if strings.Contains(strings.ToLower(spec), "labels") {
+		words = "is reserved"
+	}
 	return vector{
 		does: applies("{ports: [{port: 80}], " + spec + "}"), harm: is("app", anything[*corev1.Service]),
-		guard: "rules of the CRD, and a hook on rendered objects", words: []string{"is reserved"}, fixed: noReserved,
+		guard: "rules of the CRD, and a hook on rendered objects", words: []string{words}, fixed: noReserved,
 	}
 }
 
