@@ -23,12 +23,12 @@ type GeneratedLostError struct {
 }
 
 func (e *GeneratedLostError) Error() string {
-	secrets := "Secret %s is gone"
+	kind, verb := "Secret", "is"
 	if len(e.Keys) > 1 {
-		secrets = "Secrets %s are gone"
+		kind, verb = "Secrets", "are"
 	}
-	return fmt.Sprintf(secrets+", with values that were generated for this resource: new ones might lock the application "+
-		"out of its data", strings.Join(e.names(), ", "))
+	return fmt.Sprintf("%s %s %s gone, with values that were generated for this resource: new ones might lock the "+
+		"application out of its data", kind, strings.Join(e.names(), ", "), verb)
 }
 
 // Reason returns the reason of Ready.

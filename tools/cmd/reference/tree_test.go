@@ -51,7 +51,8 @@ func TestThePageIsInTheOrderOfTheSpec(t *testing.T) {
 		names = append(names, name)
 	}
 	assert.Equal(t, []string{"# API Reference", "AppService", "AppServiceSpec", "Port", "Label", "Other"}, names)
-	spec, port, _ := strings.Cut(got[strings.Index(got, "#### AppServiceSpec"):], "#### Port")
+	_, spec, _ := strings.Cut(got, "#### AppServiceSpec")
+	spec, port, _ := strings.Cut(spec, "#### Port")
 	assert.Contains(t, spec, "Size. ([sample](../../config/samples/appservice_size.yaml)) | 1 | Minimum: 0 |\n")
 	assert.Contains(t, spec, "\nBesides:\n\n- spec.labels has a reserved key\n")
 	assert.Contains(t, port, "At `spec.ports[]`.\n")
