@@ -18,7 +18,8 @@ func TestSettingsThatAreWrongAreNamed(t *testing.T) {
 }
 
 func TestAReceiptTakesTheKey(t *testing.T) {
-	if receipt("a", 1) != receipt("a", 1) || receipt("a", 1) == receipt("b", 1) || receipt("a", 1) == receipt("a", 2) {
+	first := receipt("a", 1)
+	if receipt("a", 1) != first || receipt("b", 1) == first || receipt("a", 2) == first {
 		t.Error("a receipt is not of its key and number alone")
 	}
 }
