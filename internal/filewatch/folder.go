@@ -72,7 +72,7 @@ func (f *Folder) Watch(ctx context.Context, changed func()) error {
 }
 
 // dirs returns the folders in which a file of a chart can change: those on the way to each chart, all within it, and
-// the targets of links. The value tells whether all below it was visited.
+// the targets of links. The value reports whether all below it was visited.
 func (f *Folder) dirs() map[string]bool {
 	found := map[string]bool{}
 	f.add(found, f.Root)

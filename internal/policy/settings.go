@@ -50,7 +50,7 @@ type Settings struct {
 	Hosts Hosts `json:"hosts"`
 	// SharedHosts are hosts whose paths several namespaces may serve, if each of them may use the host and has it here.
 	SharedHosts Hosts `json:"sharedHosts"`
-	// WildcardHosts tells whether routes may be for wildcards as *.example.com, or for all hosts of an Ingress controller
+	// WildcardHosts reports whether routes may be for wildcards as *.example.com, or for all hosts of an Ingress controller
 	// or a listener.
 	WildcardHosts *bool `json:"wildcardHosts"`
 	// Paths of Ingresses: their path types, each with any path, or with those that an expression matches, as in
@@ -77,40 +77,40 @@ type Settings struct {
 	// VolumeTypes by the names of the fields of a volume, as in configMap. csi is without a Secret to publish it,
 	// csi.nodePublishSecretRef with one.
 	VolumeTypes VolumeTypes `json:"volumeTypes"`
-	// StaticVolumes tells whether claims may choose existing volumes, by a selector or by the storage class "".
+	// StaticVolumes reports whether claims may choose existing volumes, by a selector or by the storage class "".
 	StaticVolumes *bool `json:"staticVolumes"`
 	// PriorityClasses of pods; without one, they have the cluster's default.
 	PriorityClasses Patterns `json:"priorityClasses"`
 	// Tolerations of pods, by the key of the taint; "" is for those without a key, which tolerate every taint.
 	Tolerations Patterns `json:"tolerations"`
-	// NodeNames tells whether pods may name their node, past the scheduler and the taints that it respects.
+	// NodeNames reports whether pods may name their node, past the scheduler and the taints that it respects.
 	NodeNames *bool `json:"nodeNames"`
-	// CrossNamespaceAffinity tells whether required affinity may be about pods of other namespaces, which keeps those from
+	// CrossNamespaceAffinity reports whether required affinity may be about pods of other namespaces, which keeps those from
 	// being scheduled, too.
 	CrossNamespaceAffinity *bool `json:"crossNamespaceAffinity"`
 	// RuntimeClasses of pods; without one, they have the cluster's default.
 	RuntimeClasses Patterns `json:"runtimeClasses"`
 	// Schedulers of pods; without one, it is the cluster's default.
 	Schedulers Patterns `json:"schedulers"`
-	// HostUsers tells whether pods may ask for the user namespace of their node.
+	// HostUsers reports whether pods may ask for the user namespace of their node.
 	HostUsers *bool `json:"hostUsers"`
 	// MaxTerminationSeconds of pods, their probes and their preStop sleeps.
 	MaxTerminationSeconds *int64 `json:"maxTerminationSeconds"`
 	// Registries of images, or parts of them as ghcr.io/example with all below. A label of the host may be *; * alone is
 	// any.
 	Registries Registries `json:"registries"`
-	// RequireDigests tells whether images must be named with their digest.
+	// RequireDigests reports whether images must be named with their digest.
 	RequireDigests *bool `json:"requireDigests"`
-	// PodTemplate tells whether spec.podTemplate may be used.
+	// PodTemplate reports whether spec.podTemplate may be used.
 	PodTemplate *bool `json:"podTemplate"`
 
 	// MaxReplicas of a workload, by its own number or by its autoscaler; of a Job, pods at a time.
 	MaxReplicas *int64 `json:"maxReplicas"`
 	// MaxStorage of a claim, of the template of one, or of an emptyDir, as in 1Ti.
 	MaxStorage *Quantity `json:"maxStorage"`
-	// OpenNetworkPolicies tells whether NetworkPolicies may have rules for everybody, for all namespaces or for addresses.
+	// OpenNetworkPolicies reports whether NetworkPolicies may have rules for everybody, for all namespaces or for addresses.
 	OpenNetworkPolicies *bool `json:"openNetworkPolicies"`
-	// BlockingBudgets tells whether a PodDisruptionBudget may let no pod go at all, so that nodes cannot be drained.
+	// BlockingBudgets reports whether a PodDisruptionBudget may let no pod go at all, so that nodes cannot be drained.
 	BlockingBudgets *bool `json:"blockingBudgets"`
 }
 

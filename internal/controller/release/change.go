@@ -33,7 +33,7 @@ type Change struct {
 	fills bool
 }
 
-// rolling tells whether a change of an object restarts the existing pods.
+// rolling reports whether a change of an object restarts the existing pods.
 type rolling int
 
 const (

@@ -40,7 +40,8 @@ var rules = []rule{
 	{`\b(?:go|goes|went|going) on\b`, `on (?:its|their) own`, "continue"},
 	{`\bin silence\b`, ``, "silently"},
 	{`\bbesides[.,;:)]`, ``, "also, in addition"},
-	{`\bsays whether\b`, ``, "reports whether, tells"},
+	{`\b(?:says|tells) whether\b`, ``, "reports whether"},
+	{`\banew\b`, ``, "again"},
 	{`\b(?:[nN]o|[nN]othing|[nN]obody) (?:\w+ ){1,3}that (?:\w+ ){1,2}(?:not|no|never)\b`, `(?:says?|means?|shows?) that`, "say it without the double negation"},
 	{`\bnot un\w+ed\b|\b(?:never|not) without\b`, ``, "say it without the double negation"},
 }
