@@ -50,7 +50,7 @@ func (l *Looker) Look(ctx context.Context) (*State, error) {
 // rendered returns the rendered workload.
 func (l *Looker) rendered() (*Workload, error) {
 	for _, object := range l.Rendered {
-		if slices.Contains(Kinds, object.GroupVersionKind()) && object.GetName() == l.Wanted.GetName() {
+		if slices.Contains(workloads, object.GroupVersionKind()) && object.GetName() == l.Wanted.GetName() {
 			return WorkloadOf(object)
 		}
 	}
@@ -69,7 +69,7 @@ func (l *Looker) get(ctx context.Context, kind schema.GroupVersionKind) (*unstru
 
 // workloads reads the live workloads of the AppService, or of an earlier one of its name, with their pods.
 func (l *Looker) workloads(ctx context.Context, s *State) error {
-	for _, kind := range Kinds {
+	for _, kind := range workloads {
 		object, err := l.get(ctx, kind)
 		if err != nil {
 			return err
@@ -113,8 +113,8 @@ func (l *Looker) pods(ctx context.Context, of *Workload) ([]corev1.Pod, error) {
 	}
 	pods := slices.DeleteFunc(list.Items, func(pod corev1.Pod) bool {
 		controller := metav1.GetControllerOfNoCopy(&pod)
-		return controller == nil || of.Kind == Kinds[0].Kind && controller.Kind != "ReplicaSet" ||
-			of.Kind == Kinds[1].Kind && controller.UID != of.UID
+		return controller == nil || of.Kind == deploymentKind.Kind && controller.Kind != "ReplicaSet" ||
+			of.Kind == statefulSetKind.Kind && controller.UID != of.UID
 	})
 	slices.SortFunc(pods, func(a, b corev1.Pod) int {
 		return cmp.Or(cmp.Compare(replicaOf(&a), replicaOf(&b)), cmp.Compare(a.Name, b.Name))

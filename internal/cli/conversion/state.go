@@ -145,7 +145,7 @@ func (s *State) Needless() bool {
 
 // stale returns the pods that have other claims than the workload that controls them gives to new ones.
 func (s *State) stale() (pods []corev1.Pod) {
-	if s.New.Kind != Kinds[1].Kind {
+	if s.New.Kind != statefulSetKind.Kind {
 		return nil
 	}
 	for i := range s.Pods {

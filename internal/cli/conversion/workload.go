@@ -20,10 +20,12 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// Kinds are those of workloads between which an AppService moves.
-var Kinds = []schema.GroupVersionKind{
-	appsv1.SchemeGroupVersion.WithKind("Deployment"), appsv1.SchemeGroupVersion.WithKind("StatefulSet"),
-}
+// An AppService moves between workloads of these kinds.
+var (
+	deploymentKind  = appsv1.SchemeGroupVersion.WithKind("Deployment")
+	statefulSetKind = appsv1.SchemeGroupVersion.WithKind("StatefulSet")
+	workloads       = []schema.GroupVersionKind{deploymentKind, statefulSetKind}
+)
 
 // Workload is a Deployment or a StatefulSet, live or rendered. A Deployment has all of a StatefulSet that matters here.
 type Workload struct{ appsv1.StatefulSet }
