@@ -1,4 +1,6 @@
-//go:build cluster
+//go:build cluster && !race
+
+// Minutes of both cores with the race detector, which finds nothing in what one goroutine renders.
 
 package integration
 

@@ -99,16 +99,12 @@ func (i integration) run(r *runner) error {
 		"--format=standard-verbose --hide-summary=skipped,output -- -tags cluster -timeout=40m -count=1 -parallel=8")...)
 	env := []string{"SECURITY_FIGURES=" + inRoot + "/bin/security/rights"}
 	if i.race {
-		args = append(args, "-race", "-skip=^"+importsAll+"$")
+		args = append(args, "-race")
 	} else {
 		args, env = append(args, "-skip=^"+needsPrometheus+"$"), nil
 	}
 	return command{args: append(args, "./test/integration/..."), flags: "TESTFLAGS", env: env, race: i.race}.run(r)
 }
-
-// importsAll is the integration test that imports a hundred manifests: minutes of both cores with the race detector, which
-// finds nothing in what one goroutine renders, and other tests wait meanwhile.
-const importsAll = "TestImportedCasesAtTheAPIServer"
 
 // needsPrometheus is the integration test that runs a real Prometheus, which takes minutes to build.
 const needsPrometheus = "TestPrometheusSeesWhatTheOperatorDoes"

@@ -84,7 +84,7 @@ func All() []Suite {
 				tests{folder: "test/security", args: words("-test.timeout=20m -test.parallel=8"), flags: "VECTORFLAGS",
 					env: []string{"SECURITY_FIGURES=" + inRoot + "/" + figures("vectors")}}}},
 		{Name: "integration",
-			About: "the operator, feature by feature, with the race detector, without the test of import; CLUSTER=current on your cluster",
+			About: "the operator, feature by feature, with the race detector; CLUSTER=current on your cluster",
 			steps: []step{controlPlane{}, programs{"prometheus"}, empty(figures("rights")), integration{race: true}}},
 		{Name: "integration-plain", About: "the same without the race detector, and without the test that needs Prometheus",
 			steps: []step{controlPlane{}, integration{}}},
