@@ -83,7 +83,7 @@ func restartCommand(s *shell) *cobra.Command {
 		Long: "Restart sets the annotation " + v1.AnnotationRestartedAt +
 			", and the operator rolls the pods as after a change of the spec. kubectl rollout restart\n" +
 			"of the Deployment works, too: the operator keeps its annotation. The Job of an AppJob runs again; with a schedule, the next run has new pods.\n\n" +
-			"A release task (spec.release) that failed runs again, and the release that waits for it goes on if it succeeds; until then, pods of the\n" +
+			"A release task (spec.release) that failed runs again, and the release that waits for it continues if it succeeds; until then, pods of the\n" +
 			"previous version are not replaced. A task that has succeeded does not run again.",
 		Example: `# replace the pods, or run a release task again that failed
 kubectl appservice restart web`,

@@ -39,7 +39,7 @@ kubectl appservice convert-ingress -f app.yaml --gateway public`,
 	}
 	flags := command.Flags()
 	flags.StringVarP(&c.file, "filename", "f", "", "file with the AppService instead of one in the cluster; - for stdin")
-	flags.StringVar(&c.gateway, "gateway", "", "the Gateway that is to serve the route: NAME, or NAMESPACE/NAME")
+	flags.StringVar(&c.gateway, "gateway", "", "the Gateway for the route: NAME, or NAMESPACE/NAME")
 	return command
 }
 
@@ -70,7 +70,7 @@ func (c *convertIngress) parent() (v1.RouteParent, error) {
 		namespace, name = "", c.gateway
 	}
 	if name == "" || strings.Contains(name, "/") {
-		return v1.RouteParent{}, errors.New("set --gateway to the Gateway that is to serve the route: NAME or NAMESPACE/NAME " +
+		return v1.RouteParent{}, errors.New("set --gateway to the Gateway for the route: NAME or NAMESPACE/NAME " +
 			"(kubectl get gateways --all-namespaces)")
 	}
 	return v1.RouteParent{Name: name, Namespace: namespace}, nil

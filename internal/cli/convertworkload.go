@@ -46,7 +46,7 @@ kubectl appservice convert-workload -f web.yaml --yes`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.run(cmd.Context()) },
 	}
 	flags := cmd.Flags()
-	flags.StringSliceVarP(&c.files, "filename", "f", nil, "file with the AppService as it is to be; - for stdin")
+	flags.StringSliceVarP(&c.files, "filename", "f", nil, "file with the changed AppService; - for stdin")
 	_ = cmd.MarkFlagFilename("filename", "yaml", "yml", "json") // the flag exists
 	c.addCharts(cmd, "")
 	flags.StringVar(&c.policy, "policy", "", policyUsage)

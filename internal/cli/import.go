@@ -41,7 +41,7 @@ func importCommand(s *shell) *cobra.Command {
 		Short: "Write AppServices for existing workloads",
 		Long: "Import writes an AppService for a Deployment, StatefulSet, ReplicaSet or Pod and its related objects, an AppJob for a\n" +
 			"Job or CronJob, and both for a Helm release or a manifest of objects. It prints YAML, and changes nothing.\n\n" +
-			"What it writes is rendered and compared with the original: a note explains each difference, and what to do about it.\n" +
+			"The result is rendered and compared with the original: a note explains each difference, and what to do about it.\n" +
 			"A workload that cannot be imported is named, with the reason, and the others are: the exit code is 1 then, as it is for\n" +
 			"a difference that no note explains, which is a bug.",
 		Example: `# import a Deployment with its Service, Ingress, autoscaler and so on
@@ -64,7 +64,7 @@ kubectl appservice import -f manifest.yaml --name 2048-game=game-2048`,
 	flags.StringVarP(&i.file, "filename", "f", "", "manifest to import instead of objects in the cluster; - for stdin")
 	flags.StringVar(&i.charts, chartFlag, "", chartUsage)
 	flags.StringVar(&i.notes, "notes", notesStderr, "where notes go: stderr, or comments in the YAML")
-	flags.StringArrayVar(&i.names, "name", nil, "name of what is made: NAME for the only workload, else WORKLOAD=NAME or KIND/WORKLOAD=NAME")
+	flags.StringArrayVar(&i.names, "name", nil, "name of the new resource: NAME for the only workload, else WORKLOAD=NAME or KIND/WORKLOAD=NAME")
 	flags.BoolVar(&i.strict, "strict", false, "exit with 1 if there are notes")
 	return command
 }

@@ -25,7 +25,7 @@ func undoCommand(s *shell) *cobra.Command {
 			"takes the newest release with a different spec. It shows the change and asks before it writes; --yes answers for scripts. If Argo CD or Flux\n" +
 			"applies the AppService, nothing is written, since it would be reverted: the AppService to commit is printed instead.\n\n" +
 			"The release task of that release (spec.release) does not run again: the annotation " + v1.AnnotationSkipTask + ", written\n" +
-			"with the spec, names it. --run-task runs it. What a task has done, such as the migration of a database, is not undone.\n\n" +
+			"with the spec, names it. --run-task runs it. Changes made by a task, such as the migration of a database, are not undone.\n\n" +
 			"The operator reverts the changes of kubectl rollout undo and helm rollback.",
 		Example: `# go back to revision 1, one of those that kubectl appservice history web lists
 kubectl appservice undo web --to-revision 1

@@ -54,7 +54,7 @@ func (r *Reconciler) reconcileDelete(ctx context.Context, s *scope) (metrics.Out
 	switch {
 	case !left.Empty():
 		if err := r.Actor.Delete(ctx, s.resource, left); err != nil {
-			return metrics.Gone, reconcile.Result{}, fmt.Errorf("cannot delete what was rendered: %w", err)
+			return metrics.Gone, reconcile.Result{}, fmt.Errorf("cannot delete the rendered objects: %w", err)
 		}
 		return metrics.Gone, after(staleRetry), nil
 	case going:

@@ -261,7 +261,7 @@ func (r *Reconciler) renderEarlier(ctx context.Context, s *scope, wanted renderi
 	facts.Content = wanted.content.Version
 	restarted, err := again(hooks.Restarts)
 	if err == nil && restarted.Digest == wanted.outline.Digest {
-		err = fmt.Errorf("release %d, the last that was Ready, is the same but for what restarts pods and how many there are",
+		err = fmt.Errorf("release %d, the last that was Ready, differs only in what restarts pods and in their number",
 			earlier.Version)
 	}
 	if err != nil {

@@ -381,7 +381,7 @@ func TestARotatedSecretIsNotTakenBack(t *testing.T) {
 	w.run()
 	w.stuck = func(name string) bool { return name == nameOf(0) }
 	w.rotate("second")
-	if got := w.readyCondition(); got.Reason != v1.ReasonRolloutStalled || !strings.Contains(got.Message, "is the same but for what restarts pods") {
+	if got := w.readyCondition(); got.Reason != v1.ReasonRolloutStalled || !strings.Contains(got.Message, "differs only in what restarts pods") {
 		t.Errorf("got %+v", got)
 	}
 }

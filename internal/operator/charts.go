@@ -141,7 +141,7 @@ func (k *kindChart) refuse(err error) {
 		return
 	}
 	k.told = text
-	use := "nothing is rendered until the chart is corrected; what runs stays as it is"
+	use := "nothing is rendered until the chart is corrected; running objects stay as they are"
 	if now := k.current; now != nil && now.Get().Broken == nil {
 		use = now.Get().Identity().String() + " stays in use"
 	}

@@ -113,7 +113,7 @@ func (e *Error) Reason() string { return v1.ReasonPolicyViolation }
 
 // Hint returns what to do.
 func (e *Error) Hint() string {
-	return "change what the message names, or have the platform team allow it by a line below namespaces in the operator's " +
+	return "change the fields named in the message, or have the platform team allow it by a line below namespaces in the operator's " +
 		"policy: " + e.line() + "; until then the running release stays as it is"
 }
 

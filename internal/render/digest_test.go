@@ -195,7 +195,7 @@ func TestTheDigestChangesWithEveryFieldOfTheSpec(t *testing.T) {
 		"Baseline": "Restricted", "base64": "hex", "RegularExpression": "PathPrefix", "IfNotPresent": "Always",
 		"HTTP": "HTTPS", "GET": "PUT", "ReadWriteMany": "ReadWriteOncePod",
 		"LoadBalancer": "NodePort", "Local": "Cluster", "ClientIP": "None",
-		"SingleStack": "PreferDualStack", "PreferDualStack": "RequireDualStack", "IPv4": "IPv6", "IPv6": "IPv4",
+		"SingleStack": "PreferDualStack", "PreferDualStack": "RequireDualStack", "PreferSameZone": "PreferSameNode", "PreferSameNode": "PreferSameZone", "IPv4": "IPv6", "IPv6": "IPv4",
 	}
 	for _, l := range leaves(everything(t)) {
 		if slices.Contains(unrendered, l.String()) || l.value == "None" { // clusterIP has no other value

@@ -89,7 +89,7 @@ func TestTheCausesAtOtherWorkloadsAreNamed(t *testing.T) {
 }
 
 func TestTheHintOfAnErrorGoesBeforeThatOfItsReason(t *testing.T) {
-	for hint, want := range map[string]string{"": "change what the message names in the spec", "tell the maintainers": "tell the maintainers"} {
+	for hint, want := range map[string]string{"": "change the fields named in the message", "tell the maintainers": "tell the maintainers"} {
 		in := state{}.input(t)
 		in.Problem = &Problem{Reason: v1.ReasonRenderFailed, Message: "x", Hint: hint, Blocked: true}
 		if got := summarize(in).Problems; len(got) != 1 || got[0].Hint != want {

@@ -41,7 +41,7 @@ func TestDiffAgainstTheCluster(t *testing.T) {
 		{"sed 's/name: web/name: other/' app.yaml | kubectl appservice diff -f - --live", 1, []string{"/other: 4 objects change; no pod restarts\n", "  + Deployment other\n"}, ""},
 		{"kubectl appservice diff web --chart next", 1, []string{restarts}, ""},
 		{"kubectl appservice diff -A --chart next", 1, []string{" restart pods\n", restarts}, ""},
-		{"kubectl appservice diff -f app.yaml --live --as=" + viewer, 0, []string{nothing}, "release records may not be read: what runs is rendered again instead"},
+		{"kubectl appservice diff -f app.yaml --live --as=" + viewer, 0, []string{nothing}, "release records may not be read: the current spec is rendered again instead"},
 		{"kubectl appservice diff web --chart next --as=" + viewer, 1, []string{}, "release records may not be read"},
 		{"kubectl appservice diff none", 2, nil, `"none" not found`},
 	} {

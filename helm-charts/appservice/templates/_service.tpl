@@ -116,6 +116,9 @@ sessionAffinity: {{ . | quote }}
 {{- with .externalTrafficPolicy }}
 externalTrafficPolicy: {{ . | quote }}
 {{- end }}
+{{- with .trafficDistribution }}
+trafficDistribution: {{ . | quote }}
+{{- end }}
 {{- with .loadBalancerClass }}
 loadBalancerClass: {{ . | quote }}
 {{- end }}

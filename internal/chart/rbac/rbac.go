@@ -94,7 +94,7 @@ func OfKind(kind schema.GroupVersionKind, finalizer, expires bool) []Need {
 		list = append(list, of("", "They have a finalizer: their chart renders what lives outside of namespaces.", "patch"))
 	}
 	if expires {
-		list = append(list, of("", "Those with spec.ttl are deleted when they have lived for it. No other kind has the field.", "delete"))
+		list = append(list, of("", "Those with spec.ttl are deleted when that time has passed. No other kind has the field.", "delete"))
 	}
 	return list
 }

@@ -80,7 +80,7 @@ func Release(ctx context.Context, c client.Reader, key client.ObjectKey) ([]*uns
 		}
 	}
 	if newest == nil {
-		return nil, fmt.Errorf("there is no record of a Helm release %q in namespace %s: helm list shows those that there are", key.Name, key.Namespace)
+		return nil, fmt.Errorf("there is no record of a Helm release %q in namespace %s: helm list shows the existing ones", key.Name, key.Namespace)
 	}
 	manifest, err := release.ManifestWithHooks(newest.Data["release"])
 	if err != nil {

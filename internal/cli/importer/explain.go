@@ -144,7 +144,7 @@ func (s *subject) gather() {
 			s.note(describe(s.workload), "metadata.labels."+key, was[key]+" becomes "+is[key]+on+"the operator says its own", "nothing to do")
 		case is[key] != none:
 			s.note(describe(s.workload), "metadata.labels."+key, was[key]+" becomes "+is[key]+on+"the operator finds its objects by it",
-				"change what else selects objects by it")
+				"change other selectors that use it")
 		case key == versionLabel || key == "heritage" || key == "chart":
 			s.note(describe(s.workload), "metadata.labels."+key, "it is left out"+on+"it would be wrong with the next version", "nothing to do")
 		case s.kind() == JobKind:
@@ -216,7 +216,7 @@ func (s *subject) notesBeside() {
 		remedy := "keep this one beside it: it finds the " + what + " by labels that they keep"
 		if !found {
 			remedy = fmt.Sprintf("keep this one beside it, and have it select app.kubernetes.io/name=%s,app.kubernetes.io/instance=%s: "+
-				"it selects the %s by labels that they do not keep, unless the AppService adopts what runs", s.selecting()["app.kubernetes.io/name"], s.name, what)
+				"it selects the %s by labels that they do not keep, unless the AppService adopts the running objects", s.selecting()["app.kubernetes.io/name"], s.name, what)
 		}
 		switch b.object.GetKind() {
 		case "Ingress", "HorizontalPodAutoscaler":

@@ -261,6 +261,9 @@ func toSettings(from *corev1.Service) v1.ServiceSettings {
 	if from.Spec.PublishNotReadyAddresses {
 		out.PublishNotReadyAddresses = &from.Spec.PublishNotReadyAddresses
 	}
+	if from.Spec.TrafficDistribution != nil {
+		out.TrafficDistribution = *from.Spec.TrafficDistribution
+	}
 	if policy := from.Spec.IPFamilyPolicy; policy != nil && *policy != corev1.IPFamilyPolicySingleStack {
 		out.IPFamilyPolicy = *policy
 	}

@@ -82,7 +82,7 @@ func (c *Cluster) releases(ctx context.Context, which ...client.ListOption) (Rel
 	list := &corev1.SecretList{}
 	for {
 		err := c.reader.List(ctx, list, append(which, client.Limit(page), client.Continue(list.Continue))...)
-		forbidden, err := c.unless(err, "release records may not be read: what runs is rendered again instead")
+		forbidden, err := c.unless(err, "release records may not be read: the current spec is rendered again instead")
 		if forbidden || err != nil {
 			return found, err
 		}

@@ -54,7 +54,7 @@ func (a *applier) scalers(ctx context.Context, workload kube.Key, rendered []kub
 		scaler := &all.Items[i]
 		key, of := kube.Key{GroupKind: autoscalers, Name: scaler.Name}, scaler.Spec.ScaleTargetRef
 		if of.Kind == workload.Kind && of.Name == workload.Name && a.conflicting(key, scaler, rendered) {
-			list = append(list, fmt.Sprintf("%s scales %s, and would go on: delete it, or recreate it with the name %q", key,
+			list = append(list, fmt.Sprintf("%s scales %s, and would continue: delete it, or recreate it with the name %q", key,
 				workload, a.owner.GetName()))
 		}
 	}

@@ -158,7 +158,7 @@ func immutableChange(change Change, field string, err error) *RefusedError {
 		remedy += ", without its data"
 	}
 	if kube.TraitsOf(key.GroupKind).Claims != nil {
-		remedy += ", with --cascade=orphan if its pods are to stay"
+		remedy += ", with --cascade=orphan to keep its pods"
 	}
 	return &RefusedError{reason: v1.ReasonImmutableChange, Err: err, message: cannotChange(change, field) + ": " + remedy}
 }

@@ -317,7 +317,7 @@ func (r *Rollouts) noteHalt(halt bool, namespace string) (why string) {
 	log := r.Log.WithValues("chart", chart.Name, "version", chart.Version, "digest", chart.Digest, "namespace",
 		cmp.Or(namespace, "all"))
 	if !halt {
-		log.Info("chart goes on")
+		log.Info("chart continues")
 		return ""
 	}
 	var names []string

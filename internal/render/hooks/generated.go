@@ -108,7 +108,7 @@ func annotateGenerated(in *Input, objects []*unstructured.Unstructured) error {
 				continue
 			}
 			if wanted.CA > 0 && taken.Key == "" {
-				return &ObjectError{object, fmt.Errorf("uses all of Secret %q, and with it %s, with which anybody can create "+
+				return &ObjectError{object, fmt.Errorf("uses all of Secret %q, and with it %s, with which anyone can create "+
 					"certificates: name the keys that its %s takes", taken.Name, generate.CAKey, taken.By)}
 			}
 			used[taken.Name] = cmp.Or(in.Facts.Generated[taken.Name], generate.FirstVersion(0))

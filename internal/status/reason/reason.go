@@ -23,10 +23,10 @@ type Reason struct {
 func Of(name string) Reason { return reasons[name] }
 
 // RunAgain says how a Job runs again.
-const RunAgain = "the Job runs again when the spec changes what it runs, or by kubectl appservice restart, which sets the annotation " + v1.AnnotationRestartedAt
+const RunAgain = "the Job runs again when its image, command or environment changes in the spec, or by kubectl appservice restart, which sets the annotation " + v1.AnnotationRestartedAt
 
 // refused is the hint for anything that the API server refuses.
-const refused = "change what the API server refuses; the operator retries by itself"
+const refused = "change the fields that the API server refuses; the operator retries automatically"
 
 var reasons = map[string]Reason{
 	v1.ReasonImageNotFound:         {Hint: "correct name and tag in spec.image, or push the image", InPods: true, LeadsBack: true},
@@ -42,7 +42,7 @@ var reasons = map[string]Reason{
 		InPods: true, Recurs: true, LeadsBack: true},
 	v1.ReasonContainerStartFailed: {Hint: "correct spec.command and spec.args, or the entry point of the image",
 		InPods: true, LeadsBack: true},
-	v1.ReasonContainerConfigInvalid: {Hint: "correct what the message names in the spec", InPods: true, LeadsBack: true},
+	v1.ReasonContainerConfigInvalid: {Hint: "correct the fields named in the message", InPods: true, LeadsBack: true},
 	v1.ReasonStartupProbeFailing:    {Hint: "correct spec.probes.startup, or give it more time: failureThreshold times periodSeconds, or startupSeconds", InPods: true, Recurs: true, LeadsBack: true},
 	v1.ReasonLivenessProbeFailing: {Hint: "correct spec.probes.liveness; a slow start needs spec.probes.startupSeconds",
 		InPods: true, Recurs: true, LeadsBack: true},
@@ -56,9 +56,9 @@ var reasons = map[string]Reason{
 	v1.ReasonNodeTrouble:               {Hint: "ask the platform team: the network or the container runtime of the node fails", InPods: true},
 	v1.ReasonDefaultsInvalid:           {Hint: "correct the defaults that the message names; the spec is not at fault"},
 	v1.ReasonQuotaExceeded:             {Hint: "lower spec.size or spec.resources, or ask for a larger quota"},
-	v1.ReasonPolicyViolation:           {Hint: "change what the message names, or ask the platform team, who set the policy"},
+	v1.ReasonPolicyViolation:           {Hint: "change the fields named in the message, or ask the platform team, who set the policy"},
 	v1.ReasonPodSecurityViolation:      {Hint: "set spec.security.profile, spec.security.pod or container as the level requires"},
-	v1.ReasonAdmissionDenied:           {Hint: "change what the message names, or ask the platform team, who set the rule"},
+	v1.ReasonAdmissionDenied:           {Hint: "change the fields named in the message, or ask the platform team, who set the rule"},
 	v1.ReasonReplicaFailure:            {Hint: "see kubectl describe replicaset"},
 	v1.ReasonRolloutStalled:            {Hint: "see kubectl describe pod; a rollout that is only slow needs a longer spec.progressDeadlineSeconds", LeadsBack: true},
 	v1.ReasonRolloutPaused:             {Hint: "run the command that the message names, with the namespace"},
@@ -75,16 +75,16 @@ var reasons = map[string]Reason{
 	v1.ReasonNodePortInvalid:           {Hint: "choose a node port in the range that the message names, or leave it out"},
 	v1.ReasonNodePortConflict:          {Hint: "choose another node port, or leave it out"},
 	v1.ReasonHostConflict:              {Hint: "choose another host, or another path if the host is served from this namespace", Holds: "the route, until the host is free"},
-	v1.ReasonRouteNotAccepted:          {Hint: "change what the message names in spec.route, or ask the owner of the Gateway"},
+	v1.ReasonRouteNotAccepted:          {Hint: "change the fields of spec.route named in the message, or ask the owner of the Gateway"},
 	v1.ReasonImmutableChange:           {Hint: "set the field back, or delete the object so that it is created again"},
 	v1.ReasonTooLarge:                  {Hint: "move large content into ConfigMaps of your own"},
 	v1.ReasonResourceExists:            {Hint: "delete or rename that object, or give the AppService another name"},
 	v1.ReasonContended:                 {Hint: "stop the other writer from changing that field; kubectl get --show-managed-fields shows what it writes"},
-	v1.ReasonAdoptionRefused:           {Hint: "change what the message names in the spec or in that object; docs/adopt.md explains each refusal"},
+	v1.ReasonAdoptionRefused:           {Hint: "change the fields named in the message, in the spec or in that object; docs/adopt.md explains each refusal"},
 	v1.ReasonLeftOver:                  {Hint: "keep or delete the objects yourself: they stay as they are"},
 	v1.ReasonRecordDamaged:             {Hint: "delete the Secret that the message names: the release is recorded again, objects stay"},
-	v1.ReasonInvalidSpec:               {Hint: "change what the message names in the spec"},
-	v1.ReasonRenderFailed:              {Hint: "change what the message names in the spec"},
+	v1.ReasonInvalidSpec:               {Hint: "change the fields named in the message"},
+	v1.ReasonRenderFailed:              {Hint: "change the fields named in the message"},
 	v1.ReasonAPIUnavailable:            {Hint: "ask the platform team to install that API"},
 	v1.ReasonAPITooOld:                 {Hint: "ask the platform team to upgrade that API, or remove the field from the spec; if no version of the API has it, tell the maintainers of the chart"},
 	v1.ReasonMissingRights:             {Hint: "ask the platform team to give the operator that right; the maintainers of the chart can add it to the role"},
@@ -97,8 +97,8 @@ var reasons = map[string]Reason{
 	v1.ReasonReferenceMissing:          {Hint: "create the missing object, or wait until it is created; pods start without it"},
 	v1.ReasonRolloutHeldBack:           {Hint: "no action is needed here: the platform team controls the rollout of a new chart or operator", Holds: "a new chart, operator or defaults"},
 	v1.ReasonReturnedToRelease:         {Hint: "correct the spec: a changed spec is tried. kubectl appservice restart retries it as it is; kubectl appservice undo sets the spec of the running release", Holds: "the release of the spec, until it is tried again"},
-	v1.ReasonExpiring:                  {Hint: "raise spec.ttl, which counts from the creation, to keep the AppService longer, or remove it to keep it for good", Holds: "deletion"},
-	v1.ReasonExpirationFailed:          {Hint: "change what the message names, or ask the platform team for that right; the operator retries by itself. Remove spec.ttl to keep the AppService"},
+	v1.ReasonExpiring:                  {Hint: "raise spec.ttl, which counts from the creation, to keep the AppService longer, or remove it to keep it forever", Holds: "deletion"},
+	v1.ReasonExpirationFailed:          {Hint: "change the object named there, or ask the platform team for that right; the operator retries automatically. Remove spec.ttl to keep the AppService"},
 	v1.ReasonSizeIgnored:               {Hint: "set spec.autoscaling.minReplicas or maxReplicas instead, or remove spec.autoscaling"},
 
 	// All is well or on its way, or an event tells what was done.

@@ -1,10 +1,9 @@
-// Command wording checks the English of documents and comments, or with -messages that of string literals and markers,
-// against the table of rules.go. It prints file:line: text: remedy for each finding, and then exits with 1.
+// Command wording checks the English of documents, comments, and the product's string literals and markers against the
+// table of rules.go. It prints file:line: text: remedy for each finding, and then exits with 1.
 package main
 
 import (
 	"bytes"
-	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -16,9 +15,7 @@ import (
 var leftOut = regexp.MustCompile(`^docs/(adr/|reference/|benchmarks\.md)|^config/chart/files/|(^|/)testdata/|^tools/cmd/wording/`)
 
 func main() {
-	messages := flag.Bool("messages", false, "check string literals and markers of Go code instead")
-	flag.Parse()
-	files, err := exec.Command("git", append([]string{"ls-files", "--"}, flag.Args()...)...).Output()
+	files, err := exec.Command("git", append([]string{"ls-files", "--"}, os.Args[1:]...)...).Output()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
 		os.Exit(1)
@@ -29,7 +26,7 @@ func main() {
 			continue
 		}
 		content, _ := os.ReadFile(file) // git knows files that are deleted
-		for _, found := range check(prose(file, content, *messages)) {
+		for _, found := range check(prose(file, content)) {
 			fmt.Println(file + ":" + found)
 			code = 1
 		}

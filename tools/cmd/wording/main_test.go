@@ -13,19 +13,18 @@ func TestWordingIsFoundInProseOnly(t *testing.T) {
 	chart := "a: for good # it goes on\nb: '# for good'\n{{/* for\ngood */}}\n{{ for good }}\n"
 	for _, test := range []struct {
 		file, text string
-		messages   bool
 		want       []string
 	}{
-		{"README.md", markdown, false, []string{"3: put back"}},
-		{"CHANGELOG.md", "# C\n\n## 2\n\nput back\n\n## 1\n\nput back\n", false, []string{"5: put back"}},
-		{"a.go", code, false, []string{"3: put back", "4: for good", "5: goes on"}},
-		{"a.go", code, true, []string{"5: goes on", "7: for good", "8: for good"}},
-		{"helm-charts/a/values.yaml", chart, false, []string{"1: goes on", "3: for good"}},
-		{"config/samples/a.yaml", chart, false, nil},
-		{"README.md", markdown, true, nil},
+		{"README.md", markdown, []string{"3: put back"}},
+		{"CHANGELOG.md", "# C\n\n## 2\n\nput back\n\n## 1\n\nput back\n", []string{"5: put back"}},
+		{"tools/a.go", code, []string{"3: put back", "4: for good", "5: goes on"}},
+		{"internal/a_test.go", code, []string{"3: put back", "4: for good", "5: goes on"}},
+		{"internal/a.go", code, []string{"3: put back", "4: for good", "5: goes on", "5: goes on", "7: for good", "8: for good"}},
+		{"helm-charts/a/values.yaml", chart, []string{"1: goes on", "3: for good"}},
+		{"config/samples/a.yaml", chart, nil},
 	} {
 		var got []string
-		for _, f := range check(prose(test.file, []byte(test.text), test.messages)) {
+		for _, f := range check(prose(test.file, []byte(test.text))) {
 			got = append(got, f[:strings.LastIndex(f, ": ")])
 		}
 		assert.ElementsMatch(t, test.want, got, test.file)

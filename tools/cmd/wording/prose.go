@@ -14,16 +14,15 @@ var (
 	markdownCode = regexp.MustCompile("(?ms)^ *```.*?^ *```|`[^`\n]+`|^#[^\n]*|\\]\\([^)\\s]*\\)")
 	released     = regexp.MustCompile(`(?s)\n## .*?(\n## .*)`) // the sections after the first
 	yamlComment  = regexp.MustCompile(`(?s)\{\{-?\s*/\*.*?\*/|(?:^|\s)#\s[^\n]*`)
+	product      = regexp.MustCompile(`^(internal|cmd|api)/`) // whose messages people read
 	directive    = regexp.MustCompile(`^//(\S|\s*\+)`)
 )
 
 // prose returns the text of a file with each character of code as |, so that lines and phrases stay where they are.
-func prose(file string, content []byte, messages bool) []byte {
+func prose(file string, content []byte) []byte {
 	switch extension := filepath.Ext(file); {
 	case extension == ".go":
-		return goProse(content, messages)
-	case messages:
-		return nil
+		return goProse(content, product.MatchString(file) && !strings.HasSuffix(file, "_test.go"))
 	case extension == ".md":
 		if found := released.FindSubmatchIndex(content); found != nil && file == "CHANGELOG.md" {
 			content = content[:found[2]]
@@ -35,7 +34,7 @@ func prose(file string, content []byte, messages bool) []byte {
 	return nil
 }
 
-// goProse keeps comments, or string literals and directives.
+// goProse keeps comments and, with messages, string literals and directives, such as the messages of CEL rules.
 func goProse(content []byte, messages bool) []byte {
 	var kept [][]int
 	var scan scanner.Scanner
@@ -46,7 +45,7 @@ func goProse(content []byte, messages bool) []byte {
 		switch start := file.Offset(position); {
 		case kind == token.EOF:
 			return keep(content, kept)
-		case kind == token.COMMENT && directive.MatchString(text) == messages, kind == token.STRING && messages:
+		case kind == token.COMMENT && (messages || !directive.MatchString(text)), kind == token.STRING && messages:
 			kept = append(kept, []int{start, start + len(text)})
 		}
 	}
