@@ -388,7 +388,7 @@ type AppServiceSpec struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Paused",order=11,xDescriptors={"urn:alm:descriptor:com.tectonic.ui:booleanSwitch"}
 	Paused bool `json:"paused,omitempty"`
 
-	// OnFailure is what happens if a release fails for a cause of its own. By default it stays, and the status says why.
+	// OnFailure decides about a release that fails for a cause of its own. By default it stays, and the status says why.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="On failure",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	OnFailure *OnFailure `json:"onFailure,omitempty"`
@@ -447,7 +447,7 @@ type AppService struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// Spec is what is wanted.
+	// Spec describes the application.
 	Spec AppServiceSpec `json:"spec"`
 
 	// Status is the observed state, written by the operator.

@@ -112,8 +112,7 @@ type Ingress struct {
 	// +kubebuilder:validation:MaxItems=32
 	Hosts []IngressHost `json:"hosts"`
 
-	// AnyHost is what is served under hosts that no Ingress names, so that the platform has to allow it
-	// (wildcardHosts).
+	// AnyHost serves these paths under all hosts that no Ingress names; the platform has to allow it (wildcardHosts).
 	// +optional
 	AnyHost *IngressAnyHost `json:"anyHost,omitempty"`
 
@@ -156,7 +155,7 @@ type IngressHost struct {
 	Paths []IngressPath `json:"paths,omitempty"`
 }
 
-// IngressAnyHost is what is served under all hosts that no Ingress names.
+// IngressAnyHost serves paths under all hosts that no Ingress names.
 type IngressAnyHost struct {
 	// Paths under these hosts. Defaults to everything under /, sent to the first port.
 	// +listType=atomic
@@ -277,7 +276,7 @@ type RouteParent struct {
 
 // RouteRule sends requests that match to a port.
 type RouteRule struct {
-	// Matches are alternatives: one has to hold. Defaults to every path.
+	// Matches are conditions on requests; a request has to meet one of them. Defaults to every path.
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=16
 	// +optional
@@ -335,7 +334,7 @@ type RouteRule struct {
 	Backends []RouteBackend `json:"backends,omitempty"`
 }
 
-// RouteMatch is what a request has to be like; all that is given has to hold.
+// RouteMatch is a condition on requests: a request has to meet all of its fields that are set.
 type RouteMatch struct {
 	// Path of the request.
 	// +kubebuilder:validation:MaxLength=1024

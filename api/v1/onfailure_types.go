@@ -1,6 +1,6 @@
 package v1
 
-// OnFailure is what happens if a release fails for a cause of its own: an image that does not exist, crashes, too
+// OnFailure decides about a release that fails for a cause of its own: an image that does not exist, crashes, too
 // little memory, probes that fail, a rollout that passes its deadline. Whatever is not of the release, such as a quota,
 // nodes or a registry that is away, never leads back.
 //

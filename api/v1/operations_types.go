@@ -70,7 +70,7 @@ type Autoscaling struct {
 
 // PodDisruptionBudget limits how many pods are evicted at a time.
 type PodDisruptionBudget struct {
-	// Enabled makes a PodDisruptionBudget, or none. By default there is one when at least 2 replicas are kept.
+	// Enabled decides whether there is a PodDisruptionBudget. By default there is one when at least 2 replicas are kept.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Pod disruption budget enabled",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:booleanSwitch"}
 	Enabled *bool `json:"enabled,omitempty"`

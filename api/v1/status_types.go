@@ -244,7 +244,7 @@ type ReleaseStatus struct {
 	Digest string `json:"digest,omitempty"`
 }
 
-// DefaultsStatus is what one source of defaults filled in.
+// DefaultsStatus lists the values that one source of defaults filled in.
 type DefaultsStatus struct {
 	// Source is ConfigMap appservice-defaults, which is the namespace's, or defaultValues of watches.yaml, which is the
 	// platform's.

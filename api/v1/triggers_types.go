@@ -14,13 +14,13 @@ type Trigger struct {
 	// +optional
 	Name string `json:"name,omitempty"`
 
-	// Metadata are the settings of the scaler, as its documentation names them. Passwords have their place in what
-	// authenticationRef names.
+	// Metadata are the settings of the scaler, as its documentation names them. Passwords belong in the
+	// TriggerAuthentication that authenticationRef names.
 	// +kubebuilder:validation:MaxProperties=32
 	// +optional
 	Metadata map[string]TriggerSetting `json:"metadata,omitempty"`
 
-	// MetricType is what is compared with the target: the average over all replicas, the value itself, or a share of what
+	// MetricType is the value compared with the target: the average over all replicas, the value itself, or a share of what
 	// pods request. Defaults to AverageValue.
 	// +kubebuilder:validation:Enum=AverageValue;Value;Utilization
 	// +optional

@@ -288,7 +288,7 @@ type ContainerSecurity struct {
 	// +optional
 	RunAsNonRoot *bool `json:"runAsNonRoot,omitempty"`
 
-	// ReadOnlyRootFilesystem lets the container write to volumes only.
+	// ReadOnlyRootFilesystem forbids the container to write anywhere but to volumes.
 	// +optional
 	ReadOnlyRootFilesystem *bool `json:"readOnlyRootFilesystem,omitempty"`
 

@@ -126,7 +126,9 @@ func (a *api) identity(ctx context.Context, account account, kubeconfig string) 
 			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "cluster-admin"},
 			Subjects:   []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: account.namespace, Name: account.name}},
 		}
-		try.Do(errors.Join(a.client.Create(ctx, object), a.client.Create(ctx, binding)))
+		for _, object := range []client.Object{object, binding} { // an earlier round has left them
+			try.Do(client.IgnoreAlreadyExists(a.client.Create(ctx, object)))
+		}
 	}
 	seconds := int64((24 * time.Hour).Seconds())
 	token := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: &seconds}}

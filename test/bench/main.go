@@ -58,7 +58,7 @@ func run(ctx context.Context) {
 	b.report(results)
 }
 
-// measure builds everything, brings up the control plane, and lets the contenders work in turn.
+// measure builds everything, brings up the control plane, and lets the contenders work in turn, in each round.
 func (b *bench) measure(ctx context.Context) *Results {
 	here := machine()
 	earlier := try.Get(b.earlier(here))
@@ -78,6 +78,16 @@ func (b *bench) measure(ctx context.Context) *Results {
 	}
 	b.up(ctx)
 	defer b.down(ctx)
+	var rounds []*Results
+	for n := range b.rounds {
+		b.say("\nround %d of %d", n+1, b.rounds)
+		rounds = append(rounds, b.round(ctx, contenders, earlier, here))
+	}
+	return together(rounds)
+}
+
+// round lets each contender work once, except those with earlier results.
+func (b *bench) round(ctx context.Context, contenders []*contender, earlier map[string]*Result, here Machine) *Results {
 	results := &Results{
 		Date: b.begun.UTC().Format("2006-01-02 15:04 MST"), Commit: try.Get(commit()), Machine: here, Command: b.command(), N: b.n, Objects: objectsEach,
 	}

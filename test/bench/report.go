@@ -15,9 +15,8 @@ import (
 //go:embed benchmarks.md.tmpl
 var page string
 
-// report judges the results and writes them: a page, plots and JSON. Its output ends with the line BENCH.
+// report writes the results: a page, plots and JSON. Its output ends with the line BENCH.
 func (b *bench) report(results *Results) {
-	results.judge()
 	folder := b.outFolder()
 	plots := filepath.Join(folder, "benchmarks")
 	try.Do(os.MkdirAll(plots, 0o755))

@@ -12,6 +12,7 @@ type Results struct {
 	Machine    Machine   `json:"machine"`
 	Command    string    `json:"command"`
 	N          int       `json:"n"`
+	Rounds     int       `json:"rounds"`
 	Objects    int       `json:"objects"` // of each AppService
 	Contenders []*Result `json:"contenders"`
 	Figures    []Figure  `json:"figures"`

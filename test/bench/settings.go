@@ -18,6 +18,7 @@ const objectsEach = 3
 // settings are those of the environment.
 type settings struct {
 	n       int             // AppServices
+	rounds  int             // each contender works once in each of them
 	letters string          // letters of those that take part
 	skip    map[string]bool // phases to leave out
 	out     string          // folder for benchmarks.md, empty for bin/bench
@@ -32,7 +33,7 @@ type settings struct {
 var phases = []string{"alone", "idle", "noop", "image", "toggle", "drift", "restart"}
 
 func fromEnvironment() (settings, error) {
-	s := settings{n: 200, letters: "abcde", skip: map[string]bool{}, cluster: os.Getenv("CLUSTER_NAME")}
+	s := settings{n: 200, rounds: 1, letters: "abcde", skip: map[string]bool{}, cluster: os.Getenv("CLUSTER_NAME")}
 	s.out, s.reuse, s.docs = os.Getenv("OUT"), os.Getenv("REUSE"), os.Getenv("DOCS") != ""
 	s.guards = os.Getenv("ADMISSION") != ""
 	if os.Getenv("PROFILE") != "" {
@@ -51,6 +52,16 @@ func fromEnvironment() (settings, error) {
 		}
 		s.n = n
 	}
+	if s.docs {
+		s.rounds = 3
+	}
+	if value := os.Getenv("ROUNDS"); value != "" {
+		n, err := strconv.Atoi(value)
+		if err != nil || n < 1 || n%2 == 0 {
+			return s, fmt.Errorf("cannot use ROUNDS=%s: must be an odd number, since figures are medians", value)
+		}
+		s.rounds = n
+	}
 	if value := os.Getenv("CONTENDERS"); value != "" {
 		s.letters = strings.NewReplacer(",", "", " ", "").Replace(value)
 	}
@@ -66,14 +77,14 @@ func fromEnvironment() (settings, error) {
 		s.skip[name] = true
 	}
 	if s.docs && (s.profile || !s.complete()) {
-		return s, errors.New("cannot use DOCS: only complete runs are published, with N=200, all contenders and all phases")
+		return s, errors.New("cannot use DOCS: only complete runs are published, with N=200, three rounds, all contenders and all phases")
 	}
 	return s, nil
 }
 
 // complete reports whether the run is one to be published: all contenders take part in all parts. The peers have no policies, so none has.
 func (s settings) complete() bool {
-	return s.letters == "abcde" && len(s.skip) == 0 && s.n == 200 && !s.guards
+	return s.letters == "abcde" && len(s.skip) == 0 && s.n == 200 && s.rounds > 1 && !s.guards
 }
 
 // outFolder is the folder for benchmarks.md. An unpublished run changes no file of the repository.
@@ -92,6 +103,9 @@ func (b *bench) command() string {
 	command := "make bench"
 	if b.n != 200 {
 		command += fmt.Sprintf(" N=%d", b.n)
+	}
+	if b.rounds != 1 {
+		command += fmt.Sprintf(" ROUNDS=%d", b.rounds)
 	}
 	if b.letters != "abcde" {
 		command += " CONTENDERS=" + b.letters

@@ -281,7 +281,7 @@ func TestRivalsStandAgainstAnAdoption(t *testing.T) {
 	for _, problem := range app.Status.Problems {
 		said += problem.Message + "\n"
 	}
-	for _, words := range []string{"HorizontalPodAutoscaler web-hpa scales Deployment web, and would go on", "PodDisruptionBudget web-pdb is for pods of Deployment web"} {
+	for _, words := range []string{"HorizontalPodAutoscaler web-hpa scales Deployment web, and would continue", "PodDisruptionBudget web-pdb is for pods of Deployment web"} {
 		if !strings.Contains(said, words) {
 			t.Errorf("nobody says %q: %s", words, said)
 		}

@@ -44,7 +44,7 @@ func (e *Error) Unwrap() error { return e.Misfits }
 
 // Hint returns what to do.
 func (e *Error) Hint() string {
-	return "change or remove what the message names; `kubectl explain pod.spec` describes the fields that spec.podTemplate.spec takes"
+	return "change or remove the field named in the message; `kubectl explain pod.spec` describes the fields that spec.podTemplate.spec takes"
 }
 
 func refused(path []any, message string, args ...any) error {
