@@ -61,7 +61,7 @@ func run(ctx context.Context, options options) error {
 		return err
 	}
 	logrus.SetOutput(io.Discard) // loading a bundle logs too much; the error has what matters
-	catalog, err := basic.Template{RenderBundle: bundle}.Render(ctx, bytes.NewReader(text))
+	catalog, err := new(basic.Factory).CreateTemplate(bundle).Render(ctx, bytes.NewReader(text))
 	if err != nil {
 		return fmt.Errorf("cannot render %s: %w", options.template, err)
 	}
