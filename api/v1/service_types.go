@@ -14,8 +14,8 @@ type ServiceSettings struct {
 	// +optional
 	ExternalTrafficPolicy corev1.ServiceExternalTrafficPolicy `json:"externalTrafficPolicy,omitempty"`
 
-	// TrafficDistribution prefers pods near to the caller: those in its zone, or on its node. PreferClose is the former name of
-	// PreferSameZone. Defaults to any pod.
+	// TrafficDistribution prefers pods near to the caller: those in its zone, or on its node. PreferClose is the former
+	// name of PreferSameZone. Defaults to any pod.
 	// +kubebuilder:validation:Enum=PreferSameZone;PreferSameNode;PreferClose
 	// +optional
 	TrafficDistribution string `json:"trafficDistribution,omitempty"`

@@ -20,8 +20,8 @@ type Trigger struct {
 	// +optional
 	Metadata map[string]TriggerSetting `json:"metadata,omitempty"`
 
-	// MetricType is the value compared with the target: the average over all replicas, the value itself, or a share of what
-	// pods request. Defaults to AverageValue.
+	// MetricType is the value compared with the target: the average over all replicas, the value itself, or a share of
+	// what pods request. Defaults to AverageValue.
 	// +kubebuilder:validation:Enum=AverageValue;Value;Utilization
 	// +optional
 	MetricType string `json:"metricType,omitempty"`

@@ -50,8 +50,8 @@ type Settings struct {
 	Hosts Hosts `json:"hosts"`
 	// SharedHosts are hosts whose paths several namespaces may serve, if each of them may use the host and has it here.
 	SharedHosts Hosts `json:"sharedHosts"`
-	// WildcardHosts reports whether routes may be for wildcards as *.example.com, or for all hosts of an Ingress controller
-	// or a listener.
+	// WildcardHosts reports whether routes may be for wildcards as *.example.com, or for all hosts of an Ingress
+	// controller or a listener.
 	WildcardHosts *bool `json:"wildcardHosts"`
 	// Paths of Ingresses: their path types, each with any path, or with those that an expression matches, as in
 	// Prefix=[^;]*.
@@ -85,8 +85,8 @@ type Settings struct {
 	Tolerations Patterns `json:"tolerations"`
 	// NodeNames reports whether pods may name their node, past the scheduler and the taints that it respects.
 	NodeNames *bool `json:"nodeNames"`
-	// CrossNamespaceAffinity reports whether required affinity may be about pods of other namespaces, which keeps those from
-	// being scheduled, too.
+	// CrossNamespaceAffinity reports whether required affinity may be about pods of other namespaces, which keeps those
+	// from being scheduled, too.
 	CrossNamespaceAffinity *bool `json:"crossNamespaceAffinity"`
 	// RuntimeClasses of pods; without one, they have the cluster's default.
 	RuntimeClasses Patterns `json:"runtimeClasses"`
@@ -108,7 +108,7 @@ type Settings struct {
 	MaxReplicas *int64 `json:"maxReplicas"`
 	// MaxStorage of a claim, of the template of one, or of an emptyDir, as in 1Ti.
 	MaxStorage *Quantity `json:"maxStorage"`
-	// OpenNetworkPolicies reports whether NetworkPolicies may have rules for everybody, for all namespaces or for addresses.
+	// OpenNetworkPolicies reports whether NetworkPolicies may have rules for everyone, all namespaces or addresses.
 	OpenNetworkPolicies *bool `json:"openNetworkPolicies"`
 	// BlockingBudgets reports whether a PodDisruptionBudget may let no pod go at all, so that nodes cannot be drained.
 	BlockingBudgets *bool `json:"blockingBudgets"`
