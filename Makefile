@@ -197,7 +197,7 @@ profile:
 ##@ Trying it out
 
 .PHONY: demo recording cluster cluster-down node node-down
-demo: ## Show on a cluster of its own what the operator does, step by step.
+demo: ## Show on a cluster of its own what the operator does, step by step. KEEP=1 leaves it running.
 	go run ./test/demo
 
 recording: ## Record the typo of make demo, docs/recording.svg.

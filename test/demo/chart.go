@@ -22,10 +22,7 @@ const (
 
 // changeChart edits a template in a copy of the chart, and shows that the running application follows. It takes no Go.
 func (d *demo) changeChart(ctx context.Context) {
-	folder := filepath.Join(d.folder, charts)
-	try.Do(os.RemoveAll(folder))
-	d.say("$ cp -r %s %s", charts, quote(d.folder))
-	try.Do(os.CopyFS(folder, os.DirFS(filepath.Join(d.root, charts))))
+	folder := d.copyCharts()
 	d.say("One line more in a template, no Go: pods no longer get environment variables of every Service beside them.")
 	try.Do(editTemplate(filepath.Join(folder, template)))
 	d.showEdit(ctx, filepath.Join(folder, template))
@@ -36,6 +33,15 @@ func (d *demo) changeChart(ctx context.Context) {
 	d.kubectl(ctx, "rollout", "status", "deployment/"+app, timeout, inNamespace)
 	d.kubectl(ctx, "get", "pods", "--output=custom-columns=POD:.metadata.name,SERVICELINKS:.spec.enableServiceLinks", inNamespace)
 	d.untilReady(ctx)
+}
+
+// copyCharts puts the charts into the demo's folder, in the place of an earlier copy, and returns where.
+func (d *demo) copyCharts() string {
+	folder := filepath.Join(d.folder, charts)
+	try.Do(os.RemoveAll(folder))
+	d.say("$ cp -r %s %s", charts, quote(d.folder))
+	try.Do(os.CopyFS(folder, os.DirFS(filepath.Join(d.root, charts))))
+	return folder
 }
 
 // editTemplate puts a line into the template of the pods.

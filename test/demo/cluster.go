@@ -61,6 +61,11 @@ func (d *demo) takeBack(ctx context.Context, command string) {
 
 // leaveRunning is what KEEP=1 puts in the place of cleanUp.
 func (d *demo) leaveRunning(ctx context.Context) {
+	folder := d.copyCharts() // without the edit: commands that render compare with the charts that the operator serves
+	d.restartManager(ctx, "--chart-dir="+d.folder)
+	if !d.shared {
+		d.kubectl(ctx, "apply", "--filename=test/demo/ingressclass.yaml")
+	}
 	d.apply(ctx, sample)
 	d.untilReady(ctx)
 	d.say("\nThe cluster, the manager and %s keep running. To look around and to play on:\n", app)
@@ -69,8 +74,12 @@ func (d *demo) leaveRunning(ctx context.Context) {
 	d.say("  kubectl describe appservice %s %s", app, inNamespace)
 	d.say("  kubectl explain appservice.spec")
 	d.say("  kubectl apply --filename=config/samples/minimal.yaml %s", inNamespace)
+	d.say("  go install ./cmd/kubectl-appservice   # the plugin, into \"$(go env GOPATH)/bin\"")
+	if d.simulated {
+		d.say("  kubectl apply --filename=test/demo/broken-image.yaml %s   # simulated pods fail as their annotation says", inNamespace)
+	}
 	d.say("  tail -f %s", quote(d.logFile()))
-	d.say("\nIts chart is %s: edit it, end the manager, and start it as above.", filepath.Join(d.folder, charts))
+	d.say("\nIts chart is %s: edit it, end the manager, and start it as above.", folder)
 	d.say("\nTo end it:\n")
 	for _, u := range slices.Backward(d.undo) {
 		d.say("  %s", u.command)

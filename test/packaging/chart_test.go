@@ -1,6 +1,8 @@
 package packaging
 
 import (
+	"io"
+	"log"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -15,6 +17,9 @@ import (
 	"helm.sh/helm/v3/pkg/engine"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
+
+// Helm logs each symbolic link of a chart, hundreds of lines around what failed.
+func init() { log.SetOutput(io.Discard) }
 
 const system = "appservice-operator-system"
 
