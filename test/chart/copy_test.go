@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,6 +17,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"helm.sh/helm/v3/pkg/chartutil"
+	"sigs.k8s.io/yaml"
 
 	"github.com/example/appservice-operator/test/files"
 )
@@ -125,10 +128,32 @@ func (r repository) write(t *testing.T, name, text string) {
 	files.Write(t, r.path(name), text)
 }
 
+// add writes a file. The fields of a fields.yaml join those that the chart has already: a maintainer of charts, whose
+// working tree was copied, may have declared some.
+func (r repository) add(t *testing.T, name, text string) {
+	t.Helper()
+	if _, err := os.Stat(r.path(name)); err == nil && path.Base(name) == "fields.yaml" {
+		both, more := map[string]any{}, map[string]any{}
+		require.NoError(t, yaml.Unmarshal([]byte(r.read(t, name)), &both))
+		require.NoError(t, yaml.Unmarshal([]byte(text), &more))
+		merged, err := yaml.Marshal(chartutil.CoalesceTables(more, both))
+		require.NoError(t, err)
+		text = string(merged)
+	}
+	r.write(t, name, text)
+}
+
 // changed lists the files that differ from those of the copy when it was made, by name.
 func (r repository) changed(t *testing.T) []string {
 	t.Helper()
 	return strings.Fields(r.run(t, "git add --all --intent-to-add && git diff --name-only HEAD"))
+}
+
+func TestFieldsJoinThoseOfAMaintainer(t *testing.T) {
+	r := repository{t.TempDir()}
+	r.add(t, "helm-charts/a/fields.yaml", "fields: {maintenance: {type: object}}\n")
+	r.add(t, "helm-charts/a/fields.yaml", "fields: {topology: {type: object}}\n")
+	assert.YAMLEq(t, "fields: {maintenance: {type: object}, topology: {type: object}}", r.read(t, "helm-charts/a/fields.yaml"))
 }
 
 func TestTheCopyIsTheRepository(t *testing.T) {

@@ -25,7 +25,7 @@ const topology = `fields:
 // TestAFieldNeedsNoGo adds spec.topology.zoneCount in the chart's folder alone, as a maintainer does, and checks that it takes effect.
 func TestAFieldNeedsNoGo(t *testing.T) {
 	r := copyOfRepository(t)
-	r.write(t, "helm-charts/appservice/fields.yaml", topology)
+	r.add(t, "helm-charts/appservice/fields.yaml", topology)
 	const template, annotation = "helm-charts/appservice/templates/_pod.tpl", "merge (dict) $checksum"
 	text := r.read(t, template)
 	if strings.Count(text, annotation) != 1 {

@@ -68,7 +68,7 @@ func (r repository) apply(t *testing.T, b page.Block) {
 	file, content, err := b.File()
 	require.NoError(t, err)
 	if b.Language != "diff" {
-		r.write(t, file, content)
+		r.add(t, file, content)
 		return
 	}
 	var old, changed strings.Builder

@@ -46,6 +46,7 @@ func All() []Suite {
 		{Name: "unit-race", About: "unit tests with the race detector", steps: []step{
 			command{args: words("go test -race -short -timeout=20m ./..."), flags: "TESTFLAGS", race: true},
 		}},
+		{Name: "chart-unit", About: "the charts' own tests, helm-charts/*/tests", steps: []step{function(chartTests)}},
 		{Name: "chart",
 			About: "the charts' own tests, helm-charts/*/tests, and what chart maintainers rely on: CHARTFLAGS='-test.run=NAME'",
 			steps: []step{function(chartTests), controlPlane{},
