@@ -34,6 +34,8 @@ var driftOfKinds = map[string]tampering{
 	"Service":                 {"v1/Service", "", `{"spec":{"ports":[{"port":80,"targetPort":81}]}}`, "apply Service NAME: spec.ports[80].targetPort 81 → http"},
 	"Ingress":                 {"networking.k8s.io/v1/Ingress", "", `{"spec":{"ingressClassName":"other"}}`, "apply Ingress NAME: spec.ingressClassName other → nginx"},
 	"HTTPRoute":               {"gateway.networking.k8s.io/v1/HTTPRoute", "", `{"spec":{"hostnames":["other.example.com"]}}`, "apply HTTPRoute NAME: spec.hostnames[0] other.example.com → NAME.example.com"},
+	"GRPCRoute":               {"gateway.networking.k8s.io/v1/GRPCRoute", "", `{"spec":{"hostnames":["other.example.com"]}}`, "apply GRPCRoute NAME: spec.hostnames[0] other.example.com → NAME.example.com"},
+	"ListenerSet":             {"gateway.networking.k8s.io/v1/ListenerSet", "", `{"spec":{"parentRef":{"name":"other"}}}`, "apply ListenerSet NAME: spec.parentRef.name"},
 	"ConfigMap":               {"v1/ConfigMap", "-config", `{"data":{"GREETING":"tampered"}}`, "apply ConfigMap NAME-config: data.GREETING"},
 	"Secret":                  {"v1/Secret", "-config", `{"data":{"DATABASE_URL":"dGFtcGVyZWQ="}}`, "apply Secret NAME-config: data.DATABASE_URL"},
 	"HorizontalPodAutoscaler": {"autoscaling/v2/HorizontalPodAutoscaler", "", `{"spec":{"maxReplicas":9}}`, "apply HorizontalPodAutoscaler NAME: spec.maxReplicas 9 → 3"},
@@ -99,8 +101,13 @@ func drift(t *testing.T, cases map[string]tampering, try func(*testing.T, *v1.Ap
 	namespace, _ := cluster.ManagedNamespace(t)
 	for name, tampering := range cases {
 		app := everyKind(namespace, strings.ReplaceAll(strings.ToLower(name), " ", "-"))
-		if name == "ScaledObject" {
+		switch name {
+		case "ScaledObject":
 			app.Spec.Autoscaling = &v1.Autoscaling{MaxReplicas: 3, Triggers: []v1.Trigger{{Type: "cron"}}}
+		case "GRPCRoute":
+			app.Spec.Route.Kind = name
+		case "ListenerSet":
+			app.Spec.Route.TLS = &v1.RouteTLS{ClusterIssuer: "letsencrypt"}
 		}
 		retained := strings.Contains(name, "claim")
 		app.Spec.Persistence.Retain = &retained
