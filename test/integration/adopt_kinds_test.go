@@ -165,7 +165,20 @@ func TestWhatCannotBecomeAsRenderedIsNotAdopted(t *testing.T) {
 			there: `{apiVersion: v1, kind: Secret, metadata: {name: web-config}, stringData: {theirs: "1"}}`,
 			spec:  `config: {databaseUrl: "postgres://db"}`, says: "of a kind that is not adopted",
 		},
+		"a route": {
+			there: `{apiVersion: gateway.networking.k8s.io/v1, kind: HTTPRoute, metadata: {name: web}, spec: {parentRefs: [{name: other}]}}`,
+			spec:  `route: {parentRefs: [{name: public}], hostnames: [kinds.example.com]}`, says: "HTTPRoute web is of a kind that is not adopted",
+		},
+		"a route for gRPC": {
+			there: `{apiVersion: gateway.networking.k8s.io/v1, kind: GRPCRoute, metadata: {name: web}, spec: {parentRefs: [{name: other}]}}`,
+			spec:  `route: {kind: GRPCRoute, parentRefs: [{name: public}], hostnames: [kinds.example.com]}`, says: "GRPCRoute web is of a kind that is not adopted",
+		},
+		"listeners": {
+			there: `{apiVersion: gateway.networking.k8s.io/v1, kind: ListenerSet, metadata: {name: web}, spec: {parentRef: {name: other}, listeners: [{name: theirs, port: 80, protocol: HTTP}]}}`,
+			spec:  `route: {parentRefs: [{name: public}], hostnames: [kinds.example.com], tls: {clusterIssuer: letsencrypt}}`, says: "ListenerSet web is of a kind that is not adopted",
+		},
 	}
+	withForeignKinds(t)
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
