@@ -45,7 +45,7 @@ func (b *bench) contenders() []*contender {
 			},
 		},
 		{
-			letter: "c", title: "helm-operator v1.42.2", version: stockVersion, account: admin("helm-operator"),
+			letter: "c", title: "helm-operator v1.42.3", version: stockVersion, account: admin("helm-operator"),
 			build: func(ctx context.Context) error {
 				programs, err := toolchain.Ensure(ctx, b.out, "helm-operator")
 				helmOperator = programs["helm-operator"]
