@@ -33,16 +33,11 @@ func run(m *testing.M) int {
 		return code
 	}
 	fmt.Println(shown.line())
-	if missing := shown.missing(); len(missing) > 0 && everythingRan() {
+	if missing := shown.missing(); len(missing) > 0 && harness.AllTests() {
 		fmt.Fprintln(os.Stderr, "no test has shown", strings.Join(missing, ", "))
 		return 1
 	}
 	return code
-}
-
-// everythingRan reports whether no flag left tests out.
-func everythingRan() bool {
-	return flag.Lookup("test.run").Value.String() == "" && flag.Lookup("test.skip").Value.String() == ""
 }
 
 // stopCluster ends the cluster, if a test has started it.

@@ -3,11 +3,11 @@
 package integration
 
 import (
-	"flag"
 	"fmt"
 	"os"
 
 	"github.com/example/appservice-operator/test/granted"
+	"github.com/example/appservice-operator/test/harness"
 )
 
 // unseen are the rights that no request shows, and why the operator has them.
@@ -30,7 +30,7 @@ func rightsAreThoseUsed(passed bool) bool {
 	for _, request := range forbidden {
 		fmt.Println("a right was missing:", request)
 	}
-	if !allTests() { // a part of the tests does not use all rights
+	if !harness.AllTests() { // a part of the tests does not use all rights
 		fmt.Printf("RIGHTS forbidden=%d\n", len(forbidden))
 		return len(forbidden) == 0
 	}
@@ -47,16 +47,6 @@ func rightsAreThoseUsed(passed bool) bool {
 		return false
 	}
 	return len(unused)+len(forbidden) == 0
-}
-
-// allTests reports whether no flag chooses tests.
-func allTests() bool {
-	for _, name := range []string{"test.run", "test.skip", "test.list"} {
-		if flag.Lookup(name).Value.String() != "" {
-			return false
-		}
-	}
-	return true
 }
 
 func compareRights() (unused []string, forbidden []string, err error) {
