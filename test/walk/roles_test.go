@@ -4,8 +4,11 @@ package walk
 
 import (
 	"math/rand/v2"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/example/appservice-operator/test/harness"
 )
 
 // role is what a walk is sure to be of.
@@ -29,8 +32,9 @@ func roleOf(number uint64) role {
 // volumes are those of each replica. Their templates never change, so a walk has the same ones from the beginning to the end.
 var volumes = map[string]any{"perReplica": true, "size": "1Gi", "mountPath": "/each", "storageClassName": "none"}
 
-// keep makes a spec one of the role.
+// keep makes a spec one of the role, whose release task can run.
 func (r role) keep(spec map[string]any) map[string]any {
+	bind(spec)
 	switch r {
 	case ofReplicas:
 		spec["persistence"] = runtime.DeepCopyJSON(volumes)
@@ -43,6 +47,19 @@ func (r role) keep(spec map[string]any) map[string]any {
 		}
 	}
 	return spec
+}
+
+// bind sets the storage class of the volumes that a release task mounts to the one that test clusters provide.
+func bind(spec map[string]any) {
+	if release, _ := spec["release"].(map[string]any); release["persistence"] != true {
+		return
+	}
+	mounted, _ := spec["claims"].([]any)
+	for _, claim := range append(slices.Clone(mounted), spec["persistence"]) {
+		if claim, is := claim.(map[string]any); is {
+			claim["storageClassName"] = harness.StaticVolumes
+		}
+	}
 }
 
 // keeping returns a change after which the spec is one of the role.
