@@ -24,8 +24,11 @@ func (a *Actor) SpareAdmitted(ctx context.Context, owner *unstructured.Unstructu
 	asks := a.applier(session, owner, nil)
 	var spared []kube.Key
 	for _, change := range plan.Apply {
+		if change.Field == "" || change.fills || stampOf(change.Live) != stampOf(change.Desired) {
+			continue
+		}
 		content, full := kube.Content(change.Live)
-		if !full || change.Field == "" || change.fills || stampOf(change.Live) != stampOf(change.Desired) {
+		if !full {
 			continue
 		}
 		change.Live = &unstructured.Unstructured{Object: content}

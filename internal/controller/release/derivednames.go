@@ -171,15 +171,16 @@ func (a *Actor) secretsOfOthers(ctx context.Context, owner *unstructured.Unstruc
 func derivedBy[T client.Object](objects []T) (names derived) {
 	for _, object := range objects {
 		kind := object.GetObjectKind().GroupVersionKind().GroupKind()
-		content, _ := kube.Content(object)
 		switch {
 		case kind.Kind == kube.RetainedKind:
 			names.claims = append(names.claims, object.GetName())
 		case kind.Group == networkingv1.GroupName && kind.Kind == "Ingress" && issued(object):
+			content, _ := kube.Content(object)
 			names.secrets = append(names.secrets, tlsSecrets(content, "spec", "tls")...)
-		case kind == gateway.ListenerSetKind && content != nil && issued(object):
+		case kind == gateway.ListenerSetKind && !kube.IsOutline(object) && issued(object):
 			names.secrets = append(names.secrets, gateway.ListenerSetOf(object).Secrets()...)
-		case kube.TraitsOf(kind).Claims != nil && content != nil:
+		case kube.TraitsOf(kind).Claims != nil && !kube.IsOutline(object):
+			content, _ := kube.Content(object)
 			for _, template := range claimTemplates(&unstructured.Unstructured{Object: content}) {
 				names.prefixes = append(names.prefixes, template.GetName()+"-"+object.GetName()+"-")
 			}

@@ -15,9 +15,12 @@ import (
 // keepsClaims returns an error if a workload is rendered with other claim templates than a live one has, whose list can
 // never change; nil if they have the same names. The API server's own message does not say which.
 func keepsClaims(desired *unstructured.Unstructured, live client.Object) *RefusedError {
-	content, full := kube.Content(live)
 	path := kube.TraitsOf(desired.GroupVersionKind().GroupKind()).Claims
-	if path == nil || !full {
+	if path == nil {
+		return nil
+	}
+	content, full := kube.Content(live)
+	if !full {
 		return nil
 	}
 	want, have := claimTemplates(desired), claimTemplates(&unstructured.Unstructured{Object: content})
