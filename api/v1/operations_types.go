@@ -8,13 +8,13 @@ import (
 // Autoscaling lets a HorizontalPodAutoscaler set the number of replicas, or KEDA if there are triggers.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.triggers) || !(has(self.targetCPUUtilizationPercentage) || has(self.targetMemoryUtilizationPercentage) || has(self.metrics))",message="spec.autoscaling.triggers excludes targetCPUUtilizationPercentage, targetMemoryUtilizationPercentage and metrics: use triggers of type cpu or memory instead"
-// +kubebuilder:validation:XValidation:rule="!has(self.minReplicas) || self.minReplicas > 0 || has(self.triggers)",message="spec.autoscaling.minReplicas 0 needs spec.autoscaling.triggers: only KEDA starts the first replica"
+// +kubebuilder:validation:XValidation:rule="!has(self.minReplicas) || self.minReplicas > 0 || has(self.triggers) || (has(self.metrics) && self.metrics.exists(m, m.type in ['External', 'Object']))",message="spec.autoscaling.minReplicas 0 needs spec.autoscaling.triggers, or a metric of type External or Object (Kubernetes 1.37): without a replica, there is no usage of pods to measure"
 // +kubebuilder:validation:XValidation:rule="!has(self.minReplicas) || self.minReplicas > 0 || !has(self.triggers) || self.triggers.exists(t, !(t.type in ['cpu', 'memory']))",message="spec.autoscaling.minReplicas 0 needs a trigger of another type than cpu and memory: without a replica, there is no usage to measure"
 // +kubebuilder:validation:XValidation:rule="has(self.triggers) || !(has(self.pollingSeconds) || has(self.cooldownSeconds))",message="spec.autoscaling.pollingSeconds and cooldownSeconds need spec.autoscaling.triggers"
 // +kubebuilder:validation:XValidation:rule="!has(self.minReplicas) || self.minReplicas <= self.maxReplicas",message="spec.autoscaling.minReplicas must not exceed maxReplicas"
 type Autoscaling struct {
 	// MinReplicas is the least number of replicas. Defaults to 1. With triggers, it may be 0: nothing runs while there is
-	// nothing to do.
+	// nothing to do. So it may from Kubernetes 1.37 on with a metric of type External or Object.
 	// +kubebuilder:validation:Minimum=0
 	// +optional
 	MinReplicas *int32 `json:"minReplicas,omitempty"`

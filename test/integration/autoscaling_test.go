@@ -96,10 +96,13 @@ func TestATargetNeedsARequest(t *testing.T) {
 				})
 			}
 			cluster.Ready(t, app)
-			got := aboutRequests(app)
-			if test.warns == "" && len(got) > 0 || test.warns != "" && !slices.ContainsFunc(got, func(m string) bool { return strings.Contains(m, test.warns) }) {
-				t.Errorf("the problems say %q, want %q", got, test.warns)
-			}
+			warned := func(m string) bool { return strings.Contains(m, test.warns) }
+			cluster.Becomes(t, "the autoscaler has looked at the pods", app, func() error { // which takes it some looks, if it begins before they run
+				if got := aboutRequests(app); test.warns == "" && len(got) > 0 || test.warns != "" && !slices.ContainsFunc(got, warned) {
+					return fmt.Errorf("the problems say %q, want %q", got, test.warns)
+				}
+				return nil
+			})
 		})
 	}
 }

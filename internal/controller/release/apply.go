@@ -163,25 +163,14 @@ func (a *applier) wouldTake(ctx context.Context, plan *Plan) error {
 	return nil
 }
 
-// execute writes the plan, stops at the first object that is refused, and returns what it created.
+// execute writes the plan, stops at the first object that is refused, and returns what it created. Autoscalers are
+// created after their workloads are left to them: they may scale as soon as they exist.
 func (a *applier) execute(ctx context.Context, plan *Plan) (created []client.Object, err error) {
 	for _, desired := range plan.Create {
-		written, live, err := a.create(ctx, desired)
-		switch {
-		case err != nil:
-		case live != nil:
-			var change Change
-			if change, err = a.found(ctx, desired, live); err == nil {
-				err = a.change(ctx, change)
-			}
-		default:
-			created = append(created, written)
-			err = a.handOver(ctx, desired, written)
-			if err == nil {
-				_, err = a.fill(ctx, desired, written)
-			}
+		if scalesOther(desired) {
+			continue
 		}
-		if err != nil {
+		if created, err = a.add(ctx, desired, created); err != nil {
 			return created, err
 		}
 	}
@@ -195,12 +184,41 @@ func (a *applier) execute(ctx context.Context, plan *Plan) (created []client.Obj
 			return created, err
 		}
 	}
+	for _, desired := range plan.Create {
+		if !scalesOther(desired) {
+			continue
+		}
+		if created, err = a.add(ctx, desired, created); err != nil {
+			return created, err
+		}
+	}
 	for _, object := range plan.Delete {
 		if err := a.versioned(ctx, object, func(version string) error { return a.delete(ctx, object, version) }); err != nil {
 			return created, err
 		}
 	}
 	return created, nil
+}
+
+// add creates an object, and adds it to those created. If it exists after all, it is changed.
+func (a *applier) add(ctx context.Context, desired *unstructured.Unstructured,
+	created []client.Object) ([]client.Object, error) {
+	written, live, err := a.create(ctx, desired)
+	switch {
+	case err != nil:
+	case live != nil:
+		var change Change
+		if change, err = a.found(ctx, desired, live); err == nil {
+			err = a.change(ctx, change)
+		}
+	default:
+		created = append(created, written)
+		err = a.handOver(ctx, desired, written)
+		if err == nil {
+			_, err = a.fill(ctx, desired, written)
+		}
+	}
+	return created, err
 }
 
 // change brings an existing object to its rendered state.

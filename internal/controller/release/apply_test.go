@@ -222,6 +222,21 @@ func TestExecuteWritesInOrderAndNotesWhatItWrote(t *testing.T) {
 	}
 }
 
+func TestAutoscalersAreCreatedAfterTheirWorkloadsAreLeftToThem(t *testing.T) {
+	scaler := owned(t, "HorizontalPodAutoscaler", "web", "two")
+	scaler.SetAPIVersion("autoscaling/v2")
+	scaler.Object["spec"] = map[string]any{"scaleTargetRef": map[string]any{"kind": "Deployment", "name": "web"}}
+	plan, objects := planOfAll(t)
+	plan.Create = append([]*unstructured.Unstructured{scaler}, plan.Create...)
+	s := newServer(t, objects...)
+	a, _ := newApplier(t, s, s)
+	created, err := a.execute(t.Context(), plan)
+	require.NoError(t, err)
+	if want := slices.Insert(slices.Clone(writesOfAll), 4, "apply HorizontalPodAutoscaler web"); !slices.Equal(s.log, want) || len(created) != 3 {
+		t.Errorf("got %q, %d created, want %q", s.log, len(created), want)
+	}
+}
+
 func TestExecuteStopsAtTheFirstRefusal(t *testing.T) {
 	for stop, line := range writesOfAll {
 		t.Run(line, func(t *testing.T) {

@@ -71,7 +71,7 @@ func (a *applier) explain(ctx context.Context, change Change, err error) error {
 			return &RefusedError{reason: v1.ReasonNodePortInvalid, Err: err,
 				message: fmt.Sprintf("node port %s is outside of the range of the cluster (%s): choose one within it, or leave nodePort out", portOf(cause), rangeOf)}
 		case change.Live != nil && immutable(cause.Message):
-			return immutableChange(butFor(change, cause.Message), cause.Field, err)
+			return immutableChange(inField(change, cause), cause.Field, err)
 		}
 	}
 	return err
@@ -114,19 +114,22 @@ func immutable(message string) bool {
 // quoted matches a field in the API server's messages.
 var quoted = regexp.MustCompile(`'([A-Za-z]+)'`)
 
-// butFor returns a change with the first field that differs and is not among the only mutable ones according to a
-// message.
-func butFor(change Change, message string) Change {
-	changeable := quoted.FindAllStringSubmatch(message, -1)
+// inField returns a change with the first difference in the field that a message names, which need not be the first of all.
+// The message may except parts of that: then it lists what can be changed.
+func inField(change Change, cause metav1.StatusCause) Change {
 	have, full := kube.Content(change.Live)
-	want, _, _ := unstructured.NestedMap(change.Desired.Object, "spec")
-	if len(changeable) == 0 || !full {
+	path := strings.Split(cause.Field, ".")
+	want, found, _ := unstructured.NestedFieldCopy(change.Desired.Object, path...)
+	if !found || !full {
 		return change
 	}
-	for _, name := range changeable {
-		delete(want, name[1])
+	if parts, several := want.(map[string]any); several {
+		for _, name := range quoted.FindAllStringSubmatch(cause.Message, -1) {
+			delete(parts, name[1])
+		}
 	}
-	first := lacking(".spec", want, have["spec"])
+	live, _, _ := unstructured.NestedFieldNoCopy(have, path...)
+	first := lacking("."+cause.Field, want, live)
 	if first == nil {
 		return change
 	}

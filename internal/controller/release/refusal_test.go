@@ -52,6 +52,9 @@ func TestExplain(t *testing.T) {
 		"one of several fields": {Change{Desired: serial, Live: parallel, Field: "spec.replicas", Old: "1", New: "2"},
 			invalid(field.Forbidden(field.NewPath("spec"), "updates to statefulset spec for fields other than 'replicas' and 'template' are forbidden")),
 			v1.ReasonImmutableChange, []string{`spec.podManagementPolicy of StatefulSet "web" cannot change from Parallel to OrderedReady`, "--cascade=orphan"}},
+		"the field that is named": {Change{Desired: serial, Live: parallel, Field: "spec.replicas", Old: "1", New: "2"}, // since Kubernetes 1.37
+			invalid(field.Invalid(field.NewPath("spec", "podManagementPolicy"), "OrderedReady", "field is immutable")),
+			v1.ReasonImmutableChange, []string{`spec.podManagementPolicy of StatefulSet "web" cannot change from Parallel to OrderedReady`, "--cascade=orphan"}},
 		"a new object":   {Change{Desired: service}, invalid(field.Invalid(field.NewPath("spec"), "", "field is immutable")), "", nil},
 		"something else": {there, invalid(field.Required(field.NewPath("spec", "ports"), "")), "", nil},
 		"another answer": {there, apierrors.NewConflict(schema.GroupResource{}, "web", errors.New("field is immutable")), "", nil},

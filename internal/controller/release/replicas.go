@@ -31,6 +31,12 @@ func autoscaled(desired *unstructured.Unstructured) (initial int64, yes bool) {
 	return initial, err == nil
 }
 
+// scalesOther reports whether an object is an autoscaler.
+func scalesOther(object *unstructured.Unstructured) bool {
+	_, found, _ := unstructured.NestedFieldNoCopy(object.Object, "spec", "scaleTargetRef")
+	return found
+}
+
 // unsettledReplicas reports whether the replicas of a live workload have yet to change hands: to the autoscaler, which
 // is done if the workload was rendered for it and has the initial number annotated, or back. This also detects an
 // interrupted transfer.

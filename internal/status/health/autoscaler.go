@@ -8,6 +8,7 @@ import (
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/status/diagnose"
@@ -39,9 +40,9 @@ func autoscaler(a *autoscalingv2.HorizontalPodAutoscaler, facts Facts) State {
 		return State{Verdict: Waiting, Reason: v1.ReasonAutoscalingRequestMissing,
 			Message: "the autoscaler has not evaluated the pods yet; " + shares[0].String()}
 	case active == nil:
-		return unmeasured("the autoscaler has not evaluated the pods yet", a.CreationTimestamp.Time, facts)
+		return unmeasured(a, "the autoscaler has not evaluated the pods yet", a.CreationTimestamp.Time, facts)
 	case active.Status == corev1.ConditionFalse && active.Reason != "ScalingDisabled":
-		return inactive(active, shares, facts)
+		return inactive(a, active, shares, facts)
 	}
 	for _, share := range shares { // the autoscaler uses the other targets, and does not report this one
 		if active.Status == corev1.ConditionTrue && !share.measured {
@@ -63,7 +64,8 @@ func autoscaler(a *autoscalingv2.HorizontalPodAutoscaler, facts Facts) State {
 }
 
 // inactive returns the state of an autoscaler that cannot compute a number of replicas.
-func inactive(condition *autoscalingv2.HorizontalPodAutoscalerCondition, shares []shareOfNothing, facts Facts) State {
+func inactive(a *autoscalingv2.HorizontalPodAutoscaler, condition *autoscalingv2.HorizontalPodAutoscalerCondition,
+	shares []shareOfNothing, facts Facts) State {
 	if found := missingRequest.FindStringSubmatch(condition.Message); found != nil {
 		// the autoscaler names the first of them
 		missing := shareOfNothing{resource: corev1.ResourceName(found[1]), containers: found[2:]}
@@ -77,16 +79,20 @@ func inactive(condition *autoscalingv2.HorizontalPodAutoscalerCondition, shares 
 	}
 	const nothing = "autoscaling is inactive: no metrics: "
 	if strings.Contains(condition.Message, "could not find the requested resource") {
-		return unmeasured(nothing+"the cluster has no metrics API (metrics-server provides it)", time.Time{}, facts)
+		return unmeasured(a, nothing+"the cluster has no metrics API (metrics-server provides it)", time.Time{}, facts)
 	}
-	return unmeasured(nothing+diagnose.Brief(diagnose.AfterLast(condition.Message, "failed to get ")),
+	return unmeasured(a, nothing+diagnose.Brief(diagnose.AfterLast(condition.Message, "failed to get ")),
 		condition.LastTransitionTime.Time, facts)
 }
 
-// unmeasured returns the state of an autoscaler without metrics since some time: those of new pods take a while.
-func unmeasured(message string, since time.Time, facts Facts) State {
+// unmeasured returns the state of an autoscaler without metrics since some time: those of new pods take a while. One
+// that scales to zero starts no replica without them.
+func unmeasured(a *autoscalingv2.HorizontalPodAutoscaler, message string, since time.Time, facts Facts) State {
 	if until := since.Add(metricsPatience); facts.Now.Before(until) {
 		return State{Until: until}
+	}
+	if ptr.Deref(a.Spec.MinReplicas, 1) == 0 {
+		return State{Verdict: Stuck, Reason: v1.ReasonAutoscalingFailed, Message: message}
 	}
 	return State{Verdict: Warned, Reason: v1.ReasonAutoscalingMetricsMissing, Message: message}
 }
