@@ -20,7 +20,7 @@ import (
 	"github.com/example/appservice-operator/test/harness"
 )
 
-// Kubernetes scales to zero by itself from 1.37 on. An earlier one refuses it, and the status has its words.
+// Kubernetes scales to zero without KEDA from 1.37 on. An earlier one refuses it, and the status has its words.
 func TestAHorizontalPodAutoscalerScalesToZero(t *testing.T) {
 	t.Parallel()
 	namespace, _ := cluster.ManagedNamespace(t)

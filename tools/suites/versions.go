@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// olderVersions runs the integration tests on each older version of Kubernetes, and sums up.
-func olderVersions(r *runner) error {
+// otherVersions runs the integration tests on each other version of Kubernetes, and sums up.
+func otherVersions(r *runner) error {
 	line, errs := "VERSIONS", []error(nil)
-	for _, version := range strings.Fields(parameter("OLDER_VERSIONS", "1.34 1.35")) {
+	for _, version := range strings.Fields(parameter("VERSIONS", "1.34 1.35 1.37")) {
 		fmt.Printf("==> Kubernetes %s.\n", version)
 		result := "ok"
 		if err := r.on(version); err != nil {

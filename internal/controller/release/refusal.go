@@ -114,8 +114,8 @@ func immutable(message string) bool {
 // quoted matches a field in the API server's messages.
 var quoted = regexp.MustCompile(`'([A-Za-z]+)'`)
 
-// inField returns a change with the first difference in the field that a message names, which need not be the first of all.
-// The message may except parts of that: then it lists what can be changed.
+// inField returns a change with the first difference in the field that a message names, which need not be the first of
+// all. The message may except parts of that: then it lists what can be changed.
 func inField(change Change, cause metav1.StatusCause) Change {
 	have, full := kube.Content(change.Live)
 	path := strings.Split(cause.Field, ".")
