@@ -35,7 +35,7 @@ func (m *match) settled(ctx context.Context) (after time.Duration, reconciles in
 		if err == nil && int(now.reconciles) >= m.n && elapsed-after > restFor {
 			break
 		}
-		pause(ctx, 50*time.Millisecond)
+		pause(ctx, time.Duration(max(200, m.n))*time.Millisecond/4) // a look costs a contender CPU, for each resource
 	}
 	return after, int(last.reconciles)
 }
