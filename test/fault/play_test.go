@@ -25,8 +25,9 @@ import (
 )
 
 const (
-	// patience is how long a plan may take to reach the state of the reference. The operator retries after 5, then 10, then 20 s.
-	patience = 5 * time.Minute
+	// patience is how long a plan may take to reach the state of the reference. The operator retries after 5, then 10, then 20 s, but the Deployment
+	// controller, after many conflicts on a busy machine, after up to 163 s.
+	patience = 15 * time.Minute
 	// calm is for how long nothing may happen once nothing is expected any more.
 	calm = 2 * time.Second
 )

@@ -98,7 +98,7 @@ func All() []Suite {
 			steps: []step{controlPlane{}, tests{folder: "test/fault", flags: "FAULTFLAGS",
 				args: []string{"-test.timeout=90m", faultPlans, "-plan=" + os.Getenv("PLAN")}}}},
 		{Name: "faults-sample", About: "every 40th of these plans, with the race detector", steps: []step{controlPlane{},
-			tests{folder: "test/fault", race: true, args: []string{"-test.timeout=20m", faultPlans, "-every=40"},
+			tests{folder: "test/fault", race: true, args: []string{"-test.timeout=60m", faultPlans, "-every=40"},
 				flags: "FAULTFLAGS"}}},
 		{Name: "faults-stock",
 			About: "crashes of helm-operator-plugins with the same chart, and what goes wrong",
