@@ -48,15 +48,15 @@ var history = []struct {
 		}
 	})},
 	{"a claim that is retained outlives the field that asked for it", endstate.WithoutKept},
-	{"a release task that has run stays as it ran: its Job's name is the hash of the fields that have it run again", ofKind("Job", "spec", "template")},
-	{"a StatefulSet names the revision that a rollout began with", ofKind("StatefulSet", "status", "currentRevision")},
-	{"a StatefulSet names its revision after the whole pod template, with the annotation of a restart", ofKind("StatefulSet", "status", "updateRevision")},
+	{"a release task that has run stays as it ran: its Job's name is the hash of the fields that have it run again", without("Job", "spec", "template")},
+	{"a StatefulSet names the revision that a rollout began with", without("StatefulSet", "status", "currentRevision")},
+	{"a StatefulSet names its revision after the whole pod template, with the annotation of a restart", without("StatefulSet", "status", "updateRevision")},
 	{"under autoscaling the number of replicas is the autoscaler's, and what it started with is noted", autoscaled},
 	{"a rollout that cannot end leaves pods of the version before, where there was one", unfinished},
 }
 
-// ofKind takes a field from all objects of a kind.
-func ofKind(kind string, path ...string) func(wanted, got map[string]any) {
+// without takes a field from all objects of a kind.
+func without(kind string, path ...string) func(wanted, got map[string]any) {
 	return each(func(key string, object map[string]any) {
 		if strings.HasPrefix(key, kind+" ") {
 			unstructured.RemoveNestedField(object, path...)

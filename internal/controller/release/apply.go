@@ -166,11 +166,11 @@ func (a *applier) wouldTake(ctx context.Context, plan *Plan) error {
 // execute writes the plan, stops at the first object that is refused, and returns what it created. Autoscalers are
 // created after their workloads are left to them: they may scale as soon as they exist.
 func (a *applier) execute(ctx context.Context, plan *Plan) (created []client.Object, err error) {
+	var autoscalers []*unstructured.Unstructured
 	for _, desired := range plan.Create {
 		if scalesOther(desired) {
-			continue
-		}
-		if created, err = a.add(ctx, desired, created); err != nil {
+			autoscalers = append(autoscalers, desired)
+		} else if created, err = a.add(ctx, desired, created); err != nil {
 			return created, err
 		}
 	}
@@ -184,10 +184,7 @@ func (a *applier) execute(ctx context.Context, plan *Plan) (created []client.Obj
 			return created, err
 		}
 	}
-	for _, desired := range plan.Create {
-		if !scalesOther(desired) {
-			continue
-		}
+	for _, desired := range autoscalers {
 		if created, err = a.add(ctx, desired, created); err != nil {
 			return created, err
 		}
