@@ -94,7 +94,7 @@ func table(out io.Writer, results []result) {
 	for _, r := range results {
 		outcome := "ok"
 		if r.err != nil {
-			outcome = "failed"
+			outcome = fmt.Sprintf("failed: %.200v", r.err)
 		}
 		fmt.Fprintf(out, "%-18s %8.0f  %s\n", r.suite, r.took.Seconds(), outcome)
 		sum += r.took
