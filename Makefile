@@ -129,8 +129,8 @@ lint-chart:
 	go test -count=1 ./internal/chart -run '^TestTheChartsHereLoad$$'
 	@$(MAKE) --no-print-directory check-chart
 
-# Look up known vulnerabilities of the modules in the manager.
-vuln: build
+# Look up known vulnerabilities of the modules and the standard library in the programs.
+vuln:
 	@$(SUITE) vuln
 
 verify: ## Check that the generated files, the bundle among them, are up to date.

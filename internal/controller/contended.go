@@ -31,7 +31,10 @@ func (r *Reconciler) spareContended(ctx context.Context, s *scope, plan *release
 			continue
 		}
 		plan.HoldBack(key)
-		if object := there.Objects[key]; object != nil && known.by == "" {
+		switch object := there.Objects[key]; {
+		case object == nil:
+			known.by = "another writer" // it has deleted the object
+		case known.by == "":
 			known.by = r.Actor.OtherWriter(ctx, object)
 		}
 		if longest == nil || known.Wait(now) > longest.Wait {

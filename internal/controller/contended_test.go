@@ -44,6 +44,8 @@ func TestWhatIsContendedIsLeftOutOfAPlan(t *testing.T) {
 	if !errors.As(err, &contended) || contended.Wait != 10*time.Second || contended.Field != "Deployment web: spec.replicas" {
 		t.Errorf("got %v", err)
 	}
+	require.ErrorContains(t, err, "is changed each time it is restored, last by another writer", "the object is gone")
+	require.ErrorContains(t, &release.ContendedError{Field: "Deployment web: spec.replicas"}, "no other writer is known")
 	if len(both.Apply) != 0 || len(both.Create) != 1 {
 		t.Errorf("got the plan %v, want the ConfigMap alone", both)
 	}

@@ -148,7 +148,7 @@ func All() []Suite {
 		{Name: "fuzz", About: "each fuzzer for FUZZTIME, FUZZ=Render those of that name; findings stay in testdata/fuzz",
 			steps: []step{function(fuzz)}},
 		{Name: "vuln",
-			About: "known vulnerabilities of the modules in bin/manager",
+			About: "known vulnerabilities of the modules and the standard library in the programs",
 			steps: []step{function(vulnerabilities)}},
 		{Name: "bundle",
 			About: "what OLM, OperatorHub.io and community-operators ask of bundle/",

@@ -1,7 +1,6 @@
 package release
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -87,15 +86,19 @@ func (e *DamagedError) Reason() string { return v1.ReasonRecordDamaged }
 type ContendedError struct {
 	// Field is the object and the path of the field, for example "Deployment web: spec.replicas".
 	Field string
-	// By is the field manager of the other writer; empty if it is not known.
+	// By is the field manager of the other writer; empty if there is none, or none is known.
 	By string
 	// Every is the time between repairs, and Wait that until the next one.
 	Every, Wait time.Duration
 }
 
 func (e *ContendedError) Error() string {
+	if e.By == "" {
+		return fmt.Sprintf("%s does not stay as it is written, and no other writer is known: the API server or a webhook may "+
+			"leave it out or change it; it is written at most every %s", e.Field, e.Every)
+	}
 	return fmt.Sprintf("%s is changed each time it is restored, last by %s: it is restored at most every %s", e.Field,
-		cmp.Or(e.By, "another writer"), e.Every)
+		e.By, e.Every)
 }
 
 // Reason returns the reason of Ready.
