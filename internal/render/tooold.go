@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -23,6 +24,8 @@ type TooOldError struct {
 	kube.Key
 	// Field is its path, such as spec.rules[0].retry, and Version that of the API in the cluster, if it is known.
 	Field, Version string
+	// Err is the answer of the API server; nil if it was not asked.
+	Err error
 }
 
 func (e *TooOldError) Error() string {
@@ -30,8 +33,12 @@ func (e *TooOldError) Error() string {
 	if e.Version != "" {
 		version = " " + e.Version
 	}
-	return fmt.Sprintf("%s %q: %s is not a field of this cluster's API %s%s", e.Kind, e.Name, e.Field, e.Group, version)
+	return fmt.Sprintf("%s %q: %s is not a field of this cluster's API %s%s", e.Kind, e.Name, e.Field,
+		cmp.Or(e.Group, "v1"), version)
 }
+
+// Unwrap returns the answer of the API server.
+func (e *TooOldError) Unwrap() error { return e.Err }
 
 // Reason returns the reason of Ready.
 func (e *TooOldError) Reason() string { return v1.ReasonAPITooOld }
@@ -44,7 +51,7 @@ func (r *Result) CheckFields(ctx context.Context, cluster Fields) {
 	}
 	for _, object := range r.Objects {
 		if path, version := cluster.UnknownField(ctx, object); path != "" {
-			r.TooOld = &TooOldError{kube.KeyOf(object), path, version}
+			r.TooOld = &TooOldError{Key: kube.KeyOf(object), Field: path, Version: version}
 			return
 		}
 	}

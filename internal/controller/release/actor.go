@@ -106,11 +106,15 @@ func (a *Actor) attempt(ctx context.Context, session *livestate.Session, writes 
 	return created, writes.allLeft(ctx, task.Plan, err)
 }
 
-// blame names the template of a malformed object: the chart must not render one, whatever the spec is.
+// blame names the template of a malformed object: the chart must not render one, whatever the spec is. A field that the
+// kind does not have is one that this cluster does not have: rendering could not find out if it is described late.
 func blame(task Task, err error) error {
 	var malformed *MalformedError
 	if !errors.As(err, &malformed) {
 		return err
+	}
+	if field := malformed.undeclared(); field != "" {
+		return &render.TooOldError{Key: malformed.Key, Field: field, Err: err}
 	}
 	at := ""
 	if i := slices.Index(task.Desired.Keys, malformed.Key); i >= 0 && i < len(task.Desired.Sources) {

@@ -547,12 +547,12 @@ func TestLabelValue(t *testing.T) {
 func TestTheTemplateOfAMalformedObjectIsNamed(t *testing.T) {
 	for name, state := range map[string]State{"when it is written": Absent, "when that is tried": OutOfDate} {
 		t.Run(name, func(t *testing.T) {
-			b := newBench(t)
+			b, more := newBench(t), ""
 			b.server.refuse = func(request string) error {
 				if !strings.HasSuffix(request, "ConfigMap b") {
 					return nil
 				}
-				message := "failed to create typed patch object (demo/b; v1, Kind=ConfigMap): errors:\n  .spec.a: field not declared in schema\n  .spec.b: expected list, got &{hunter2\n\nhunter2}"
+				message := "failed to create typed patch object (demo/b; v1, Kind=ConfigMap): errors:\n  .spec.a: expected map, got 1\n  .spec.b: expected list, got &{hunter2\n\nhunter2}" + more
 				return &apierrors.StatusError{ErrStatus: metav1.Status{Code: 500, Message: message}}
 			}
 			task := b.task(t, state, nil)
@@ -560,10 +560,16 @@ func TestTheTemplateOfAMalformedObjectIsNamed(t *testing.T) {
 			task.Desired.Sources = []string{"appservice/templates/a.yaml", "appservice/templates/b.yaml"}
 			_, err := b.actor.Write(t.Context(), task)
 			var mistake *render.ChartError
-			const want = `bug in chart appservice 1.2.3+build, templates/b.yaml (not in your spec): ConfigMap "b" is not valid: .spec.a: field not declared in schema; .spec.b: expected list`
+			const want = `bug in chart appservice 1.2.3+build, templates/b.yaml (not in your spec): ConfigMap "b" is not valid: .spec.a: expected map; .spec.b: expected list`
 			if !errors.As(err, &mistake) || err.Error() != want {
 				t.Errorf("got  %v\nwant %s", err, want)
 			}
+
+			more = "\n  .spec.c: field not declared in schema"
+			_, err = b.actor.Write(t.Context(), task)
+			var tooOld *render.TooOldError
+			require.ErrorAs(t, err, &tooOld)
+			require.Equal(t, `ConfigMap "b": spec.c is not a field of this cluster's API v1`, err.Error())
 		})
 	}
 }

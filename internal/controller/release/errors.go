@@ -64,6 +64,16 @@ func (e *MalformedError) Error() string {
 // Unwrap returns the answer of the API server.
 func (e *MalformedError) Unwrap() error { return e.Err }
 
+// undeclared returns the path of the first field that the kind does not have; empty if all have the wrong type.
+func (e *MalformedError) undeclared() string {
+	for field := range strings.SplitSeq(e.Fields, "; ") {
+		if path, is := strings.CutSuffix(field, ": field not declared in schema"); is {
+			return strings.TrimPrefix(path, ".")
+		}
+	}
+	return ""
+}
+
 // DamagedError reports that the newest record of a release cannot be decoded, so that the recorded release cannot be
 // repaired.
 type DamagedError struct {
