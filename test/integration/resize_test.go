@@ -15,7 +15,7 @@ import (
 	"github.com/example/appservice-operator/test/harness"
 )
 
-// What a VerticalPodAutoscaler does: it resizes a pod and leaves its Deployment as it is.
+// A VerticalPodAutoscaler resizes pods, and leaves their Deployment as it is.
 func TestAPodThatIsResizedInPlaceStays(t *testing.T) {
 	t.Parallel()
 	namespace, manager := cluster.ManagedNamespace(t)

@@ -19,8 +19,8 @@ func vulnerabilities(r *runner) error {
 	download.Dir = os.TempDir() // outside the module, whose go.sum it would write
 	out, err := download.Output()
 	var module struct{ Version, Dir, Error string }
-	if jsonErr := json.Unmarshal(out, &module); err != nil || jsonErr != nil {
-		return fmt.Errorf("cannot download %s: %v %s", vulnerabilityDatabase, err, module.Error)
+	if err = errors.Join(err, json.Unmarshal(out, &module)); err != nil {
+		return fmt.Errorf("cannot download %s: %w: %s", vulnerabilityDatabase, err, module.Error)
 	}
 	fmt.Println("database:", module.Version)
 	folder, err := os.MkdirTemp("", "appservice-vuln-")
