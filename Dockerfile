@@ -18,7 +18,7 @@ COPY api/ api/
 COPY cmd/ cmd/
 COPY internal/ internal/
 RUN CGO_ENABLED=0 GOOS=${TARGETOS:-linux} GOARCH=${TARGETARCH} go build -trimpath -buildvcs=false \
-    -ldflags "-X github.com/example/appservice-operator/internal/version.Version=${VERSION}" -o manager ./cmd/manager
+    -ldflags "-s -w -X github.com/example/appservice-operator/internal/version.Version=${VERSION}" -o manager ./cmd/manager
 
 # Charts and watches.yaml are inside the binary. tools/images makes the same image without a container engine.
 FROM gcr.io/distroless/static:nonroot

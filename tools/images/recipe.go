@@ -114,7 +114,7 @@ func alone(tag, name string, binary []byte) recipe {
 
 // manager is the operator's image, the counterpart of the Dockerfile.
 func manager(ctx context.Context, wanted request) (recipe, error) {
-	const stamp = "-X github.com/example/appservice-operator/internal/version.Version="
+	const stamp = "-s -w -X github.com/example/appservice-operator/internal/version.Version="
 	binary, err := build(ctx, wanted.source, "./cmd/manager", stamp+wanted.version, wanted.arch)
 	r := alone(operator+":v"+wanted.version, "/manager", binary)
 	r.layers = append([]filesystem{distroless()}, r.layers...)
