@@ -187,7 +187,7 @@ record-diagnosis:
 ##@ Benchmarks
 
 .PHONY: bench profile
-bench: ## Compare the operator with others: N=1000, ROUNDS=3, CONTENDERS=abe, SKIP=alone,drift, ADMISSION=1; DOCS=1 publishes it.
+bench: ## Compare the operator with others: N=1000, PODS=1, ROUNDS=3, CONTENDERS=abe, SKIP=alone,drift, ADMISSION=1; DOCS=1 publishes it.
 	@go run ./test/bench
 
 # CPU and memory of the manager (install, no-op, image change of N), into bin/profiles.

@@ -64,7 +64,7 @@ func (b *bench) warmUp(ctx context.Context) {
 }
 
 func (b *bench) collects(ctx context.Context, version schema.GroupVersion, namespace string) {
-	owner := load.AppService(version, namespace, "owner")
+	owner := load.AppService(version, namespace, "owner", 0)
 	try.Do(b.api.client.Create(ctx, owner))
 	dependent := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
 		Namespace: namespace, GenerateName: "dependent-",

@@ -38,7 +38,7 @@ func (b *bench) contend(ctx context.Context, c *contender) *Result {
 	m.scene = b.watchScene(watching, m.namespace, c.version)
 	if c.command == nil {
 		own := try.Get(client.New(config, client.Options{Scheme: b.api.client.Scheme()}))
-		m.writer = &bareWriter{resourceWriter{client: own, version: c.version, namespace: m.namespace}}
+		m.writer = &bareWriter{resourceWriter{client: own, version: c.version, namespace: m.namespace, pods: b.pods}}
 	} else {
 		m.writer = m.resources()
 		m.process = b.start(c, m.kubeconfig)
@@ -55,7 +55,7 @@ func (b *bench) contend(ctx context.Context, c *contender) *Result {
 
 // resources writes AppServices as the administrator: the requests are not the contender's.
 func (m *match) resources() *resourceWriter {
-	return &resourceWriter{client: m.api.client, version: m.contender.version, namespace: m.namespace}
+	return &resourceWriter{client: m.api.client, version: m.contender.version, namespace: m.namespace, pods: m.pods}
 }
 
 // play goes through the phases.

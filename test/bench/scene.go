@@ -25,6 +25,7 @@ type scene struct {
 // sight is how a Deployment looks, and since when.
 type sight struct {
 	image string
+	ready bool // all its pods have the image and are ready, if it is to have any
 	since time.Time
 }
 
@@ -74,9 +75,9 @@ func (s *scene) see(kind string, object any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if deployment, ok := object.(*appsv1.Deployment); ok {
-		image := deployment.Spec.Template.Spec.Containers[0].Image
-		if s.deployments[name].image != image {
-			s.deployments[name] = sight{image: image, since: now}
+		image, ready := deployment.Spec.Template.Spec.Containers[0].Image, isReady(deployment)
+		if last := s.deployments[name]; last.image != image || last.ready != ready {
+			s.deployments[name] = sight{image: image, ready: ready, since: now}
 		}
 		return
 	}
@@ -84,6 +85,12 @@ func (s *scene) see(kind string, object any) {
 		s.others[kind] = map[string]bool{}
 	}
 	s.others[kind][name] = true
+}
+
+func isReady(deployment *appsv1.Deployment) bool {
+	pods, seen := *deployment.Spec.Replicas, deployment.Status
+	return pods == 0 || seen.ObservedGeneration == deployment.Generation && seen.UpdatedReplicas == pods &&
+		seen.ReadyReplicas == pods && seen.Replicas == pods
 }
 
 func (s *scene) lose(kind string, object any) {
@@ -106,13 +113,14 @@ func (s *scene) deployment(name string) sight {
 	return s.deployments[name]
 }
 
-// count returns how many of the names are as desired: with a Deployment of the image, a Service, and an Ingress or none.
+// count returns how many of the names are as desired: with a Deployment of the image whose pods are
+// ready, a Service, and an Ingress or none.
 func (s *scene) count(names []string, image string, ingress bool) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	count := 0
 	for _, name := range names {
-		if s.deployments[name].image == image && s.others["Service"][name] && s.others["Ingress"][name] == ingress {
+		if s.deployments[name].image == image && s.deployments[name].ready && s.others["Service"][name] && s.others["Ingress"][name] == ingress {
 			count++
 		}
 	}

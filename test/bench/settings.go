@@ -18,6 +18,7 @@ const objectsEach = 3
 // settings are those of the environment.
 type settings struct {
 	n       int             // AppServices
+	pods    int             // of each AppService
 	rounds  int             // each contender works once in each of them
 	letters string          // letters of those that take part
 	skip    map[string]bool // phases to leave out
@@ -55,6 +56,13 @@ func fromEnvironment() (settings, error) {
 	if s.docs {
 		s.rounds = 3
 	}
+	if value := os.Getenv("PODS"); value != "" {
+		pods, err := strconv.Atoi(value)
+		if err != nil || pods < 0 || pods > 10 {
+			return s, fmt.Errorf("cannot use PODS=%s: must be a number from 0 to 10", value)
+		}
+		s.pods = pods
+	}
 	if value := os.Getenv("ROUNDS"); value != "" {
 		n, err := strconv.Atoi(value)
 		if err != nil || n < 1 || n%2 == 0 {
@@ -84,7 +92,7 @@ func fromEnvironment() (settings, error) {
 
 // complete reports whether the run is one to be published: all contenders take part in all parts. The peers have no policies, so none has.
 func (s settings) complete() bool {
-	return s.letters == "abcde" && len(s.skip) == 0 && s.n == 200 && s.rounds > 1 && !s.guards
+	return s.letters == "abcde" && len(s.skip) == 0 && s.n == 200 && s.pods == 0 && s.rounds > 1 && !s.guards
 }
 
 // outFolder is the folder for benchmarks.md. An unpublished run changes no file of the repository.
@@ -103,6 +111,9 @@ func (b *bench) command() string {
 	command := "make bench"
 	if b.n != 200 {
 		command += fmt.Sprintf(" N=%d", b.n)
+	}
+	if b.pods != 0 {
+		command += fmt.Sprintf(" PODS=%d", b.pods)
 	}
 	if b.rounds != 1 {
 		command += fmt.Sprintf(" ROUNDS=%d", b.rounds)

@@ -25,6 +25,7 @@ func TestOnlyCompleteRunsThatAreAskedForChangeTheDocs(t *testing.T) {
 		"a run with policies":                   {map[string]string{"ADMISSION": "1", "DOCS": "1"}, ""},
 		"a run without drift":                   {map[string]string{"SKIP": "drift", "DOCS": "1"}, ""},
 		"a small run that is to be kept":        {map[string]string{"N": "50", "DOCS": "1"}, ""},
+		"a run with pods":                       {map[string]string{"PODS": "1", "DOCS": "1"}, ""},
 		"one round that is to be kept":          {map[string]string{"ROUNDS": "1", "DOCS": "1"}, ""},
 		"a profile":                             {map[string]string{"PROFILE": "1", "DOCS": "1"}, ""},
 		"a run that is to be kept elsewhere":    {map[string]string{"OUT": "/tmp/x"}, "/tmp/x"},
@@ -32,7 +33,7 @@ func TestOnlyCompleteRunsThatAreAskedForChangeTheDocs(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			for _, variable := range []string{"N", "CONTENDERS", "SKIP", "ROUNDS", "OUT", "DOCS", "REUSE", "PROFILE", "ADMISSION"} {
+			for _, variable := range []string{"N", "CONTENDERS", "SKIP", "ROUNDS", "OUT", "DOCS", "REUSE", "PROFILE", "ADMISSION", "PODS"} {
 				t.Setenv(variable, tc.environment[variable])
 			}
 			settings, err := fromEnvironment()

@@ -32,14 +32,15 @@ type resourceWriter struct {
 	client    client.Client
 	version   schema.GroupVersion
 	namespace string
+	pods      int // of each AppService
 }
 
 func (w *resourceWriter) Create(ctx context.Context, name string) error {
-	return w.client.Create(ctx, load.AppService(w.version, w.namespace, name))
+	return w.client.Create(ctx, load.AppService(w.version, w.namespace, name, w.pods))
 }
 
 func (w *resourceWriter) Delete(ctx context.Context, name string) error {
-	return w.client.Delete(ctx, load.AppService(w.version, w.namespace, name))
+	return w.client.Delete(ctx, load.AppService(w.version, w.namespace, name, w.pods))
 }
 
 func (w *resourceWriter) SetImage(ctx context.Context, name, image string) error {
@@ -66,7 +67,7 @@ func (w *resourceWriter) patch(ctx context.Context, name string, change map[stri
 	if err != nil {
 		return err
 	}
-	return w.client.Patch(ctx, load.AppService(w.version, w.namespace, name), client.RawPatch(types.MergePatchType, data))
+	return w.client.Patch(ctx, load.AppService(w.version, w.namespace, name, w.pods), client.RawPatch(types.MergePatchType, data))
 }
 
 // bareWriter writes the AppServices and the objects as well: the least that has to be written, without an operator.
@@ -112,7 +113,7 @@ func (w *bareWriter) SetIngress(ctx context.Context, name string, there bool) er
 
 // owner returns the AppService that an object of it refers to, with the result of do.
 func (w *bareWriter) owner(name string, do func(*unstructured.Unstructured) error) (*v1.AppService, error) {
-	resource := load.AppService(w.version, w.namespace, name)
+	resource := load.AppService(w.version, w.namespace, name, w.pods)
 	if err := do(resource); err != nil {
 		return nil, err
 	}

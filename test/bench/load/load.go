@@ -19,10 +19,10 @@ const (
 	NewImage = "registry.example.com/team/web:2.0.0"
 )
 
-// AppService with one port and one Ingress. No pods: the benchmark measures operators, not kubelets and schedulers.
-func AppService(version schema.GroupVersion, namespace, name string) *unstructured.Unstructured {
+// AppService with some pods, one port and one Ingress.
+func AppService(version schema.GroupVersion, namespace, name string, pods int) *unstructured.Unstructured {
 	out := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{
-		"size":    int64(0),
+		"size":    int64(pods),
 		"image":   OldImage,
 		"ports":   []any{map[string]any{"port": int64(80), "targetPort": int64(8080)}},
 		"ingress": Ingress(name),

@@ -23,7 +23,7 @@ import (
 
 // TestObjectsAreThoseOfTheChart compares with what the operator renders, without the operator's own metadata.
 func TestObjectsAreThoseOfTheChart(t *testing.T) {
-	resource := load.AppService(v1.GroupVersion, "shop", "web")
+	resource := load.AppService(v1.GroupVersion, "shop", "web", 0)
 	resource.SetUID("11111111-2222-3333-4444-555555555555")
 	app := &v1.AppService{}
 	require.NoError(t, runtime.DefaultUnstructuredConverter.FromUnstructured(resource.Object, app))
