@@ -25,7 +25,7 @@ type scene struct {
 // sight is how a Deployment looks, and since when.
 type sight struct {
 	image string
-	ready bool // all its pods have the image and are ready, if it is to have any
+	ready bool // all its pods have the image and are ready, or it has none
 	since time.Time
 }
 
