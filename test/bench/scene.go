@@ -113,8 +113,7 @@ func (s *scene) deployment(name string) sight {
 	return s.deployments[name]
 }
 
-// count returns how many of the names are as desired: with a Deployment of the image whose pods are
-// ready, a Service, and an Ingress or none.
+// count returns how many of the names are as desired: with a Deployment of the image whose pods are ready, a Service, and an Ingress or none.
 func (s *scene) count(names []string, image string, ingress bool) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
