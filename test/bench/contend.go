@@ -73,7 +73,9 @@ func (m *match) play(ctx context.Context) {
 		{"image", true, m.image},
 		{"toggle", true, m.toggle},
 		{"drift", false, m.drift},
+		{"change", false, m.change},
 		{"restart", false, m.restart},
+		{"chart", false, m.chart},
 		{"delete", true, m.remove},
 	}
 	for _, step := range steps {

@@ -22,6 +22,7 @@ type contender struct {
 	build         func(context.Context) error
 	command       func(metrics string) (program string, args []string, err error) // nil: the benchmark writes itself
 	env           []string                                                        // further variables
+	newChart      func() (args []string, err error)                               // start it with another chart; nil: not measured
 }
 
 func (c *contender) String() string { return "(" + c.letter + ") " + c.title }
@@ -77,6 +78,7 @@ func (b *bench) contenders() []*contender {
 					"--leader-election-namespace=appservice-operator-system", "--health-probe-bind-address=127.0.0.1:0",
 					"--metrics-secure=false", "--metrics-bind-address="+metrics), err
 			},
+			newChart: b.newChart,
 		},
 	}
 	var taking []*contender

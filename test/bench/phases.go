@@ -14,8 +14,8 @@ const (
 	idleFor    = 30 * time.Second
 	aloneCount = 100
 	aloneFor   = 60 * time.Second // and no longer
-	driftCount = 20
-	driftFor   = 60 * time.Second // no drift begins later
+	fewCount   = 20
+	fewFor     = 60 * time.Second // no change begins later
 )
 
 var errNotYet = errors.New("not yet as wanted")
@@ -77,26 +77,47 @@ func (m *match) idle(ctx context.Context) {
 // drift changes Deployments behind the contender's back, one after the other.
 func (m *match) drift(ctx context.Context) {
 	const wrong = "registry.example.com/team/web:drifted"
-	phase, finish := m.begin(ctx, "drift")
+	m.result.Drift = m.oneByOne(ctx, "drift", func(ctx context.Context, name string) (string, error) {
+		return m.present(), setImage(ctx, m.api.client, m.namespace, name, wrong)
+	})
+}
+
+// change changes the image of AppServices, one after the other, while the contender has nothing else to do.
+func (m *match) change(ctx context.Context) {
+	const other = "registry.example.com/team/web:changed"
+	m.result.Change = m.oneByOne(ctx, "change", func(ctx context.Context, name string) (string, error) {
+		return other, m.writer.SetImage(ctx, name, other)
+	})
+	try.Do(load.Each(ctx, m.few(), func(ctx context.Context, name string) error { return m.writer.SetImage(ctx, name, m.present()) }))
+	m.quiet(ctx)
+}
+
+// few are the AppServices that change one by one.
+func (m *match) few() []string { return m.names[:min(fewCount, len(m.names))] }
+
+// oneByOne changes something of one AppService after the other, and measures until its Deployment has the image that
+// the change returns.
+func (m *match) oneByOne(ctx context.Context, phaseName string, change func(context.Context, string) (string, error)) *Latency {
+	phase, finish := m.begin(ctx, phaseName)
 	var durations []time.Duration
 	begin := time.Now()
-	names := m.names[:min(driftCount, len(m.names))]
+	names := m.few()
 	for _, name := range names {
 		start := time.Now()
-		if start.Sub(begin) > driftFor {
+		if start.Sub(begin) > fewFor {
 			break // those that are left are missed
 		}
-		try.Do(setImage(ctx, m.api.client, m.namespace, name, wrong))
+		image := try.Get(change(ctx, name))
 		err := poll.PacedWithin(ctx, 10*time.Second, poll.Every(2*time.Millisecond), func(context.Context) error {
 			sight := m.scene.deployment(name)
-			if sight.image != m.present() || sight.since.Before(start) {
+			if sight.image != image || sight.since.Before(start) {
 				return errNotYet
 			}
 			return nil
 		})
 		if ctx.Err() != nil {
 			try.Do(context.Cause(ctx))
-			return
+			return nil
 		}
 		if err == nil {
 			durations = append(durations, m.scene.deployment(name).since.Sub(start))
@@ -104,9 +125,10 @@ func (m *match) drift(ctx context.Context) {
 	}
 	m.quiet(ctx)
 	phase.Seconds, phase.Wanted, phase.Converged = time.Since(begin).Seconds(), len(names), len(durations)
-	m.result.Drift = latency(durations, len(names)-len(durations))
-	m.say("%-12s %d of %d put back, after %.0f ms (p50), %.0f ms (p99)", "drift", len(durations), len(names), m.result.Drift.P50, m.result.Drift.P99)
+	out := latency(durations, len(names)-len(durations))
+	m.say("%-12s %d of %d Deployments as wanted, after %.0f ms (p50), %.0f ms (p99)", phaseName, len(durations), len(names), out.P50, out.P99)
 	finish()
+	return out
 }
 
 func all(count, wanted int) error {

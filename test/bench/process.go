@@ -26,14 +26,14 @@ type process struct {
 	started time.Time
 }
 
-// start runs a contender's program. Whoever starts it stops it.
-func (b *bench) start(c *contender, kubeconfig string) *process {
+// start runs a contender's program, with further arguments. Whoever starts it stops it.
+func (b *bench) start(c *contender, kubeconfig string, further ...string) *process {
 	free := try.Get(processes.FreeAddresses(1))
 	program, args := try.Get2(c.command(free[0]))
 	p := &process{metrics: "http://" + free[0] + "/metrics", log: b.program(c.letter + ".log")}
 	log := try.Get(os.OpenFile(p.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644))
 	defer log.Close()
-	command := exec.Command(program, args...)
+	command := exec.Command(program, append(args, further...)...)
 	command.Env = append(append(os.Environ(), "KUBECONFIG="+kubeconfig, "WATCH_NAMESPACE="), c.env...)
 	command.Stdout, command.Stderr = log, log
 	p.started = time.Now()

@@ -27,9 +27,10 @@ type Result struct {
 
 	Phases []*Phase `json:"phases"`
 
-	Alone *Latency `json:"alone,omitempty"` // from apply to Deployment, one at a time
-	Drift *Latency `json:"drift,omitempty"` // from a change of a Deployment until it is restored
-	NoOp  *NoOp    `json:"noOp,omitempty"`
+	Alone  *Latency `json:"alone,omitempty"`  // from apply to Deployment, one at a time
+	Drift  *Latency `json:"drift,omitempty"`  // from a change of a Deployment until it is restored
+	Change *Latency `json:"change,omitempty"` // from a change of an image to the Deployment, one at a time
+	NoOp   *NoOp    `json:"noOp,omitempty"`
 
 	SettledMiB float64 `json:"settledMiB,omitempty"` // resident memory after the idle phase
 	PeakMiB    float64 `json:"peakMiB,omitempty"`

@@ -31,7 +31,7 @@ type settings struct {
 }
 
 // phases that SKIP may name. Install and delete cannot be left out.
-var phases = []string{"alone", "idle", "noop", "image", "toggle", "drift", "restart"}
+var phases = []string{"alone", "idle", "noop", "image", "toggle", "drift", "change", "restart", "chart"}
 
 func fromEnvironment() (settings, error) {
 	s := settings{n: 200, rounds: 1, letters: "abcde", skip: map[string]bool{}, cluster: os.Getenv("CLUSTER_NAME")}
@@ -39,7 +39,7 @@ func fromEnvironment() (settings, error) {
 	s.guards = os.Getenv("ADMISSION") != ""
 	if os.Getenv("PROFILE") != "" {
 		s.profile, s.letters = true, "e"
-		for _, name := range []string{"alone", "idle", "toggle", "drift", "restart"} {
+		for _, name := range []string{"alone", "idle", "toggle", "drift", "change", "restart", "chart"} {
 			s.skip[name] = true
 		}
 	}
