@@ -160,7 +160,7 @@ func (m *match) follow(ctx context.Context, phase *Phase, start time.Time, count
 			told = now
 			m.say("%-12s %4d of %d so far ...", phase.Name, converged, phase.Wanted)
 		}
-		pause(ctx, 10*time.Millisecond)
+		pause(ctx, max(10*time.Millisecond, time.Duration(m.n)*20*time.Microsecond)) // a look takes longer the more there are
 	}
 }
 

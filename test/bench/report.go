@@ -65,7 +65,7 @@ func (r *Results) figureTable() string {
 var throughputs = []string{"install", "image", "feature off", "feature on", "delete"}
 
 func (r *Results) speedTable() string {
-	t := table{append([]string{"AppServices per second"}, append(throughputs, "alone p50", "alone p99", "drift p50", "restart settled")...)}
+	t := table{append([]string{"AppServices per second"}, append(throughputs, "alone p50", "alone p99", "change p50", "drift p50", "restart settled", "new chart")...)}
 	for _, c := range r.Contenders {
 		row := []string{c.name()}
 		for _, name := range throughputs {
@@ -77,8 +77,9 @@ func (r *Results) speedTable() string {
 			}))
 		}
 		row = append(row, millis(c.Alone, func(l *Latency) float64 { return l.P50 }), millis(c.Alone, func(l *Latency) float64 { return l.P99 }),
-			millis(c.Drift, func(l *Latency) float64 { return l.P50 }),
-			show(c.phase("restart"), func(p *Phase) string { return short(p.Seconds) + " s" }))
+			millis(c.Change, func(l *Latency) float64 { return l.P50 }), millis(c.Drift, func(l *Latency) float64 { return l.P50 }),
+			show(c.phase("restart"), func(p *Phase) string { return short(p.Seconds) + " s" }),
+			show(c.phase("chart"), func(p *Phase) string { return short(p.PerSecond) }))
 		t = append(t, row)
 	}
 	return t.String()

@@ -23,6 +23,7 @@ func TestAPodThatIsResizedInPlaceStays(t *testing.T) {
 	app.Spec.Resources = &corev1.ResourceRequirements{Requests: corev1.ResourceList{"cpu": resource.MustParse("100m")}}
 	cluster.CreateReady(t, app)
 	before := podsOf(t, namespace)
+	require.NotEmpty(t, before)
 	for name := range before {
 		pod := &corev1.Pod{}
 		pod.Namespace, pod.Name = namespace, name
