@@ -61,7 +61,7 @@ func (m *match) quiet(ctx context.Context) {
 		if time.Since(since) >= time.Second {
 			return
 		}
-		pause(ctx, time.Second) // a look at the metrics costs a contender CPU, for each resource
+		pause(ctx, time.Second*time.Duration(max(1, m.n/1000))) // a look at the metrics costs a contender CPU, for each resource
 	}
 	m.say("it does not come to rest: going on after %s", most)
 }
