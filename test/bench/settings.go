@@ -39,8 +39,10 @@ func fromEnvironment() (settings, error) {
 	s.guards = os.Getenv("ADMISSION") != ""
 	if os.Getenv("PROFILE") != "" {
 		s.profile, s.letters = true, "e"
-		for _, name := range []string{"alone", "idle", "toggle", "drift", "change", "restart", "chart"} {
-			s.skip[name] = true
+		for _, name := range phases {
+			if name != "noop" && name != "image" {
+				s.skip[name] = true
+			}
 		}
 	}
 	if s.cluster == "" {
