@@ -91,23 +91,24 @@ func (t tests) compile(r *runner) (command, error) {
 	return command{args: append([]string{program}, t.args...), flags: t.flags, env: t.env, folder: t.folder}, err
 }
 
-// integration are the integration tests. gotestsum ends them with a list of those that failed.
-type integration struct{ race bool }
+// integration are the integration tests, or those whose names match. gotestsum ends them with a list of those that
+// failed.
+type integration struct {
+	race bool
+	only string
+}
 
 func (i integration) run(r *runner) error {
 	args := append(toolchain.Pinned(r.root, "gotestsum"), words(
-		"--format=standard-verbose --hide-summary=skipped,output -- -tags cluster -timeout=40m -count=1 -parallel=8")...)
-	env := []string{"SECURITY_FIGURES=" + inRoot + "/bin/security/rights"}
+		"--format=standard-verbose --hide-summary=skipped,output -- -tags cluster -timeout=60m -count=1 -parallel=8")...)
 	if i.race {
 		args = append(args, "-race")
-	} else {
-		args, env = append(args, "-skip=^"+needsPrometheus+"$"), nil
 	}
-	return command{args: append(args, "./test/integration/..."), flags: "TESTFLAGS", env: env, race: i.race}.run(r)
+	if i.only != "" {
+		args = append(args, "-run="+i.only)
+	}
+	return command{args: append(args, "./test/integration"), flags: "TESTFLAGS", race: i.race}.run(r)
 }
-
-// needsPrometheus is the integration test that runs a real Prometheus, which takes minutes to build.
-const needsPrometheus = "TestPrometheusSeesWhatTheOperatorDoes"
 
 // controlPlane provides the programs of a control plane, unless the tests use the cluster of the user's own kubeconfig.
 type controlPlane struct{}

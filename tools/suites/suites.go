@@ -32,7 +32,7 @@ func All() []Suite {
 		{Name: "test", About: "what a change should see: no race detector, no programs that take long to build",
 			Parts: []string{"unit", "contract", "cli", "integration-plain"}},
 		{Name: "check", About: "all other tests that CI runs",
-			Parts: []string{"unit-race", "chart", "alerts", "security", "faults-sample", "walk"}},
+			Parts: []string{"unit-race", "chart", "alerts", "security", "integration-sample", "faults-sample", "walk"}},
 
 		{Name: "unit", About: "unit tests, those of tools that are modules of their own included", steps: []step{
 			command{args: words("go test -timeout=20m ./..."), flags: "TESTFLAGS"},
@@ -42,9 +42,9 @@ func All() []Suite {
 			command{args: words("go test -C config/samples/shop ./..."), flags: "TESTFLAGS"},
 		}},
 		// -short leaves out tests that render hundreds of times: minutes each with the race detector, which finds nothing
-		// there.
-		{Name: "unit-race", About: "unit tests with the race detector", steps: []step{
-			command{args: words("go test -race -short -timeout=20m ./..."), flags: "TESTFLAGS", race: true},
+		// there; nor in those of manifests and documents, in test.
+		{Name: "unit-race", About: "unit tests of the programs with the race detector", steps: []step{
+			command{args: words("go test -race -short -timeout=20m ./cmd/... ./internal/... ./tools/..."), flags: "TESTFLAGS", race: true},
 		}},
 		{Name: "chart-unit", About: "the charts' own tests, helm-charts/*/tests", steps: []step{function(chartTests)}},
 		{Name: "chart",
@@ -55,10 +55,9 @@ func All() []Suite {
 			About: "each field of the API does something: CONTRACTFLAGS=-update rewrites docs/reference/fields.md",
 			steps: []step{tests{folder: "test/contract", flags: "CONTRACTFLAGS"}}},
 		{Name: "alerts",
-			About: "the cases of the alerts, with promtool; the metrics in alerts and dashboards exist",
-			steps: []step{
-				programs{"promtool"}, command{args: words("go test -tags cluster -count=1 ./test/monitoring"),
-					flags: "TESTFLAGS"}}},
+			About: "the cases of the alerts, with promtool; what Prometheus sees of alerts and dashboards",
+			steps: []step{controlPlane{}, programs{"promtool", "prometheus"},
+				command{args: words("go test -tags cluster -count=1 ./test/monitoring ./test/prometheus"), flags: "TESTFLAGS"}}},
 		{Name: "cli",
 			About: "kubectl appservice: each example of its help, the commands of the pages: CLIFLAGS='-test.run=TestExamples/why'",
 			steps: []step{controlPlane{}, empty("bin/cli/"),
@@ -84,15 +83,16 @@ func All() []Suite {
 			steps: []step{controlPlane{}, empty(figures("vectors")),
 				tests{folder: "test/security", args: words("-test.timeout=20m -test.parallel=8"), flags: "VECTORFLAGS",
 					env: []string{"SECURITY_FIGURES=" + inRoot + "/" + figures("vectors")}}}},
+		{Name: "security", About: "tenants gain no rights, and no text is interpreted; last a line SECURITY",
+			Parts: []string{"injection", "vectors"},
+			steps: []step{command{args: words("go run ./tools/cmd/figures security")}}},
 		{Name: "integration",
 			About: "the operator, feature by feature, with the race detector; CLUSTER=current on your cluster",
-			steps: []step{controlPlane{}, programs{"prometheus"}, empty(figures("rights")), integration{race: true}}},
-		{Name: "integration-plain", About: "the same without the race detector, and without the test that needs Prometheus",
-			steps: []step{controlPlane{}, integration{}}},
-		{Name: "security",
-			About: "tenants gain no rights, no text is interpreted, and no right is unused; last a line SECURITY",
-			Parts: []string{"injection", "vectors", "integration"},
-			steps: []step{command{args: words("go run ./tools/cmd/figures security")}}},
+			steps: []step{controlPlane{}, integration{race: true}}},
+		{Name: "integration-plain", About: "the same without the race detector", steps: []step{controlPlane{}, integration{}}},
+		{Name: "integration-sample", About: "those of them in which most happens at once, with the race detector",
+			steps: []step{controlPlane{},
+				integration{race: true, only: "AtOnce|AllTheTime|Restart|Managers|HoldsUp|AChart|CRDIsMissing|Certificate"}}},
 
 		{Name: "faults", About: "faults at each request of the operator, and others: PLAN=NAME,…, FAULTFLAGS='-test.v -log'",
 			steps: []step{controlPlane{}, tests{folder: "test/fault", flags: "FAULTFLAGS",

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -27,8 +26,7 @@ func TestEachPartIsASuiteAndRunsOnce(t *testing.T) {
 		names = append(names, suite.Name)
 	}
 	want := []string{"unit", "contract", "cli", "integration-plain", "unit-race", "chart", "alerts", "injection",
-		"vectors", "integration",
-		"security", "faults-sample", "walk"}
+		"vectors", "security", "integration-sample", "faults-sample", "walk"}
 	if !slices.Equal(names, want) {
 		t.Errorf("got %v, want %v", names, want)
 	}
@@ -76,14 +74,5 @@ func TestFlagsAreQuotedAsInAShell(t *testing.T) {
 	require.NoError(t, err)
 	if got, want := string(out), "[x][-run=A|B c][-v]"; got != want {
 		t.Errorf("got %q, want %q", got, want)
-	}
-}
-
-// The suite without Prometheus leaves out an existing test.
-func TestTheTestThatNeedsPrometheusIsThere(t *testing.T) {
-	source, err := os.ReadFile("../../test/integration/metrics_test.go")
-	require.NoError(t, err)
-	if !strings.Contains(string(source), "func "+needsPrometheus+"(") {
-		t.Errorf("there is no %s", needsPrometheus)
 	}
 }

@@ -39,8 +39,6 @@ var summaries = map[string][]figure{
 		{part: "vectors", name: "vectors", least: 230},
 		{part: "vectors", name: "blocked", equals: "vectors"},
 		{part: "vectors", name: "open", least: 100, why: "what Kubernetes itself refuses, open does not lift"},
-		{part: "rights", name: "unused_rights", why: "unused rights are not granted"},
-		{part: "rights", name: "forbidden", why: "what the operator asks for is granted"},
 	},
 }
 

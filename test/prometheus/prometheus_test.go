@@ -1,8 +1,10 @@
 //go:build cluster
 
-package integration
+// Package prometheus has a real Prometheus scrape the operator.
+package prometheus
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 	"testing"
@@ -20,9 +22,18 @@ import (
 	"github.com/example/appservice-operator/test/monitoring"
 )
 
+var cluster *harness.Cluster
+
+func TestMain(m *testing.M) {
+	harness.Log()
+	harness.Main("appservice-prometheus", func(_ context.Context, started *harness.Cluster) (int, error) {
+		cluster = started
+		return m.Run(), nil
+	})
+}
+
 // A real Prometheus scrapes a manager at work, and evaluates all alerts and all queries of the dashboards on what it got.
 func TestPrometheusSeesWhatTheOperatorDoes(t *testing.T) {
-	t.Parallel()
 	namespace, address := cluster.Namespace(t), harness.FreeAddress(t)
 	cluster.Manager(t, namespace, func(options *operator.Options, _ *harness.Requests) {
 		options.MetricsAddress = address
@@ -35,7 +46,9 @@ func TestPrometheusSeesWhatTheOperatorDoes(t *testing.T) {
 	prometheus := harness.StartPrometheus(t, address, file)
 
 	web, stuck, refused := harness.Seed(namespace, "web"), harness.Seed(namespace, "stuck"), harness.Seed(namespace, "refused")
-	stuck.Spec.EnvFrom = fromConfigMap("missing", nil)
+	stuck.Spec.EnvFrom = []corev1.EnvFromSource{{ConfigMapRef: &corev1.ConfigMapEnvSource{
+		LocalObjectReference: corev1.LocalObjectReference{Name: "missing"},
+	}}}
 	refused.Spec.Ports[0].NodePort = ptr.To[int32](1) // a request that fails
 	for _, app := range []*v1.AppService{web, stuck, refused} {
 		cluster.Create(t, app)
@@ -44,7 +57,6 @@ func TestPrometheusSeesWhatTheOperatorDoes(t *testing.T) {
 	cluster.Condition(t, refused, v1.ConditionStalled, metav1.ConditionTrue, v1.ReasonNodePortInvalid)
 	cluster.Condition(t, stuck, v1.ConditionStalled, metav1.ConditionTrue, v1.ReasonDependencyMissing)
 	cluster.Delete(t, &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "web"}})
-	// Managers of other tests share the registry: what they add has to do no harm.
 	for what, query := range map[string]string{
 		"a condition":          fmt.Sprintf(`appservice_condition{kind="AppService",namespace=%q,name="web",type="Ready",status="True",reason="Running"} == 1`, namespace),
 		"what is stalled":      fmt.Sprintf(`appservice_condition{kind="AppService",namespace=%q,name="stuck",type="Stalled",status="True",reason="DependencyMissing"} == 1`, namespace),
