@@ -139,7 +139,7 @@ verify: ## Check that the generated files, the bundle among them, are up to date
 	@git hash-object $(GENERATED) | cmp -s - bin/generated || \
 	  { echo 'Generated files were out of date. They are new now: commit them.' >&2; exit 1; }
 
-ci: vet lint lint-chart vuln verify catalog test check test-helm4 test-olm scorecard ## Run all that CI runs.
+ci: vet lint lint-chart vuln verify catalog test check test-helm4 test-olm scorecard ## Run what CI runs, without its job of the race detector, make test-unit-race test-integration.
 
 # Delete what was built here. Pinned tools and clusters are kept in your cache folder.
 clean:
@@ -166,7 +166,7 @@ docs: ## Build the site of docs/ into bin/site. Needs mkdocs and mkdocs-material
 test: ## Run what a change should see: unit tests, contract, command line, integration.
 	@$(SUITE) test
 
-check: ## Run all other tests: with the race detector, charts, alerts, security, a sample of faults and of random walks.
+check: ## Run other tests: charts, alerts, security; with the race detector a sample of integration tests, faults, random walks.
 	@$(SUITE) check
 
 test-%: FORCE ## Run one suite, as make test-integration TESTFLAGS='-run NAME', make test-faults PLAN=T1/install.

@@ -25,7 +25,7 @@ func TestEachPartIsASuiteAndRunsOnce(t *testing.T) {
 	for _, suite := range list {
 		names = append(names, suite.Name)
 	}
-	want := []string{"unit", "contract", "cli", "integration-plain", "unit-race", "chart", "alerts", "injection",
+	want := []string{"unit", "contract", "cli", "integration-plain", "chart", "alerts", "injection",
 		"vectors", "security", "integration-sample", "faults-sample", "walk"}
 	if !slices.Equal(names, want) {
 		t.Errorf("got %v, want %v", names, want)
