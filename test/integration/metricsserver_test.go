@@ -57,12 +57,13 @@ func TestMetricsAreServedWithTheCertificateThatIsGiven(t *testing.T) {
 	harness.Eventually(t, "HTTP/2 is spoken where it is asked for", func() error { return scrape(t, spoken, second, reader, http.StatusOK, 2) })
 }
 
-// serveMetrics starts a manager that serves metrics, and returns their address.
+// serveMetrics starts a manager that serves metrics and asks to lead, as one that is deployed, and returns their address.
 func serveMetrics(t *testing.T, namespace, folder string, http2 bool) string {
 	t.Helper()
 	address := harness.FreeAddress(t)
 	cluster.Manager(t, namespace, func(options *operator.Options, _ *harness.Requests) {
 		options.MetricsAddress, options.MetricsSecure, options.HTTP2 = address, true, http2
+		options.LeaderElection, options.LeaderElectionNamespace = true, namespace
 		options.MetricsCertificate = operator.Certificate{Path: folder, Name: "tls.crt", Key: "tls.key"}
 	})
 	return address
