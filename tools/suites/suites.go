@@ -25,6 +25,9 @@ type step interface{ run(r *runner) error }
 // plans.
 const faultPlans = "-test.parallel=96"
 
+// atOnce is in the names of the integration tests in which most happens at once.
+const atOnce = "AtOnce|AllTheTime|Restart|Managers|HoldsUp|AChart|CRDIsMissing|Certificate"
+
 // All returns all suites. Some have parameters, which are read from the environment: make passes its variables on.
 func All() []Suite {
 	figures := func(file string) string { return filepath.Join("bin/security", file) }
@@ -92,7 +95,7 @@ func All() []Suite {
 		{Name: "integration-plain", About: "the same without the race detector", steps: []step{controlPlane{}, integration{}}},
 		{Name: "integration-sample", About: "those of them in which most happens at once, with the race detector",
 			steps: []step{controlPlane{},
-				integration{race: true, only: "AtOnce|AllTheTime|Restart|Managers|HoldsUp|AChart|CRDIsMissing|Certificate"}}},
+				integration{race: true, only: atOnce}}},
 
 		{Name: "faults", About: "faults at each request of the operator, and others: PLAN=NAME,…, FAULTFLAGS='-test.v -log'",
 			steps: []step{controlPlane{}, tests{folder: "test/fault", flags: "FAULTFLAGS",

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -74,5 +77,22 @@ func TestFlagsAreQuotedAsInAShell(t *testing.T) {
 	require.NoError(t, err)
 	if got, want := string(out), "[x][-run=A|B c][-v]"; got != want {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// A part of a name that no test has any more would leave tests out without a word.
+func TestEachPartOfTheSampleIsInANameOfATest(t *testing.T) {
+	files, err := filepath.Glob("../../test/integration/*_test.go")
+	require.NoError(t, err)
+	var all []byte
+	for _, file := range files {
+		source, err := os.ReadFile(file)
+		require.NoError(t, err)
+		all = append(all, source...)
+	}
+	for part := range strings.SplitSeq(atOnce, "|") {
+		if !regexp.MustCompile(`(?m)^func Test\w*` + part).Match(all) {
+			t.Errorf("no integration test has %s in its name", part)
+		}
 	}
 }
