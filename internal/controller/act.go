@@ -257,7 +257,7 @@ func (r *Reconciler) keepAlive(ctx context.Context, s *scope, wanted rendering, 
 	if err := r.alive(ctx, s); err != nil {
 		return a // it is about to be deleted: nothing may be created again
 	}
-	plan, there, err := r.lastGood(ctx, s, wanted, record, a.waits() && record.ReturnedFrom != "")
+	plan, there, err := r.lastGood(ctx, s, wanted, record, a.waits() && a.staged == nil && record.ReturnedFrom != "")
 	if err == nil {
 		a.there, a.contended = there, r.spareContended(ctx, s, plan, there)
 		err = r.Actor.KeepAlive(ctx, s.resource, plan, record)

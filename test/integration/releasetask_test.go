@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -325,4 +326,120 @@ func TestAReturnAfterAReleaseTask(t *testing.T) {
 	require.Equal(t, "shop:1", imageOf(t, app))
 	manager.Rest(t)
 	require.NoError(t, counted.are("shop:1", "shop:2"))
+}
+
+// After a return, the task of the next version has its own configuration and account, each of them written once.
+func TestTheReleaseTaskAfterAReturn(t *testing.T) {
+	t.Parallel()
+	namespace, manager := cluster.ManagedNamespace(t)
+	counted := countRuns(t, namespace)
+	app := migrated(namespace, "shop:1")
+	app.Spec.OnFailure = &v1.OnFailure{Action: v1.OnFailureReturn, AfterTask: true}
+	cluster.CreateReady(t, app)
+	cluster.Change(t, app, func(app *v1.AppService) {
+		notThere(&app.Spec)
+		app.Spec.PodAnnotations[jobScript] = "{phase: Succeeded, containerStatuses: []}"
+		app.Spec.Image, app.Spec.Config.Environment["VERSION"] = "shop:2", "shop:2"
+	})
+	returned(t, app, 2, 1)
+	cluster.Change(t, app, func(app *v1.AppService) {
+		scriptTask(app, runsOn)
+		app.Spec.Image, app.Spec.Config.Environment["VERSION"] = "shop:3", "shop:3"
+		app.Spec.ServiceAccount = &v1.ServiceAccount{}
+	})
+	task := taskPod(t, namespace)
+	of := client.ObjectKey{Namespace: namespace, Name: "shop-release"}
+	config, account := &corev1.ConfigMap{}, &corev1.ServiceAccount{}
+	cluster.Get(t, of, config)
+	get(t, app, account)
+	require.Equal(t, "shop:3", config.Data["VERSION"])
+	manager.Rest(t)
+	later, same := &corev1.ConfigMap{}, &corev1.ServiceAccount{}
+	cluster.Get(t, of, later)
+	get(t, app, same)
+	require.Equal(t, config.ResourceVersion, later.ResourceVersion, "its configuration was written again")
+	require.Equal(t, account.UID, same.UID, "its account was made again")
+	require.Equal(t, "shop:1", imageOf(t, app))
+	succeeds(t, task)
+	cluster.Ready(t, app)
+	require.Equal(t, "shop:3", imageOf(t, app))
+	require.NoError(t, counted.are("shop:1", "shop:2", "shop:3"))
+}
+
+// A Secret or a name that only the version before lacks keeps no version away that has a task: the status warns of it
+// while the task runs.
+func TestWhatOnlyTheVersionBeforeLacksHoldsBackNoReleaseTask(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		lose, change func(t *testing.T, app *v1.AppService)
+		reason       string
+	}{
+		"a Secret is gone": {
+			lose: func(t *testing.T, app *v1.AppService) {
+				cluster.Delete(t, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: app.Namespace, Name: "one"}})
+			},
+			change: func(_ *testing.T, app *v1.AppService) { app.Spec.EnvFrom = fromSecrets("two") },
+			reason: v1.ReasonDependencyMissing,
+		},
+		"another object has a name": {
+			lose: func(t *testing.T, app *v1.AppService) {
+				config := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: app.Namespace, Name: "shop-config"}}
+				cluster.Delete(t, config.DeepCopy())
+				cluster.Create(t, config)
+			},
+			change: func(_ *testing.T, app *v1.AppService) { app.Spec.Config = nil },
+			reason: v1.ReasonResourceExists,
+		},
+		"its record is damaged": {
+			lose: func(t *testing.T, app *v1.AppService) {
+				record := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: app.Namespace, Name: "sh.helm.release.v1.shop.v1"}}
+				cluster.Patch(t, record, client.RawPatch(types.MergePatchType, []byte(`{"stringData":{"release":"damaged"}}`)))
+			},
+			change: func(*testing.T, *v1.AppService) {},
+			reason: v1.ReasonRecordDamaged,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			namespace, manager := cluster.ManagedNamespace(t)
+			counted := countRuns(t, namespace)
+			for _, name := range []string{"one", "two"} {
+				cluster.Create(t, secret(namespace, name, "KEY"))
+			}
+			app := migrated(namespace, "shop:1")
+			app.Spec.EnvFrom = fromSecrets("one")
+			cluster.CreateReady(t, app)
+			manager.Stop(t)
+			test.lose(t, app)
+			cluster.Change(t, app, func(app *v1.AppService) {
+				app.Spec.Image = "shop:2"
+				scriptTask(app, runsOn)
+				test.change(t, app)
+			})
+			cluster.Manager(t, namespace)
+			task := taskPod(t, namespace)
+			harness.Eventually(t, "the status warns", func() error {
+				cluster.Refresh(t, app)
+				if !slices.ContainsFunc(app.Status.Problems, func(p v1.Problem) bool {
+					return p.Type == v1.ProblemWarning && p.Reason == test.reason && strings.HasPrefix(p.Message, "the running release is not kept as it is: ")
+				}) {
+					return fmt.Errorf("got the problems %+v", app.Status.Problems)
+				}
+				return nil
+			})
+			succeeds(t, task)
+			cluster.Ready(t, app)
+			require.Equal(t, "shop:2", imageOf(t, app))
+			require.NoError(t, counted.are("shop:1", "shop:2"))
+			require.Empty(t, app.Status.Problems)
+		})
+	}
+}
+
+// fromSecrets takes all keys of Secrets into the environment.
+func fromSecrets(names ...string) (list []corev1.EnvFromSource) {
+	for _, name := range names {
+		list = append(list, corev1.EnvFromSource{SecretRef: &corev1.SecretEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: name}}})
+	}
+	return list
 }
