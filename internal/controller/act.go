@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -52,6 +53,8 @@ type attempt struct {
 	// contended says that a field is not repaired for now, because another writer changes it each time; nil if there is no
 	// such field.
 	contended error
+	// decayed says why the recorded release is not kept as it is; nil if it is, or if that holds back what waits.
+	decayed error
 	// reload is the time until changed content restarts the pods of a resource that waits; 0 if it has.
 	reload time.Duration
 	took   time.Duration
@@ -65,6 +68,15 @@ func (a attempt) acted() bool { return a.state != "" && a.state != release.InSyn
 // released reports whether a new release was made.
 func (a attempt) released() bool {
 	return !a.waits() && (a.state == release.Absent || a.state == release.OutOfDate)
+}
+
+// decays returns the attempt without the error of keeping the recorded release, if its stage before runs: the release
+// that waits is about to replace that one.
+func (a attempt) decays() attempt {
+	if a.staged != nil && !a.queued && a.err != nil && isBlocked(a.err) {
+		a.decayed, a.err = cmp.Or(a.decayed, a.err), nil
+	}
+	return a
 }
 
 // act brings objects and record to the rendered state. A release is recorded after its objects are written, which then
@@ -268,7 +280,7 @@ func (r *Reconciler) keepAlive(ctx context.Context, s *scope, wanted rendering, 
 		return a
 	case err != nil:
 		a.err = fmt.Errorf("the running release cannot be repaired: %w", err)
-		return a
+		return a.decays()
 	}
 	switch {
 	case plan.Empty():

@@ -173,7 +173,7 @@ func (r *Reconciler) reconcile(whole context.Context,
 		done = r.act(ctx, s, wanted, done)
 	}
 	if done.err == nil && done.waits() && done.there.Record != nil {
-		done = r.restart(ctx, s, wanted, done)
+		done = r.restart(ctx, s, wanted, done).decays()
 	}
 	// only the chart knows what needs a right
 	done.err = rbac.Explain(done.err, s.renderer.Chart, s.renderer.ClusterScoped)

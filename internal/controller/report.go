@@ -62,6 +62,7 @@ func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering,
 		in.Policy = string(rules.BuiltIn)
 	}
 	in.NextAttempt = again
+	in.Decayed = problemOf(done.decayed, nil, v1.ReasonRepairFailed)
 	if done.returned != nil {
 		in.Returned = done.returned.Error()
 	}

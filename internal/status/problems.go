@@ -67,6 +67,11 @@ func problems(in Input, objects []objectState, main client.Object, v verdict, ex
 		waits.Hint = cmp.Or(in.Waits.Hint, waits.Hint)
 		list = append(list, waits)
 	}
+	if in.Decayed != nil {
+		decayed := warning("operator", in.Decayed.Reason, OneLine("the running release is not kept as it is: "+in.Decayed.Message))
+		decayed.Hint = cmp.Or(in.Decayed.Hint, decayed.Hint)
+		list = append(list, decayed)
+	}
 	for _, conflict := range in.Beside {
 		list = append(list, warning("operator", v1.ReasonHostConflict, OneLine("still serving, although "+conflict.Error())))
 	}

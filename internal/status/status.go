@@ -60,6 +60,8 @@ type Input struct {
 	Waits Waits
 	// Stage of a release that has to be ready before the rest of it is written; nil if none is waited for.
 	Stage *Stage
+	// Decayed is why the release that runs is not kept as it is until another one replaces it; nil if it is.
+	Decayed *Problem
 	// Returned says what failed before the recorded release was applied again; empty if nothing did.
 	Returned string
 	// Stays says why a release that fails is not answered by an earlier one, although the spec requests that; empty if it
