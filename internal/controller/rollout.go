@@ -8,6 +8,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	v1 "github.com/example/appservice-operator/api/v1"
@@ -48,16 +49,19 @@ func (s *scope) spare(done attempt) attempt {
 }
 
 // begin reports whether an attempt may change objects, and returns the rollout that it belongs to; nil for none. It
-// takes a place in the line of rollouts if it runs the stage before, or restarts pods, while pods are available, and
-// nobody asked for that but the platform. The newest record says so before anything else is written.
+// takes a place in the line of rollouts if it runs the stage before, or restarts pods, while pods are wanted, and nobody
+// asked for that but the platform. The newest record says so before anything else is written.
 func (r *Reconciler) begin(ctx context.Context, s *scope, a attempt) (running *rollout.Rollout, may bool, err error) {
 	if begun, yes := s.begun(a.there.Record); yes {
 		r.Rollouts.Resume(s.name(), begun.Since)
 		return &begun, true, nil
 	}
 	there := health.ReplicasOf(a.there.Objects)
-	if a.state != release.OutOfDate || !deployed(s) || there.Available == 0 || !a.isRollout() {
+	if a.state != release.OutOfDate || !deployed(s) || there.Wanted+there.Available == 0 || !a.isRollout() {
 		return nil, true, nil
+	}
+	if !meta.IsStatusConditionTrue(s.previous.Conditions, v1.ConditionStalled) {
+		there.Available = max(there.Available, 1) // pods that are gone for a moment come back
 	}
 	if !r.Rollouts.Begin(s.name()) {
 		return nil, false, nil

@@ -148,7 +148,8 @@ func TestRolloutsWithoutProgressGiveTheirPlacesBack(t *testing.T) {
 	w.expect(map[string]int{"two": many}, many-3, 0)
 }
 
-func TestResourcesWithoutAvailableReplicasTakeNoPlace(t *testing.T) {
+// Resources that failed before a new chart comes take a place in the line, and keep nobody waiting.
+func TestResourcesThatFailedBeforeTakeAPlaceForAMoment(t *testing.T) {
 	w := newWorld(t)
 	w.none = func(spec appsv1.DeploymentSpec) bool { return spec.Template.Spec.Containers[0].Image == "broken" }
 	for i := range 12 {
@@ -159,6 +160,57 @@ func TestResourcesWithoutAvailableReplicasTakeNoPlace(t *testing.T) {
 	w.load(rendererOf("two", ""))
 	w.run()
 	w.expect(map[string]int{"two": many}, many-12, 0)
+}
+
+// Resources whose pods are gone for a moment wait for their turn, too, and count if they do not come back with a new chart.
+func TestResourcesWhosePodsAreGoneWaitForTheirTurn(t *testing.T) {
+	w := newWorld(t)
+	w.none = func(spec appsv1.DeploymentSpec) bool { return spec.Template.Spec.Containers[0].Image == "gone" }
+	for i := range 12 {
+		w.edit(i, func(spec *v1.AppServiceSpec) { spec.Image = "gone" })
+	}
+	w.run()
+	w.expect(map[string]int{"one": many}, many-12, 0)
+	w.none = func(spec appsv1.DeploymentSpec) bool {
+		return spec.Template.Spec.Containers[0].Image == "gone" || spec.Template.Spec.Containers[0].Env[0].Value == "two"
+	}
+	w.operator.Rollouts.Limit = 1
+	w.load(rendererOf("two", ""))
+	w.pass()
+	w.pass()
+	if got := w.versions()["two"]; got != 4 {
+		t.Errorf("%d have the chart, want those with which it is halted: 4", got)
+	}
+}
+
+// A chart that only takes something away, or changes an order, waits for places as any other.
+func TestAChartThatTakesSomethingAwayWaitsForPlaces(t *testing.T) {
+	for name, change := range map[string][2]string{
+		"a variable":             {`, {name: MORE, value: more}`, ``},
+		"the order of variables": {`{name: VERSION, value: one}, {name: MORE, value: more}`, `{name: MORE, value: more}, {name: VERSION, value: one}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			with := func(text string) *render.Renderer {
+				renderer := rendererOf("one", "")
+				file := renderer.Chart.Templates[0]
+				file.Data = []byte(text)
+				return renderer
+			}
+			text := strings.ReplaceAll(deploymentTemplate, "value: VERSION}", "value: one}, {name: MORE, value: more}")
+			w.load(with(text))
+			w.run()
+			w.expect(nil, many, 0)
+			w.sick = func(spec appsv1.DeploymentSpec) bool {
+				env := spec.Template.Spec.Containers[0].Env
+				return len(env) == 1 || env[0].Name == "MORE"
+			}
+			w.operator.Rollouts.Limit = 1
+			w.load(with(strings.Replace(text, change[0], change[1], 1)))
+			w.run()
+			w.expect(nil, many-1, many-1)
+		})
+	}
 }
 
 func TestAChartThatChangesNothingTouchesNobody(t *testing.T) {

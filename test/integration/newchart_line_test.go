@@ -3,6 +3,7 @@
 package integration
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -10,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
@@ -310,5 +313,110 @@ func TestARolloutIsKnownAfterARestart(t *testing.T) {
 	third.Rest(t)
 	if got := touched(); !slices.Equal(got, []string{begun}) {
 		t.Errorf("%v are touched, want %s alone", got, begun)
+	}
+}
+
+// A chart that is halted reaches nobody whose pods are gone for a moment: they come back as they were.
+func TestAHaltedChartReachesNobodyWhosePodsAreGone(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*v1.AppServiceSpec){
+		"Deployments": func(*v1.AppServiceSpec) {},
+		"Deployments that are recreated": func(s *v1.AppServiceSpec) {
+			s.Strategy = &appsv1.DeploymentStrategy{Type: appsv1.RecreateDeploymentStrategyType}
+		},
+		"StatefulSets": func(s *v1.AppServiceSpec) { s.StatefulSet = &v1.StatefulSet{} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			const count = 3
+			namespace, first := cluster.ManagedNamespace(t)
+			for i := range count {
+				app := harness.Seed(namespace, nameOf(i))
+				app.Spec.Ports[0].NodePort, app.Spec.Size, app.Spec.MinReadySeconds = nil, ptr.To[int32](1), ptr.To[int32](5)
+				change(&app.Spec)
+				cluster.CreateReady(t, app)
+			}
+			first.Stop(t)
+			broken := fmt.Sprintf("merge (dict %q `%s`)", "script.kwok.x-k8s.io/status", waits("ImagePullBackOff", "Back-off pulling image", "", 0))
+			second := cluster.Manager(t, namespace, withChart(t, "templates/_pod.tpl", "merge (dict)", broken), func(options *operator.Options, _ *harness.Requests) {
+				options.MaxConcurrentRollouts, options.MaxFailedRollouts, options.RolloutDeadline = 1, 0, 10*time.Second
+			})
+			var held []*v1.AppService
+			harness.Eventually(t, "the chart is halted for all but one", func() error {
+				held = nil
+				for i := range count {
+					app := harness.Seed(namespace, nameOf(i))
+					if err := present(t, app); err != nil {
+						return err
+					}
+					if slices.ContainsFunc(app.Status.Problems, func(p v1.Problem) bool { return strings.Contains(p.Message, "is halted: ") }) {
+						held = append(held, app)
+					}
+				}
+				return want("held back", len(held), count-1)
+			})
+			for _, app := range held {
+				before := podsFor(t, app)
+				for i := range before {
+					cluster.Delete(t, &before[i])
+				}
+				harness.Eventually(t, app.Name+" is as it was", func() error {
+					pods := podsFor(t, app)
+					if len(pods) != 1 || pods[0].UID == before[0].UID || pods[0].Annotations["script.kwok.x-k8s.io/status"] != "" {
+						return fmt.Errorf("it has %d pods, or that of before, or one of the new chart", len(pods))
+					}
+					if err := present(t, app); err != nil {
+						return err
+					}
+					return errors.Join(want("available", app.Status.AvailableReplicas, 1), want("revision", app.Status.Release.Revision, 1))
+				})
+			}
+			second.Rest(t)
+			for _, app := range held {
+				cluster.Refresh(t, app)
+				if app.Status.Release.Revision != 1 {
+					t.Errorf("%s has release %d", app.Name, app.Status.Release.Revision)
+				}
+			}
+		})
+	}
+}
+
+// podsFor returns the pods of an AppService.
+func podsFor(t *testing.T, app *v1.AppService) []corev1.Pod {
+	t.Helper()
+	pods := &corev1.PodList{}
+	cluster.List(t, pods, client.InNamespace(app.Namespace), client.MatchingLabels{"app.kubernetes.io/instance": app.Name})
+	return pods.Items
+}
+
+// A chart that only takes something away from pods, or changes an order in them, restarts them, and says so.
+func TestAChartThatTakesALineAwayRestartsPods(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct{ before, after string }{
+		"a line is taken away":         {"terminationMessagePolicy: FallbackToLogsOnError, ", ""},
+		"a label is taken away":        {"more: label, ", ""},
+		"a volume is taken away":       {"{name: tmp, emptyDir: {}}, ", ""},
+		"variables have another order": {"{name: A, value: a}, {name: B, value: b}", "{name: B, value: b}, {name: A, value: a}"},
+		"volumes have another order":   {"{name: tmp, emptyDir: {}}, {name: run, emptyDir: {}}", "{name: run, emptyDir: {}}, {name: tmp, emptyDir: {}}"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			namespace := cluster.Namespace(t)
+			dir := stagedCharts(t)
+			main := filepath.Join(dir, "helm-charts/appjob/templates/main.yaml")
+			replaceIn(t, main, "labels: {app:", "labels: {more: label, app:")
+			replaceIn(t, main, "containers: [{name: app,", `volumes: [{name: tmp, emptyDir: {}}, {name: run, emptyDir: {}}]
+      containers: [{name: app, terminationMessagePolicy: FallbackToLogsOnError, env: [{name: A, value: a}, {name: B, value: b}],`)
+			cluster.Manager(t, namespace, func(options *operator.Options, _ *harness.Requests) { options.ChartDir = dir })
+			shop := inStages(namespace, "shop", "shop:1")
+			cluster.Create(t, shop)
+			becomesReady(t, shop)
+			before := mainOf(t, shop).Generation
+			replaceIn(t, main, test.before, test.after)
+			eventually(t, harness.Seed(namespace, "shop"), v1.ReasonUpgraded, "restarts pods)")
+			becomesReady(t, shop)
+			require.Equal(t, before+1, mainOf(t, shop).Generation)
+		})
 	}
 }
