@@ -258,7 +258,7 @@ func (r *Reconciler) renderEarlier(ctx context.Context, s *scope, wanted renderi
 		chain = append(chain, hooks.Sizes(present))
 		return render.Again(ctx, s.resource, earlier.Chart, earlier.Config, earlier.Manifest, facts, chain...)
 	}
-	facts.Content = wanted.content.Version
+	facts.Content, facts.Generated = wanted.content.Version, wanted.facts.Generated
 	restarted, err := again(hooks.Restarts)
 	if err == nil && restarted.Digest == wanted.outline.Digest {
 		err = fmt.Errorf("release %d, the last that was Ready, differs only in what restarts pods and in their number",

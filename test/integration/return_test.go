@@ -3,7 +3,9 @@
 package integration
 
 import (
+	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +16,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -352,4 +355,131 @@ func deletesAsTold(t *testing.T, app *v1.AppService) {
 		return err
 	})
 	cluster.Delete(t, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: app.Namespace, Name: "web-1"}})
+}
+
+// Values and claims that a version brought stay when it fails, and are those of the next one; they go with the release of
+// a changed spec that has none.
+func TestAReturnDeletesNoData(t *testing.T) {
+	t.Parallel()
+	namespace, manager := cluster.ManagedNamespace(t)
+	app := returning(namespace, "web")
+	app.Spec.Ports[0].NodePort = nil
+	cluster.CreateReady(t, app)
+	class := harness.StaticVolumes
+	cluster.Change(t, app, func(app *v1.AppService) {
+		notThere(&app.Spec)
+		app.Spec.Config = &v1.Config{Generated: map[string]v1.GeneratedValue{"PASSWORD": {}}}
+		app.Spec.Persistence = &v1.Persistence{Size: resource.MustParse("1Gi"), StorageClassName: &class, MountPath: "/data", Retain: ptr.To(false)}
+	})
+	returned(t, app, 2, 1)
+	manager.Rest(t)
+	secret, claim := generatedOf(t, app), &corev1.PersistentVolumeClaim{}
+	get(t, app, claim)
+	manager.Stop(t)
+	manager = cluster.Manager(t, namespace)
+	manager.Rest(t)
+	cluster.Change(t, app, func(app *v1.AppService) { app.Spec.PodAnnotations, app.Spec.Image = nil, "nginx:2" })
+	cluster.Ready(t, app)
+	same := &corev1.PersistentVolumeClaim{}
+	get(t, app, same)
+	assert.Equal(t, claim.UID, same.UID, "the claim is another one")
+	assert.Equal(t, secret.Data, generatedOf(t, app).Data, "the values are others")
+	assert.Nil(t, same.DeletionTimestamp)
+
+	cluster.Change(t, app, func(app *v1.AppService) { app.Spec.Config, app.Spec.Persistence = nil, nil })
+	cluster.Ready(t, app)
+	harness.Eventually(t, "they are gone", func() error {
+		return errors.Join(gone(t, namespace, "web-generated", &corev1.Secret{}), gone(t, namespace, "web", &corev1.PersistentVolumeClaim{}))
+	})
+}
+
+// Objects with data that a chart no longer renders stay until the spec is changed, too, and the status lists them.
+func TestANewChartDeletesNoData(t *testing.T) {
+	t.Parallel()
+	namespace := cluster.Namespace(t)
+	dir := stagedCharts(t)
+	data := filepath.Join(dir, "helm-charts/appjob/templates/data.yaml")
+	files.Write(t, data, `
+apiVersion: v1
+kind: Secret
+metadata: {name: {{ .Release.Name }}-key, annotations: {app.example.com/generate: KEY=24}}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: {{ .Release.Name }}-note}
+---
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: {{ .Release.Name }}-data}
+spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}, storageClassName: `+harness.StaticVolumes+`}
+`)
+	manager := cluster.Manager(t, namespace, func(options *operator.Options, _ *harness.Requests) { options.ChartDir = dir })
+	shop := inStages(namespace, "shop", "shop:1")
+	cluster.Create(t, shop)
+	becomesReady(t, shop)
+	files.Write(t, data, "")
+	harness.Eventually(t, "the new chart has come", func() error { return gone(t, namespace, "shop-note", &corev1.ConfigMap{}) })
+	manager.Rest(t)
+	becomesReady(t, shop)
+	cluster.Get(t, client.ObjectKey{Namespace: namespace, Name: "shop-key"}, &corev1.Secret{})
+	claim := &corev1.PersistentVolumeClaim{}
+	cluster.Get(t, client.ObjectKey{Namespace: namespace, Name: "shop-data"}, claim)
+	assert.Nil(t, claim.DeletionTimestamp)
+	assert.Contains(t, fmt.Sprint(shop.Object["status"]), "kept for its data")
+	scriptStages(t, shop, "shop:2", nil)
+	becomesReady(t, shop)
+	harness.Eventually(t, "they are gone", func() error {
+		return errors.Join(gone(t, namespace, "shop-key", &corev1.Secret{}), gone(t, namespace, "shop-data", &corev1.PersistentVolumeClaim{}))
+	})
+}
+
+// A release that differs from the last that was Ready only in annotations that restart pods is kept, also if values were
+// made again in between.
+func TestARestartAfterARotationIsKept(t *testing.T) {
+	t.Parallel()
+	namespace, manager := cluster.ManagedNamespace(t)
+	app := generating(namespace)
+	app.Spec.Size, app.Spec.MinReadySeconds = ptr.To[int32](1), ptr.To[int32](20)
+	app.Spec.OnFailure = &v1.OnFailure{Action: v1.OnFailureReturn}
+	cluster.CreateReady(t, app)
+	deleteKey(t, generatedOf(t, app), "KEY")
+	harness.Eventually(t, "the pods roll", func() error {
+		return want("version", deployment(t, app).Spec.Template.Annotations[v1.AnnotationGeneratedVersion], "web-generated=1.1")
+	})
+	cluster.Ready(t, app)
+	manager.Rest(t)
+	require.NoError(t, isMarked(t, app))
+	cluster.Change(t, app, func(app *v1.AppService) { app.Annotations = map[string]string{v1.AnnotationRestartedAt: "now"} })
+	var pod *corev1.Pod
+	harness.Eventually(t, "its new pod runs", func() error {
+		for _, one := range podsFor(t, app) {
+			if one.Annotations[v1.AnnotationRestartedAt] == "now" && one.Status.Phase == corev1.PodRunning {
+				pod = &one
+				return nil
+			}
+		}
+		return errors.New("not yet")
+	})
+	running := pod.DeepCopy()
+	for i := range pod.Status.Conditions {
+		if kind := pod.Status.Conditions[i].Type; kind == corev1.PodReady || kind == corev1.ContainersReady {
+			pod.Status.Conditions[i].Status = corev1.ConditionFalse
+		}
+	}
+	pod.Status.ContainerStatuses[0].Ready, pod.Status.ContainerStatuses[0].RestartCount = false, 5
+	pod.Status.ContainerStatuses[0].State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}}
+	pod.Status.ContainerStatuses[0].LastTerminationState = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
+		ExitCode: 1, Reason: "Error", FinishedAt: metav1.Now()}}
+	require.NoError(t, cluster.Client.Status().Update(t.Context(), pod))
+	harness.Eventually(t, "it is kept", func() error {
+		condition, err := now(t, app, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonContainerCrashed)
+		if err == nil && !strings.Contains(condition.Message, "differs only in what restarts pods") {
+			err = fmt.Errorf("the message is %q", condition.Message)
+		}
+		return err
+	})
+	cluster.Get(t, client.ObjectKeyFromObject(pod), pod)
+	pod.Status.Conditions, pod.Status.ContainerStatuses = running.Status.Conditions, running.Status.ContainerStatuses
+	require.NoError(t, cluster.Client.Status().Update(t.Context(), pod))
+	cluster.Ready(t, app)
 }
