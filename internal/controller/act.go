@@ -196,9 +196,7 @@ func (r *Reconciler) record(ctx context.Context, s *scope, wanted rendering, tas
 		return noted.err // the record says what has run
 	}
 	task.Owner = s.resource
-	if len(wanted.jobs) > 0 {
-		task.Runs = s.previous.Runs
-	}
+	task.Runs = append([]v1.RunStatus{}, s.previous.Runs...) // also if nothing has run yet
 	if release.AdoptionOf(s.resource) != nil || task.Snapshot.Record == nil && len(created) < len(task.Desired.Objects) {
 		stays, err := r.Actor.Inherit(ctx, task)
 		r.recordLeftOver(ctx, s, stays)

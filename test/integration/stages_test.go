@@ -292,3 +292,52 @@ func replaceIn(t *testing.T, path, before, after string) {
 	require.Contains(t, string(text), before)
 	files.Write(t, path, strings.Replace(string(text), before, after, 1))
 }
+
+// A Job of the stage after runs, also if the chart has no other one.
+func TestAStageAfterWithoutAnyOtherJob(t *testing.T) {
+	t.Parallel()
+	namespace := cluster.Namespace(t)
+	counted := countRuns(t, namespace)
+	dir := stagedCharts(t)
+	require.NoError(t, os.Remove(filepath.Join(dir, "helm-charts/appjob/templates/before.yaml")))
+	manager := cluster.Manager(t, namespace, func(options *operator.Options, _ *harness.Requests) { options.ChartDir = dir })
+	shop := inStages(namespace, "shop", "shop:1")
+	cluster.Create(t, shop)
+	becomesReady(t, shop)
+	require.NoError(t, counted.are("shop:1-after"))
+	scriptStages(t, shop, "shop:2", nil)
+	becomesReady(t, shop)
+	manager.Rest(t)
+	require.NoError(t, counted.are("shop:1-after", "shop:2-after"))
+}
+
+// A Secret that a Job of the stage before says that it makes is not waited for until that Job has run, and is after it.
+func TestAStageBeforeMakesWhatTheMainStageNeeds(t *testing.T) {
+	t.Parallel()
+	namespace := cluster.Namespace(t)
+	counted := countRuns(t, namespace)
+	dir := stagedCharts(t)
+	templates := filepath.Join(dir, "helm-charts/appjob/templates")
+	require.NoError(t, os.Remove(filepath.Join(templates, "after.yaml")))
+	replaceIn(t, filepath.Join(templates, "before.yaml"), `app.example.com/rerun-on-change: "true"`,
+		`app.example.com/rerun-on-change: "true", app.example.com/makes: "ConfigMap/shop-other, Secret/shop-certificate"`)
+	replaceIn(t, filepath.Join(templates, "main.yaml"), "containers: [{name: app,", `volumes: [{name: certificate, secret: {secretName: shop-certificate}}]
+      containers: [{name: app, volumeMounts: [{name: certificate, mountPath: /certificate}],`)
+	manager := cluster.Manager(t, namespace, func(options *operator.Options, _ *harness.Requests) { options.ChartDir = dir })
+	shop := inStages(namespace, "shop", "shop:1")
+	scriptStages(t, shop, "shop:1", map[string]any{"before": runsOn})
+	cluster.Create(t, shop)
+	task := runningPod(t, namespace, client.MatchingLabels{"stage": "before"})
+	require.Nil(t, mainOf(t, shop))
+	succeeds(t, task)
+	saysReady(t, shop, "False", v1.ReasonDependencyMissing, `Secret "shop-certificate" does not exist`)
+	require.Nil(t, mainOf(t, shop), "the main stage has begun without its Secret")
+	made := secret(namespace, "shop-certificate", "tls.crt")
+	cluster.Create(t, made)
+	becomesReady(t, shop)
+	require.NoError(t, isAvailable(mainOf(t, shop), "shop:1"))
+	cluster.Delete(t, made)
+	saysReady(t, shop, "False", v1.ReasonDependencyMissing, `Secret "shop-certificate" does not exist`)
+	manager.Rest(t)
+	require.NoError(t, counted.are("shop:1-before"))
+}
