@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/record"
 	"k8s.io/utils/clock"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -198,7 +199,7 @@ func (r *Reconciler) reconcile(whole context.Context,
 	// 9. Report: diagnose, judge, summarize, write the status and events.
 	done.err = cmp.Or(done.err, done.contended)
 	if done.err == nil && (done.released() || done.resumed) && status.Unnoticed(done.there) {
-		return metrics.Acted, after(noticeDelay), nil
+		return metrics.Acted, afterwards(noticeDelay), nil
 	}
 	if done.err == nil && len(wanted.held) > 0 {
 		done.err = wanted.held[0].Err
@@ -223,3 +224,8 @@ func untilReport(whole context.Context) (context.Context, context.CancelFunc) {
 
 // after returns the result that requeues after a duration.
 func after(wait time.Duration) reconcile.Result { return reconcile.Result{RequeueAfter: wait} }
+
+// afterwards returns the result that requeues after a duration what nobody waits for: the user's change is done.
+func afterwards(wait time.Duration) reconcile.Result {
+	return reconcile.Result{RequeueAfter: wait, Priority: ptr.To(watch.Bookkeeping)}
+}

@@ -24,6 +24,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/record"
 	clocktesting "k8s.io/utils/clock/testing"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
@@ -885,4 +886,28 @@ func app(uid string) *unstructured.Unstructured {
 	o.SetResourceVersion("1")
 	o.SetGeneration(1)
 	return o
+}
+
+// A status after a user's change is bookkeeping; a change that failed is tried again as a change.
+func TestThePriorityOfWhatFollowsAChange(t *testing.T) {
+	cases := map[string]struct {
+		refused bool
+		want    *int
+	}{
+		"a change that is done": {false, ptr.To(watch.Bookkeeping)},
+		"a change that failed":  {true, nil},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			w := newWorldOf(t, 1)
+			w.edit(0, func(spec *v1.AppServiceSpec) { spec.Image = "nginx:2" })
+			if test.refused {
+				w.load(rendererOf("one", `{{ fail "no" }}`))
+			}
+			result, err := w.operator.Reconcile(t.Context(), reconcile.Request{NamespacedName: w.queue[0]})
+			require.NoError(t, err)
+			require.NotZero(t, result.RequeueAfter)
+			require.Equal(t, test.want, result.Priority)
+		})
+	}
 }

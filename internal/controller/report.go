@@ -173,7 +173,7 @@ func (r *Reconciler) next(s *scope, wanted rendering, done attempt, delayed time
 	for _, looks := range s.memory.looks {
 		wait = sooner(wait, looks.Wait(r.Clock.Now()))
 	}
-	return after(wait)
+	return afterwards(wait)
 }
 
 // nextAttempt returns when a failed attempt is repeated, if only the next attempt can end the failure; else the zero
