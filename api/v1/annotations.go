@@ -47,6 +47,10 @@ const AnnotationRerun = "app.example.com/rerun-on-change"
 // stage before needs are created with it, and have the value early.
 const AnnotationStage = "app.example.com/stage"
 
+// AnnotationMakes is the annotation of a rendered object of the stage before with what that makes for the rest of the
+// release, as in Secret/NAME, ConfigMap/NAME: it is not waited for until the stage before is ready.
+const AnnotationMakes = "app.example.com/makes"
+
 // AnnotationSkipTask is the annotation of a resource with digests of runs, or their first 24 characters, separated by
 // commas: the Jobs of the stage before that would run one of them are skipped, and the rest of the release follows.
 // kubectl appservice undo sets it.

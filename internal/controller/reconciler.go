@@ -163,6 +163,9 @@ func (r *Reconciler) reconcile(whole context.Context,
 	if done.err == nil && !s.paused && !done.keeps() {
 		done.staged, done.err = r.stageBefore(s, wanted, done.there)
 	}
+	if done.err == nil && done.staged == nil && !done.keeps() {
+		done.err = wanted.owed
+	}
 	if done.err == nil && !s.paused && !done.waits() {
 		wanted.held, done.err = r.Hosts.Settle(ctx, s.resource, wanted.outline.Claims, done.there.Objects)
 	} else {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -69,6 +70,8 @@ type rendering struct {
 	*rendered
 	// advice is what is missing although pods start without it.
 	advice []reference.Reference
+	// owed is what the stage before makes, and is missing; nil if nothing is.
+	owed error
 	// held are routes that are left as they are, because other resources serve their hosts and paths.
 	held []hosts.Held
 	// reload is the time until changed content of references is rendered; 0 if it already is.
@@ -165,7 +168,7 @@ func (r *Reconciler) render(ctx context.Context, s *scope) (rendering, error) {
 		}
 	}
 	s.memory.rendered, out.rendered = fresh, fresh
-	out.advice, err = preflight(fresh)
+	err = out.preflight()
 	return out, err
 }
 
@@ -251,17 +254,21 @@ func (r *Reconciler) finish(ctx context.Context, s *scope, into *rendered, draft
 	return err
 }
 
-// preflight checks, before anything is written, whether anything prevents the rendered pods from running. It returns
-// what is missing although pods start without it.
-func preflight(wanted *rendered) (advice []reference.Reference, err error) {
-	if err := wanted.outline.Served(); err != nil {
-		return nil, err
+// preflight checks, before anything is written, whether anything prevents the rendered pods from running. It notes what
+// is missing although pods start without it, or because the stage before makes it.
+func (w *rendering) preflight() error {
+	if err := w.outline.Served(); err != nil {
+		return err
 	}
-	for _, missing := range reference.Missing(wanted.references, wanted.facts.There) {
-		if missing.Need == reference.Required {
-			return nil, &reference.MissingError{Reference: missing}
+	for _, missing := range reference.Missing(w.references, w.facts.There) {
+		switch {
+		case missing.Need != reference.Required:
+			w.advice = append(w.advice, missing)
+		case slices.Contains(w.outline.Makes, missing.Kind+"/"+missing.Name):
+			w.owed = cmp.Or(w.owed, error(&reference.MissingError{Reference: missing}))
+		default:
+			return &reference.MissingError{Reference: missing}
 		}
-		advice = append(advice, missing)
 	}
-	return advice, nil
+	return nil
 }

@@ -102,6 +102,8 @@ type Outline struct {
 	Claims hosts.Wanted
 	// Stages are the stages of the objects that are not of the main one; nil if there are none.
 	Stages map[kube.Key]stage.Stage
+	// Makes is what the stage before makes for the others, each as KIND/NAME.
+	Makes []string
 }
 
 // InStage returns the keys of the objects of some stages, in the order in which they must be applied.
@@ -279,6 +281,7 @@ func (r *Renderer) finish(ctx context.Context, draft *Draft, facts hooks.Facts) 
 				result.Stages = map[kube.Key]stage.Stage{}
 			}
 			result.Stages[key] = of
+			result.Makes = append(result.Makes, stage.Makes(object)...)
 		}
 	}
 	result.Digest, result.Runs = r.digest(result.Objects), draft.Runs

@@ -35,13 +35,34 @@ func Of(object client.Object) Stage {
 	return Main
 }
 
-// Check returns an error if the annotation of an object names no stage.
-func Check(object client.Object) error {
-	named, set := object.GetAnnotations()[v1.AnnotationStage]
-	if !set || CheckName(named) == nil {
+// Makes returns what an object of the stage before says that it makes, each as KIND/NAME; nil for any other object.
+func Makes(object client.Object) (made []string) {
+	list, set := object.GetAnnotations()[v1.AnnotationMakes]
+	if !set || Of(object) != Before {
 		return nil
 	}
-	return fmt.Errorf("has the annotation %s: %w", v1.AnnotationStage, CheckName(named))
+	for entry := range strings.SplitSeq(list, ",") {
+		made = append(made, strings.TrimSpace(entry))
+	}
+	return made
+}
+
+// Check returns an error if the annotations of an object name no stage, or nothing that it could make.
+func Check(object client.Object) error {
+	annotations := object.GetAnnotations()
+	if named, set := annotations[v1.AnnotationStage]; set && CheckName(named) != nil {
+		return fmt.Errorf("has the annotation %s: %w", v1.AnnotationStage, CheckName(named))
+	}
+	if _, set := annotations[v1.AnnotationMakes]; set && Of(object) != Before {
+		return fmt.Errorf("has the annotation %s and is not of the stage before", v1.AnnotationMakes)
+	}
+	for _, entry := range Makes(object) {
+		if kind, name, found := strings.Cut(entry, "/"); !found || kind == "" || name == "" {
+			return fmt.Errorf("has the annotation %s: %q is no object: write Secret/NAME or ConfigMap/NAME",
+				v1.AnnotationMakes, entry)
+		}
+	}
+	return nil
 }
 
 // CheckName returns an error unless a value of the annotation names a stage.
