@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -226,6 +227,9 @@ func (r *Reconciler) compare(ctx context.Context, s *scope, wanted rendering,
 	if err := r.Actor.SpareAdmitted(ctx, s.resource, plan); err != nil {
 		return nil, nil, err
 	}
+	if err := r.keepData(ctx, s, plan, there.Record); err != nil {
+		return nil, nil, err
+	}
 	plan.HoldBack(keysOf(wanted.held)...)
 	// a cluster that no longer serves a kind has deleted its objects; one that has just begun to may not report it
 	plan.HoldBack(wanted.outline.Unserved...)
@@ -234,6 +238,25 @@ func (r *Reconciler) compare(ctx context.Context, s *scope, wanted rendering,
 		s.memory.verified = release.Verify(digest, there.Objects)
 	}
 	return desired, plan, nil
+}
+
+// keepData leaves in place what holds data, unless another spec than the one before no longer has it: no chart, defaults
+// or operator, and no return to an earlier release, deletes that.
+func (r *Reconciler) keepData(ctx context.Context, s *scope, plan *release.Plan, record *livestate.Record) error {
+	if record == nil || !plan.DeletesData() {
+		return nil
+	}
+	if generation := s.resource.GetGeneration(); !deployed(s) && !strings.HasPrefix(record.ReturnedFrom, trialOf(generation)) {
+		recorded, err := r.lastGoodOf(ctx, s, record)
+		switch {
+		case isStale(err):
+			return err
+		case err == nil && (recorded.Source == nil || recorded.Source.Generation != generation):
+			return nil
+		}
+	}
+	plan.KeepData()
+	return nil
 }
 
 // write carries out a plan, and returns the objects that it created and those that it took over from other owners.

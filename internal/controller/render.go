@@ -90,6 +90,14 @@ func (w rendering) objects() ([]*unstructured.Unstructured, error) {
 	return whole.Objects, nil
 }
 
+// keys returns the keys of the rendered objects; nil if nothing can be rendered.
+func (w rendering) keys() []kube.Key {
+	if w.rendered == nil {
+		return nil
+	}
+	return w.outline.Keys
+}
+
 // render returns what a resource has to become: rendered again, or from memory if none of its inputs has changed. If it
 // returns an error, the rendering must not be applied.
 func (r *Reconciler) render(ctx context.Context, s *scope) (rendering, error) {

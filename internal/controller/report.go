@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -57,6 +58,9 @@ func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering,
 		}
 	} else if done.err != nil && deployed(s) && done.there.Record != nil {
 		in.Digest = done.there.Record.Digest // the spec was deployed, whatever prevents that again
+	}
+	if in.Rendered != nil {
+		in.Kept = release.KeptData(done.there.Objects, slices.Concat(in.Rendered, wanted.keys())...)
 	}
 	if rules := r.Policy.Get(); rules != nil && rules.BuiltIn != policy.Shared {
 		in.Policy = string(rules.BuiltIn)

@@ -63,12 +63,15 @@ func (s *scope) returnsAfterTask() bool {
 // inputs of the rendering.
 func (s *scope) trial(rest bool) string {
 	request := s.resource.GetAnnotations()[v1.AnnotationRestartedAt]
-	id := strconv.FormatInt(s.resource.GetGeneration(), 10) + "." + digest.Of([]byte(request))[:8]
+	id := trialOf(s.resource.GetGeneration()) + digest.Of([]byte(request))[:8]
 	if rest {
 		return id + "." + s.asked.ID()
 	}
 	return id
 }
+
+// trialOf returns how the trials of a spec begin.
+func trialOf(generation int64) string { return strconv.FormatInt(generation, 10) + "." }
 
 // returned leaves the recorded release to a resource that returned to it, until something else has to be tried: then
 // the trial is another one. Whether what the spec requests could be rendered does not matter until then.

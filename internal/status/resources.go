@@ -19,7 +19,13 @@ func resources(out *v1.AppServiceStatus, in Input, list []objectState) {
 		}
 		out.Resources = append(out.Resources, entry)
 	}
+	for _, key := range in.Kept {
+		out.Resources = append(out.Resources, v1.ResourceStatus{Kind: key.Kind, Name: key.Name, Ready: true,
+			State: v1.ResourceReady, Message: keptData})
+	}
 }
+
+const keptData = "kept for its data, though it is not rendered: it goes with the next release of a changed spec without it"
 
 var resourceStates = map[health.Verdict]v1.ResourceState{
 	health.Ready: v1.ResourceReady, health.Warned: v1.ResourceReady, health.Waiting: v1.ResourceWaiting,

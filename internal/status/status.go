@@ -33,6 +33,8 @@ type Input struct {
 	Digest string
 	// Rendered objects, those that the cluster does not serve excepted; nil if nothing can be rendered.
 	Rendered []kube.Key
+	// Kept are objects that are no longer rendered, and stay for the data that they hold.
+	Kept []kube.Key
 	// Problem that kept the operator from changing the objects to the rendered ones; nil if they are as rendered.
 	Problem *Problem
 	// Unserved are rendered objects that were left out because the cluster does not serve their kind.

@@ -169,13 +169,14 @@ func CompareLastGood(recorded []*unstructured.Unstructured,
 
 // CompareReturned makes the plan that leads to a recorded release that was applied again after another one failed: it
 // was recorded before it was written, so objects with other stamps are still to be written. It reports whether the plan
-// is complete. No Job is created: it would run again.
+// is complete. No Job is created: it would run again. Objects with data of the failed one stay.
 func CompareReturned(recorded []*unstructured.Unstructured,
 	there map[kube.Key]client.Object) (plan *Plan, complete bool) {
 	plan = Compare(recorded, there)
 	all := len(plan.Create)
 	plan.Create = slices.DeleteFunc(plan.Create,
 		func(o *unstructured.Unstructured) bool { return kube.KeyOf(o).GroupKind == job })
+	plan.KeepData()
 	return plan, len(plan.Create) == all
 }
 
@@ -196,7 +197,8 @@ func superseded(recorded []*unstructured.Unstructured, there map[kube.Key]client
 	}
 	for key, live := range there {
 		stamp, known := stamps[key]
-		former := !known && (live.GetDeletionTimestamp() != nil || kube.RetainedFor(live) != "") // left by a release before
+		// left by a release before
+		former := !known && (live.GetDeletionTimestamp() != nil || kube.RetainedFor(live) != "" || holdsData(live))
 		of := stage.Of(live)
 		ahead := of == stage.Before || of == stage.Early && !known
 		if !former && !ahead && !jobs.Asks(live) && stampOf(live) != stamp {

@@ -1,0 +1,34 @@
+package release
+
+import (
+	"maps"
+	"slices"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/kube/generate"
+)
+
+// holdsData reports whether an object has what cannot be made again: values that were generated, or a volume.
+func holdsData(object client.Object) bool {
+	return kube.KeyOf(object).Kind == kube.RetainedKind || !generate.Of(object).None()
+}
+
+// KeepData leaves out of a plan the deletion of objects that hold data.
+func (p *Plan) KeepData() { p.Delete = slices.DeleteFunc(p.Delete, holdsData) }
+
+// DeletesData reports whether a plan deletes objects that hold data.
+func (p *Plan) DeletesData() bool { return slices.ContainsFunc(p.Delete, holdsData) }
+
+// KeptData returns the objects that are kept because they hold data, although no release has them: their keys, sorted.
+func KeptData(there map[kube.Key]client.Object, rendered ...kube.Key) (kept []kube.Key) {
+	for _, key := range slices.SortedFunc(maps.Keys(there), kube.Key.Compare) {
+		live := there[key]
+		if holdsData(live) && live.GetDeletionTimestamp() == nil && kube.RetainedFor(live) == "" &&
+			!slices.Contains(rendered, key) {
+			kept = append(kept, key)
+		}
+	}
+	return kept
+}
