@@ -14,6 +14,7 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/controller/rollout"
 	"github.com/example/appservice-operator/internal/kube/reference"
+	"github.com/example/appservice-operator/internal/render"
 	"github.com/example/appservice-operator/internal/render/hooks"
 )
 
@@ -152,6 +153,8 @@ func TestRolloutsWithoutProgressGiveTheirPlacesBack(t *testing.T) {
 func TestResourcesThatFailedBeforeTakeAPlaceForAMoment(t *testing.T) {
 	w := newWorld(t)
 	w.none = func(spec appsv1.DeploymentSpec) bool { return spec.Template.Spec.Containers[0].Image == "broken" }
+	w.sick = w.none
+	w.operator.Rollouts.Limit = 1
 	for i := range 12 {
 		w.edit(i, func(spec *v1.AppServiceSpec) { spec.Image = "broken" })
 	}

@@ -31,6 +31,8 @@ type Change struct {
 	added bool
 	// fills says that the operator makes values of a Secret.
 	fills bool
+	// onlyOrder says that it is rendered as it was, and nothing differs but the order of lists.
+	onlyOrder bool
 }
 
 // rolling reports whether a change of an object restarts the existing pods.
@@ -45,15 +47,17 @@ const (
 // rollingOf compares the pod template of an object with the live one. Pods of a CronJob end by themselves.
 func rollingOf(desired *unstructured.Unstructured, have map[string]any, full bool) rolling {
 	template := templateOfRunning(desired)
-	if template == nil {
+	wanted, has, _ := unstructured.NestedFieldNoCopy(desired.Object, template...)
+	if template == nil || !has {
 		return stays
 	}
 	if !full {
 		return mayRoll
 	}
-	wanted, _, _ := unstructured.NestedFieldNoCopy(desired.Object, template...)
 	live, _, _ := unstructured.NestedFieldNoCopy(have, template...)
-	if first := lacking("."+strings.Join(template, "."), wanted, live); first == nil {
+	path := "." + strings.Join(template, ".")
+	found := &lacks{whole: path, ordered: true} // what is taken away, or only in another order, restarts them, too
+	if found.compare(path, wanted, live); found.first == nil {
 		return stays
 	}
 	return rolls
@@ -73,7 +77,7 @@ func (c Change) String() string {
 	if c.More > 0 {
 		notes = append(notes, fmt.Sprintf("and %d more", c.More))
 	}
-	if c.Field != "" && c.rolling == rolls {
+	if c.rolling == rolls {
 		notes = append(notes, "restarts pods")
 	}
 	if len(notes) > 0 {
@@ -123,10 +127,7 @@ func compareObject(desired *unstructured.Unstructured, live client.Object) *Chan
 		return nil
 	}
 	change := &Change{Desired: desired, Live: live, rolling: rollingOf(desired, have, full), added: found.added,
-		fills: missing != ""}
-	if found.added && !renderedAgain && templateOfRunning(desired) != nil {
-		change.rolling = rolls
-	}
+		fills: missing != "", onlyOrder: !renderedAgain && first != nil && found.orders == found.fields}
 	if first == nil {
 		change.Field = missing
 		return change

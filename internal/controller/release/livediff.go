@@ -26,9 +26,13 @@ func lacking(path string, want, live any) *lack {
 type lacks struct {
 	// whole is the path of the part that belongs to the operator as a whole: fields that only live has count there,
 	// too. Empty for none.
-	whole  string
-	first  *lack
-	fields int
+	whole string
+	// ordered says that the order of all lists counts, else that of some.
+	ordered bool
+	first   *lack
+	fields  int
+	// orders is how many of the fields have only another order.
+	orders int
 	// added says that live has more in it than is wanted.
 	added bool
 }
@@ -132,6 +136,7 @@ func (l *lacks) compareLists(path string, want, live []any) {
 			l.compare(at, item, match)
 		}
 	}
+	l.order(path, want, live, keys)
 	if !l.ours(path) {
 		return
 	}
@@ -140,6 +145,28 @@ func (l *lacks) compareLists(path string, want, live []any) {
 			l.add(fmt.Sprintf("%s[%v]", path, content[keys[0]]), nil, item)
 			l.added = true
 		}
+	}
+}
+
+// inOrder are the lists that are merged by key and whose order means something, by field name: variables refer to
+// those before them, init containers run one after the other, mounts may nest, the first address of a name counts.
+var inOrder = map[string]bool{"env": true, "initContainers": true, "containers": true, "volumeMounts": true, "hostAliases": true}
+
+// order finds that live has the items of want in another order.
+func (l *lacks) order(path string, want, live []any, keys []string) {
+	if !l.ordered && !inOrder[path[strings.LastIndex(path, ".")+1:]] {
+		return
+	}
+	last := -1
+	for _, item := range want {
+		content, _ := item.(map[string]any)
+		at := indexOf(live, content, keys)
+		if at >= 0 && at < last {
+			l.add(path, want, live)
+			l.orders++
+			return
+		}
+		last = max(last, at)
 	}
 }
 
@@ -168,17 +195,22 @@ func allMaps(items []any) bool {
 }
 
 func find(items []any, wanted map[string]any, keys []string) any {
-	for _, item := range items {
+	if at := indexOf(items, wanted, keys); at >= 0 {
+		return items[at]
+	}
+	return nil
+}
+
+// indexOf returns the index of the item with the merge keys of another; -1 if there is none.
+func indexOf(items []any, wanted map[string]any, keys []string) int {
+	return slices.IndexFunc(items, func(item any) bool {
 		content, ok := item.(map[string]any)
 		for _, key := range keys {
 			value := keyOf(wanted, key)
 			ok = ok && (value == nil || equalScalars(value, keyOf(content, key)))
 		}
-		if ok {
-			return item
-		}
-	}
-	return nil
+		return ok
+	})
 }
 
 // keyOf returns the value of an item of a list for a key that the list is merged by.
