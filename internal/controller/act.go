@@ -230,11 +230,16 @@ func (r *Reconciler) compare(ctx context.Context, s *scope, wanted rendering,
 	if err := r.keepData(ctx, s, plan, there.Record); err != nil {
 		return nil, nil, err
 	}
+	if release.IsDeployed(there.Record, digest) {
+		if err := r.keepOrder(ctx, s, plan, there.Record); err != nil {
+			return nil, nil, err
+		}
+	}
 	plan.HoldBack(keysOf(wanted.held)...)
 	// a cluster that no longer serves a kind has deleted its objects; one that has just begun to may not report it
 	plan.HoldBack(wanted.outline.Unserved...)
 	plan.Renew(desired.Objects, there.Objects, r.Clock.Now())
-	if plan.Empty() && len(plan.Terminating) == 0 && len(wanted.held) == 0 {
+	if plan.Empty() && len(plan.Terminating) == 0 && len(wanted.held) == 0 && s.disordered == nil {
 		s.memory.verified = release.Verify(digest, there.Objects)
 	}
 	return desired, plan, nil
@@ -257,6 +262,20 @@ func (r *Reconciler) keepData(ctx context.Context, s *scope, plan *release.Plan,
 	}
 	plan.KeepData()
 	return nil
+}
+
+// keepOrder leaves lists in the order that they had before the operator restored that: no upgrade restarts their pods.
+func (r *Reconciler) keepOrder(ctx context.Context, s *scope, plan *release.Plan, record *livestate.Record) error {
+	disordered := plan.Disordered()
+	if disordered == nil {
+		return nil
+	}
+	recorded, err := r.lastGoodOf(ctx, s, record)
+	if err == nil && !recorded.KnowsOrder() {
+		s.disordered = disordered
+		plan.KeepOrder()
+	}
+	return err
 }
 
 // write carries out a plan, and returns the objects that it created and those that it took over from other owners.
@@ -349,6 +368,9 @@ func (r *Reconciler) lastGood(ctx context.Context, s *scope, wanted rendering, r
 	if err := r.Actor.SpareAdmitted(ctx, s.resource, plan); err != nil {
 		return nil, nil, err
 	}
+	if err := r.keepOrder(ctx, s, plan, record); err != nil {
+		return nil, nil, err
+	}
 	plan.Renew(objects, there.Objects, r.Clock.Now())
 	lost, err := r.lost(ctx, s, plan, record)
 	if err != nil {
@@ -359,7 +381,7 @@ func (r *Reconciler) lastGood(ctx context.Context, s *scope, wanted rendering, r
 	}
 	held, err := r.Hosts.Settle(ctx, s.resource, hosts.WantedBy(objects), there.Objects)
 	plan.HoldBack(keysOf(held)...)
-	if complete && lost == nil && len(objects) == all && len(held) == 0 && plan.Empty() && len(plan.Terminating) == 0 {
+	if complete && lost == nil && s.disordered == nil && len(objects) == all && len(held) == 0 && plan.Empty() && len(plan.Terminating) == 0 {
 		s.memory.verified = release.Verify(record.Digest, there.Objects)
 	}
 	return plan, there, err

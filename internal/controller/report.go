@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -66,7 +67,7 @@ func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering,
 		in.Policy = string(rules.BuiltIn)
 	}
 	in.NextAttempt = again
-	in.Decayed = problemOf(done.decayed, nil, v1.ReasonRepairFailed)
+	in.Decayed = problemOf(cmp.Or(done.decayed, s.disordered), nil, v1.ReasonRepairFailed)
 	if done.returned != nil {
 		in.Returned = done.returned.Error()
 	}

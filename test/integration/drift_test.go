@@ -3,7 +3,9 @@
 package integration
 
 import (
+	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
@@ -182,5 +185,96 @@ func eventually(t *testing.T, app *v1.AppService, reason, note string) {
 			seen = append(seen, event.Note)
 		}
 		return fmt.Errorf("seen: %q", seen)
+	})
+}
+
+// Lists whose order means something are restored, and an event names them; others stay as they were ordered.
+func TestTheOrderOfAListIsPutBack(t *testing.T) {
+	t.Parallel()
+	app := withEverything(t)
+	cluster.Change(t, app, func(app *v1.AppService) {
+		app.Spec.Envs = []corev1.EnvVar{{Name: "ZONE", Value: "b"}, {Name: "HOST", Value: "$(ZONE).example.com"}, {Name: "URL", Value: "http://$(HOST)/"}}
+		app.Spec.InitContainers = []corev1.Container{{Name: "first", Image: "first:1"}, {Name: "second", Image: "second:1"}}
+		app.Spec.Sidecars = []corev1.Container{{Name: "proxy", Image: "proxy:1"}}
+		for _, name := range []string{"outer", "inner"} {
+			app.Spec.Volumes = append(app.Spec.Volumes, corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}})
+		}
+		app.Spec.VolumeMounts = []corev1.VolumeMount{{Name: "outer", MountPath: "/data"}, {Name: "inner", MountPath: "/data/inner"}}
+	})
+	cluster.Ready(t, app)
+	rendered := deployment(t, app).Spec.Template.Spec
+	for name, test := range map[string]struct {
+		reverse func(*corev1.PodSpec)
+		event   string // empty if it stays
+	}{
+		"variables":       {func(s *corev1.PodSpec) { slices.Reverse(s.Containers[0].Env) }, "spec.template.spec.containers[app].env"},
+		"init containers": {func(s *corev1.PodSpec) { slices.Reverse(s.InitContainers) }, "spec.template.spec.initContainers"},
+		"mounts":          {func(s *corev1.PodSpec) { slices.Reverse(s.Containers[0].VolumeMounts) }, "spec.template.spec.containers[app].volumeMounts"},
+		"volumes":         {func(s *corev1.PodSpec) { slices.Reverse(s.Volumes) }, ""},
+	} {
+		edited := deployment(t, app)
+		test.reverse(&edited.Spec.Template.Spec)
+		cluster.Update(t, edited)
+		if test.event == "" {
+			continue
+		}
+		eventually(t, app, v1.ReasonDriftCorrected, "apply Deployment web: "+test.event)
+		harness.Eventually(t, name+" are put back", func() error {
+			got := deployment(t, app).Spec.Template.Spec
+			got.Volumes = rendered.Volumes
+			if !equality.Semantic.DeepEqual(got, rendered) {
+				return fmt.Errorf("got %+v", got)
+			}
+			return nil
+		})
+		cluster.Ready(t, app)
+	}
+}
+
+// An order that was changed before the operator restored it stays, with a warning, until the next release.
+func TestAnOrderOfBeforeStaysUntilTheNextRelease(t *testing.T) {
+	t.Parallel()
+	namespace, manager := cluster.ManagedNamespace(t)
+	app := harness.Seed(namespace, "web")
+	app.Spec.Envs = []corev1.EnvVar{{Name: "A", Value: "a"}, {Name: "B", Value: "$(A)"}}
+	cluster.CreateReady(t, app)
+	manager.Stop(t)
+	record := &corev1.Secret{}
+	cluster.Get(t, client.ObjectKey{Namespace: namespace, Name: "sh.helm.release.v1.web.v1"}, record)
+	record.Data["resource"] = bytes.Replace(record.Data["resource"], []byte(`,"runs":[]`), nil, 1)
+	cluster.Update(t, record)
+	edited := deployment(t, app)
+	rendered := slices.Clone(edited.Spec.Template.Spec.Containers[0].Env)
+	slices.Reverse(edited.Spec.Template.Spec.Containers[0].Env)
+	cluster.Update(t, edited)
+	cluster.Ready(t, app)
+
+	manager = cluster.Manager(t, namespace)
+	const warning = "Deployment web: spec.template.spec.containers[app].env has another order than is rendered"
+	harness.Eventually(t, "the status warns", func() error {
+		cluster.Refresh(t, app)
+		if !slices.ContainsFunc(app.Status.Problems, func(p v1.Problem) bool {
+			return p.Reason == v1.ReasonContended && strings.Contains(p.Message, warning)
+		}) {
+			return fmt.Errorf("got the problems %+v", app.Status.Problems)
+		}
+		return nil
+	})
+	manager.Rest(t)
+	cluster.Ready(t, app)
+	if got := deployment(t, app); got.Generation != edited.Generation {
+		t.Errorf("it is at generation %d, want %d", got.Generation, edited.Generation)
+	}
+	cluster.Change(t, app, func(app *v1.AppService) { app.Annotations = map[string]string{v1.AnnotationRestartedAt: "now"} })
+	harness.Eventually(t, "the order is restored", func() error {
+		if got := deployment(t, app).Spec.Template.Spec.Containers[0].Env; !equality.Semantic.DeepEqual(got, rendered) {
+			return fmt.Errorf("it is %v", got)
+		}
+		return nil
+	})
+	cluster.Ready(t, app)
+	harness.Eventually(t, "nothing is warned of", func() error {
+		cluster.Refresh(t, app)
+		return want("problems", len(app.Status.Problems), 0)
 	})
 }

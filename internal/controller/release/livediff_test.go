@@ -195,3 +195,46 @@ func keyedLists(t *testing.T, version, kind string) map[string][]string {
 	}
 	return lists
 }
+
+// The order of a list that is merged by key counts where it means something; items of others between them do not.
+func TestTheOrderOfLists(t *testing.T) {
+	const deployment = "{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, spec: {template: {spec: {%s}}}}"
+	for name, test := range map[string]struct {
+		rendered, live string
+		field          string // that differs; empty for none
+	}{
+		"variables":       {"containers: [{name: app, env: [{name: A}, {name: B}]}]", "containers: [{name: app, env: [{name: B}, {name: A}]}]", "containers[app].env"},
+		"init containers": {"initContainers: [{name: a}, {name: b}]", "initContainers: [{name: b}, {name: a}]", "initContainers"},
+		"containers":      {"containers: [{name: a}, {name: b}]", "containers: [{name: b}, {name: a}]", "containers"},
+		"mounts":          {"containers: [{name: a, volumeMounts: [{mountPath: /a}, {mountPath: /a/b}]}]", "containers: [{name: a, volumeMounts: [{mountPath: /a/b}, {mountPath: /a}]}]", "containers[a].volumeMounts"},
+		"host aliases":    {"hostAliases: [{ip: 1.1.1.1}, {ip: 2.2.2.2}]", "hostAliases: [{ip: 2.2.2.2}, {ip: 1.1.1.1}]", "hostAliases"},
+		"volumes":         {"volumes: [{name: a}, {name: b}]", "volumes: [{name: b}, {name: a}]", ""},
+		"ports":           {"containers: [{name: a, ports: [{containerPort: 1}, {containerPort: 2}]}]", "containers: [{name: a, ports: [{containerPort: 2}, {containerPort: 1}]}]", ""},
+		"three of four":   {"initContainers: [{name: a}, {name: b}, {name: c}, {name: d}]", "initContainers: [{name: a}, {name: c}, {name: d}, {name: b}]", "initContainers"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			desired, live := object(t, fmt.Sprintf(deployment, test.rendered)), object(t, fmt.Sprintf(deployment, test.live))
+			change := compareObject(desired, live)
+			if test.field == "" {
+				if change != nil {
+					t.Errorf("it differs: %s", change)
+				}
+				return
+			}
+			if change == nil || change.Field != "spec.template.spec."+test.field || !change.onlyOrder || change.rolling != rolls {
+				t.Errorf("got %+v", change)
+			}
+			plan := Compare([]*unstructured.Unstructured{desired}, there(live))
+			if err := plan.Disordered(); err == nil || !strings.Contains(err.Error(), test.field+" has another order than is rendered") {
+				t.Errorf("got %v", err)
+			}
+			if plan.KeepOrder(); !plan.Empty() || plan.Disordered() != nil {
+				t.Errorf("what is left of the plan is %s", plan)
+			}
+		})
+	}
+	between := object(t, fmt.Sprintf(deployment, "containers: [{name: a}, {name: injected}, {name: b}]"))
+	if change := compareObject(object(t, fmt.Sprintf(deployment, "containers: [{name: a}, {name: b}]")), between); change == nil || change.onlyOrder {
+		t.Errorf("a container that was added is taken for an order: %+v", change)
+	}
+}
