@@ -82,6 +82,10 @@ func (r *Reconciler) judge(ctx context.Context, s *scope, done attempt) (again t
 	defer r.Rollouts.Looked(s.name())
 	record := done.there.Record
 	running, begun := s.begun(record)
+	asRecorded := !begun && (done.state == release.InSync || done.state == release.Drifted)
+	if asRecorded {
+		running, begun = s.asked.Continues(record, s.resource.GetGeneration())
+	}
 	switch {
 	case done.unfit != nil:
 		r.Rollouts.Fail(s.name())
@@ -92,7 +96,7 @@ func (r *Reconciler) judge(ctx context.Context, s *scope, done attempt) (again t
 		r.Rollouts.End(s.name())
 		return again, nil
 	}
-	judged, state := running.Judge(!s.asked.New(record).Any(), health.ReplicasOf(done.there.Objects), r.Clock.Now(),
+	judged, state := running.Judge(asRecorded || !s.asked.New(record).Any(), health.ReplicasOf(done.there.Objects), r.Clock.Now(),
 		r.Rollouts.Deadline)
 	switch state {
 	case rollout.Over:

@@ -42,11 +42,24 @@ func (r Rollout) String() string {
 // Begun returns the rollout that has begun for a resource of a generation, according to its newest record; false if
 // there is none.
 func (a Asked) Begun(record *livestate.Record, generation int64) (Rollout, bool) {
+	begun, yes := of(record, generation)
+	return begun, yes && begun.of == a.ID()
+}
+
+// Continues is like Begun for a resource that is rendered as recorded: another operator with the same chart continues
+// the rollout that the one before began.
+func (a Asked) Continues(record *livestate.Record, generation int64) (Rollout, bool) {
+	begun, yes := of(record, generation)
+	return begun, yes && record.ChartDigest == a.Chart.Digest
+}
+
+// of returns the rollout that the record of a resource of a generation has; false if it has none.
+func of(record *livestate.Record, generation int64) (Rollout, bool) {
 	if record == nil {
 		return Rollout{}, false
 	}
 	parts := strings.Split(record.Rollout, ".")
-	if len(parts) != 5 || parts[0] != a.ID() || parts[1] != strconv.FormatInt(generation, 10) {
+	if len(parts) != 5 || parts[1] != strconv.FormatInt(generation, 10) {
 		return Rollout{}, false
 	}
 	since, err := time.Parse(timeFormat, parts[2])

@@ -40,6 +40,33 @@ func TestARolloutSurvivesARestartInARecord(t *testing.T) {
 	}
 }
 
+// Another operator continues what the one before began with the same chart; another chart does not.
+func TestAnotherOperatorContinuesARollout(t *testing.T) {
+	begun := set.Begin(7, start, health.Replicas{Available: 3})
+	operator, chart := set, set
+	operator.Chart.Operator, chart.Chart.Identity = "v2", render.Identity{Digest: "other"}
+	record := &livestate.Record{Rollout: begun.String(), ChartDigest: set.Chart.Digest}
+	for name, test := range map[string]struct {
+		asked      Asked
+		record     *livestate.Record
+		generation int64
+		want       bool
+	}{
+		"the same":         {set, record, 7, true},
+		"another operator": {operator, record, 7, true},
+		"another chart":    {chart, record, 7, false},
+		"another spec":     {operator, record, 8, false},
+		"no rollout":       {operator, &livestate.Record{ChartDigest: set.Chart.Digest}, 7, false},
+		"no record":        {operator, nil, 7, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got, yes := test.asked.Continues(test.record, test.generation); yes != test.want || yes && got != begun {
+				t.Errorf("got %+v, %t", got, yes)
+			}
+		})
+	}
+}
+
 func TestWhenARolloutIsOverOrHasFailed(t *testing.T) {
 	const deadline = 15 * time.Minute
 	of := func(available, fresh, wanted int32) health.Replicas {
