@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -40,7 +41,7 @@ func TestAnUpgradeChangesNothingThatRuns(t *testing.T) {
 	require.NoError(t, err)
 	source := sourceOf(t, strings.TrimSpace(string(commit)))
 	namespace := cluster.Namespace(t)
-	old := harness.RunBinary(t, managerOf(t, source), cluster.NewProxy(t).Kubeconfig, "--watch-namespaces="+namespace)
+	old := harness.RunBinary(t, managerOf(t, strings.TrimSpace(string(commit))), cluster.NewProxy(t).Kubeconfig, "--watch-namespaces="+namespace)
 	apps := createSamplesOf(t, source, namespace)
 	for _, app := range apps {
 		cluster.Ready(t, app)
@@ -94,7 +95,7 @@ var whatStays = []schema.GroupVersionKind{
 	appsv1.SchemeGroupVersion.WithKind("Deployment"), appsv1.SchemeGroupVersion.WithKind("StatefulSet"),
 	appsv1.SchemeGroupVersion.WithKind("ReplicaSet"), appsv1.SchemeGroupVersion.WithKind("ControllerRevision"),
 	batchv1.SchemeGroupVersion.WithKind("Job"), corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim"),
-	corev1.SchemeGroupVersion.WithKind("Service"),
+	corev1.SchemeGroupVersion.WithKind("Service"), corev1.SchemeGroupVersion.WithKind("Pod"),
 }
 
 // uidsOf returns the UIDs of objects that stay, by kind and name.
@@ -125,13 +126,26 @@ func sourceOf(t *testing.T, commit string) string {
 	return source
 }
 
-// managerOf builds the manager of a checked out version.
-func managerOf(t *testing.T, source string) string {
+// managers are held while the manager of a former version is built.
+var managers sync.Mutex
+
+// managerOf returns the manager of a former version, which is built once for a commit.
+func managerOf(t *testing.T, commit string) string {
 	t.Helper()
-	binary := filepath.Join(t.TempDir(), "manager")
-	build := exec.Command("go", "build", "-o", binary, "./cmd/manager")
-	build.Dir = source
+	managers.Lock()
+	defer managers.Unlock()
+	cache, err := toolchain.Cache()
+	require.NoError(t, err)
+	binary := filepath.Join(cache, "managers", commit)
+	if _, err := os.Stat(binary); err == nil {
+		return binary
+	}
+	require.NoError(t, os.MkdirAll(filepath.Dir(binary), 0o755))
+	building := binary + ".new"
+	build := exec.Command("go", "build", "-ldflags=-X github.com/example/appservice-operator/internal/version.Version=0.0.1", "-o", building, "./cmd/manager")
+	build.Dir = sourceOf(t, commit)
 	out, err := build.CombinedOutput()
 	require.NoError(t, err, string(out))
+	require.NoError(t, os.Rename(building, binary))
 	return binary
 }

@@ -97,6 +97,10 @@ func All() []Suite {
 			steps: []step{controlPlane{},
 				integration{race: true, only: atOnce}}},
 
+		{Name: "upgrade",
+			About: "what runs with the version before, in the middle of all that it does, stays: TESTFLAGS='-run=TestAnUpgrade/NAME'",
+			steps: []step{controlPlane{}, integration{only: "^TestAnUpgrade"}}},
+
 		{Name: "faults", About: "faults at each request of the operator, and others: PLAN=NAME,…, FAULTFLAGS='-test.v -log'",
 			steps: []step{controlPlane{}, tests{folder: "test/fault", flags: "FAULTFLAGS",
 				args: []string{"-test.timeout=90m", faultPlans, "-plan=" + os.Getenv("PLAN")}}}},
