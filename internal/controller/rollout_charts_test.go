@@ -216,6 +216,24 @@ func TestAChartThatTakesSomethingAwayWaitsForPlaces(t *testing.T) {
 	}
 }
 
+// Defaults that are taken away take a line out of pods, and wait for places, too.
+func TestDefaultsThatAreTakenAwayWaitForPlaces(t *testing.T) {
+	w := newWorld(t)
+	renderer := rendererOf("one", "")
+	file := renderer.Chart.Templates[0]
+	file.Data = []byte(strings.Replace(string(file.Data), "spec: {containers:",
+		"spec: { {{- with .Values.priorityClassName }}priorityClassName: {{ . }}, {{ end }}containers:", 1))
+	w.load(renderer)
+	w.says("{priorityClassName: high}")
+	w.run()
+	w.expect(nil, many, 0)
+	w.sick = func(spec appsv1.DeploymentSpec) bool { return spec.Template.Spec.PriorityClassName == "" }
+	w.operator.Rollouts.Limit = 1
+	w.says("")
+	w.run()
+	w.expect(nil, many-1, many-1)
+}
+
 func TestAChartThatChangesNothingTouchesNobody(t *testing.T) {
 	w := newWorld(t)
 	before := w.app(0).ResourceVersion

@@ -31,7 +31,7 @@ type Change struct {
 	added bool
 	// fills says that the operator makes values of a Secret.
 	fills bool
-	// onlyOrder says that it is rendered as it was, and nothing differs but the order of lists.
+	// onlyOrder says that it is rendered as it was, and differs only in the order of lists.
 	onlyOrder bool
 }
 
@@ -56,7 +56,7 @@ func rollingOf(desired *unstructured.Unstructured, have map[string]any, full boo
 	}
 	live, _, _ := unstructured.NestedFieldNoCopy(have, template...)
 	path := "." + strings.Join(template, ".")
-	found := &lacks{whole: path, ordered: true} // what is taken away, or only in another order, restarts them, too
+	found := &lacks{whole: path, ordered: true} // a line that is taken away restarts them, too, and another order
 	if found.compare(path, wanted, live); found.first == nil {
 		return stays
 	}

@@ -27,8 +27,7 @@ func (e *DisorderError) Hint() string {
 	return "kubectl appservice restart restores it, and restarts the pods"
 }
 
-// Disordered returns an error about the first object of which nothing differs but the order of lists; nil if there is
-// none.
+// Disordered returns an error about the first object that differs only in the order of lists; nil if there is none.
 func (p *Plan) Disordered() error {
 	if at := slices.IndexFunc(p.Apply, func(c Change) bool { return c.onlyOrder }); at >= 0 {
 		return &DisorderError{Key: kube.KeyOf(p.Apply[at].Desired), Field: p.Apply[at].Field}
@@ -36,7 +35,7 @@ func (p *Plan) Disordered() error {
 	return nil
 }
 
-// KeepOrder leaves out of a plan what differs in nothing but the order of lists.
+// KeepOrder leaves out of a plan objects that differ only in the order of lists.
 func (p *Plan) KeepOrder() {
 	p.Apply = slices.DeleteFunc(p.Apply, func(c Change) bool { return c.onlyOrder })
 }
