@@ -245,13 +245,14 @@ func (r *Reconciler) compare(ctx context.Context, s *scope, wanted rendering,
 	return desired, plan, nil
 }
 
-// keepData leaves in place what holds data, unless another spec than the one before no longer has it: no chart, defaults
-// or operator, and no return to an earlier release, deletes that.
+// keepData leaves objects with data in place, unless another spec than the one before no longer has them: no chart,
+// defaults or operator, and no return to an earlier release, deletes them.
 func (r *Reconciler) keepData(ctx context.Context, s *scope, plan *release.Plan, record *livestate.Record) error {
 	if record == nil || !plan.DeletesData() {
 		return nil
 	}
-	if generation := s.resource.GetGeneration(); !deployed(s) && !strings.HasPrefix(record.ReturnedFrom, trialOf(generation)) {
+	generation := s.resource.GetGeneration()
+	if !deployed(s) && !strings.HasPrefix(record.ReturnedFrom, trialOf(generation)) {
 		recorded, err := r.lastGoodOf(ctx, s, record)
 		switch {
 		case isStale(err):
@@ -381,7 +382,8 @@ func (r *Reconciler) lastGood(ctx context.Context, s *scope, wanted rendering, r
 	}
 	held, err := r.Hosts.Settle(ctx, s.resource, hosts.WantedBy(objects), there.Objects)
 	plan.HoldBack(keysOf(held)...)
-	if complete && lost == nil && s.disordered == nil && len(objects) == all && len(held) == 0 && plan.Empty() && len(plan.Terminating) == 0 {
+	spared := lost != nil || s.disordered != nil || len(held) > 0
+	if complete && !spared && len(objects) == all && plan.Empty() && len(plan.Terminating) == 0 {
 		s.memory.verified = release.Verify(record.Digest, there.Objects)
 	}
 	return plan, there, err

@@ -49,8 +49,8 @@ func (s *scope) spare(done attempt) attempt {
 }
 
 // begin reports whether an attempt may change objects, and returns the rollout that it belongs to; nil for none. It
-// takes a place in the line of rollouts if it runs the stage before, or restarts pods, while pods are wanted, and nobody
-// asked for that but the platform. The newest record says so before anything else is written.
+// takes a place in the line of rollouts if it runs the stage before, or restarts pods, while pods are wanted, and only
+// the platform asked for that. The newest record says so before anything else is written.
 func (r *Reconciler) begin(ctx context.Context, s *scope, a attempt) (running *rollout.Rollout, may bool, err error) {
 	if begun, yes := s.begun(a.there.Record); yes {
 		r.Rollouts.Resume(s.name(), begun.Since)
@@ -96,8 +96,8 @@ func (r *Reconciler) judge(ctx context.Context, s *scope, done attempt) (again t
 		r.Rollouts.End(s.name())
 		return again, nil
 	}
-	judged, state := running.Judge(asRecorded || !s.asked.New(record).Any(), health.ReplicasOf(done.there.Objects), r.Clock.Now(),
-		r.Rollouts.Deadline)
+	asRecorded = asRecorded || !s.asked.New(record).Any()
+	judged, state := running.Judge(asRecorded, health.ReplicasOf(done.there.Objects), r.Clock.Now(), r.Rollouts.Deadline)
 	switch state {
 	case rollout.Over:
 		r.Rollouts.End(s.name())

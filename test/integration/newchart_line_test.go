@@ -410,7 +410,7 @@ func TestAChartThatTakesALineAwayRestartsPods(t *testing.T) {
 			replaceIn(t, main, "containers: [{name: app,", `volumes: [{name: tmp, emptyDir: {}}, {name: run, emptyDir: {}}]
       containers: [{name: app, terminationMessagePolicy: FallbackToLogsOnError, env: [{name: A, value: a}, {name: B, value: b}],`)
 			cluster.Manager(t, namespace, func(options *operator.Options, _ *harness.Requests) { options.ChartDir = dir })
-			shop := inStages(namespace, "shop", "shop:1")
+			shop := inStages(namespace, "shop")
 			cluster.Create(t, shop)
 			becomesReady(t, shop)
 			before := mainOf(t, shop).Generation

@@ -414,7 +414,7 @@ metadata: {name: {{ .Release.Name }}-data}
 spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}, storageClassName: `+harness.StaticVolumes+`}
 `)
 	manager := cluster.Manager(t, namespace, func(options *operator.Options, _ *harness.Requests) { options.ChartDir = dir })
-	shop := inStages(namespace, "shop", "shop:1")
+	shop := inStages(namespace, "shop")
 	cluster.Create(t, shop)
 	becomesReady(t, shop)
 	files.Write(t, data, "")

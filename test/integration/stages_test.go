@@ -86,8 +86,8 @@ func servesStages(t *testing.T, namespace string) string {
 }
 
 // inStages returns a resource of the kind with stages.
-func inStages(namespace, name, image string) *unstructured.Unstructured {
-	resource := appJob(namespace, map[string]any{"image": image})
+func inStages(namespace, name string) *unstructured.Unstructured {
+	resource := appJob(namespace, map[string]any{"image": "shop:1"})
 	resource.SetName(name)
 	return resource
 }
@@ -149,14 +149,14 @@ func isAvailable(main *appsv1.Deployment, image string) error {
 	return want("available replicas", main.Status.AvailableReplicas, ptr.Deref(main.Spec.Replicas, 1))
 }
 
-// saysReady waits until Ready has a status, a reason and parts of a message.
-func saysReady(t *testing.T, resource *unstructured.Unstructured, status, reason string, parts ...string) {
+// isNotReady waits until Ready is False with a reason, and the status has parts of a message.
+func isNotReady(t *testing.T, resource *unstructured.Unstructured, reason string, parts ...string) {
 	t.Helper()
-	harness.Eventually(t, fmt.Sprintf("Ready is %s %s", status, reason), func() error {
+	harness.Eventually(t, "Ready is False "+reason, func() error {
 		if err := present(t, resource); err != nil {
 			return err
 		}
-		if err := stands(resource, map[string]string{v1.ConditionReady: status + " " + reason}); err != nil {
+		if err := stands(resource, map[string]string{v1.ConditionReady: "False " + reason}); err != nil {
 			return err
 		}
 		for _, part := range parts {
@@ -174,7 +174,7 @@ func TestTheStagesOfAChartFollowOneAnother(t *testing.T) {
 	namespace := cluster.Namespace(t)
 	counted := countRuns(t, namespace)
 	servesStages(t, namespace)
-	shop := inStages(namespace, "shop", "shop:1")
+	shop := inStages(namespace, "shop")
 	scriptStages(t, shop, "shop:1", map[string]any{"before": runsOn, "main": waits("ImagePullBackOff", "Back-off pulling image", "", 0)})
 	cluster.Create(t, shop)
 	task := runningPod(t, namespace, client.MatchingLabels{"stage": "before"})
@@ -186,7 +186,7 @@ func TestTheStagesOfAChartFollowOneAnother(t *testing.T) {
 		}
 		return nil
 	})
-	saysReady(t, shop, "False", v1.ReasonImagePullFailed)
+	isNotReady(t, shop, v1.ReasonImagePullFailed)
 	require.NoError(t, counted.are("shop:1-before"), "the stage after has begun before the main stage is ready")
 
 	available := make(chan error, 1)
@@ -205,11 +205,11 @@ func TestAStageAfterThatFails(t *testing.T) {
 	namespace := cluster.Namespace(t)
 	counted := countRuns(t, namespace)
 	servesStages(t, namespace)
-	shop := inStages(namespace, "shop", "shop:1")
+	shop := inStages(namespace, "shop")
 	cluster.Create(t, shop)
 	becomesReady(t, shop)
 	scriptStages(t, shop, "shop:2", map[string]any{"after": string(fails)})
-	saysReady(t, shop, "False", v1.ReasonJobFailed, "Job shop-after-", "relation users already exists")
+	isNotReady(t, shop, v1.ReasonJobFailed, "Job shop-after-", "relation users already exists")
 	require.NoError(t, counted.are("shop:1-before", "shop:1-after", "shop:2-before", "shop:2-after"))
 	main := mainOf(t, shop)
 	require.NoError(t, isAvailable(main, "shop:2"))
@@ -226,7 +226,7 @@ func TestAStageAfterThatFails(t *testing.T) {
 	harness.Eventually(t, "it runs again", func() error {
 		return counted.are("shop:1-before", "shop:1-after", "shop:2-before", "shop:2-after", "shop:2-after")
 	})
-	saysReady(t, shop, "False", v1.ReasonJobFailed)
+	isNotReady(t, shop, v1.ReasonJobFailed)
 	require.NoError(t, isAvailable(mainOf(t, shop), "shop:2"))
 }
 
@@ -246,7 +246,7 @@ func TestANewChartWithAnotherStageBeforeComesToAFewAtATime(t *testing.T) {
 			dir := servesStages(t, namespace)
 			shops := map[string]*unstructured.Unstructured{}
 			for _, name := range []string{"one", "two", "three"} {
-				shops[name] = inStages(namespace, name, "shop:1")
+				shops[name] = inStages(namespace, name)
 				cluster.Create(t, shops[name])
 			}
 			for _, shop := range shops {
@@ -301,7 +301,7 @@ func TestAStageAfterWithoutAnyOtherJob(t *testing.T) {
 	dir := stagedCharts(t)
 	require.NoError(t, os.Remove(filepath.Join(dir, "helm-charts/appjob/templates/before.yaml")))
 	manager := cluster.Manager(t, namespace, func(options *operator.Options, _ *harness.Requests) { options.ChartDir = dir })
-	shop := inStages(namespace, "shop", "shop:1")
+	shop := inStages(namespace, "shop")
 	cluster.Create(t, shop)
 	becomesReady(t, shop)
 	require.NoError(t, counted.are("shop:1-after"))
@@ -324,20 +324,20 @@ func TestAStageBeforeMakesWhatTheMainStageNeeds(t *testing.T) {
 	replaceIn(t, filepath.Join(templates, "main.yaml"), "containers: [{name: app,", `volumes: [{name: certificate, secret: {secretName: shop-certificate}}]
       containers: [{name: app, volumeMounts: [{name: certificate, mountPath: /certificate}],`)
 	manager := cluster.Manager(t, namespace, func(options *operator.Options, _ *harness.Requests) { options.ChartDir = dir })
-	shop := inStages(namespace, "shop", "shop:1")
+	shop := inStages(namespace, "shop")
 	scriptStages(t, shop, "shop:1", map[string]any{"before": runsOn})
 	cluster.Create(t, shop)
 	task := runningPod(t, namespace, client.MatchingLabels{"stage": "before"})
 	require.Nil(t, mainOf(t, shop))
 	succeeds(t, task)
-	saysReady(t, shop, "False", v1.ReasonDependencyMissing, `Secret "shop-certificate" does not exist`)
+	isNotReady(t, shop, v1.ReasonDependencyMissing, `Secret "shop-certificate" does not exist`)
 	require.Nil(t, mainOf(t, shop), "the main stage has begun without its Secret")
 	made := secret(namespace, "shop-certificate", "tls.crt")
 	cluster.Create(t, made)
 	becomesReady(t, shop)
 	require.NoError(t, isAvailable(mainOf(t, shop), "shop:1"))
 	cluster.Delete(t, made)
-	saysReady(t, shop, "False", v1.ReasonDependencyMissing, `Secret "shop-certificate" does not exist`)
+	isNotReady(t, shop, v1.ReasonDependencyMissing, `Secret "shop-certificate" does not exist`)
 	manager.Rest(t)
 	require.NoError(t, counted.are("shop:1-before"))
 }

@@ -179,7 +179,7 @@ var upgrades = map[string]func(t *testing.T, before *former){
 	"a kind of one's own, with stages": func(t *testing.T, before *former) {
 		before.dir = stagedCharts(t)
 		before.start(t)
-		shop := inStages(before.namespace, "shop", "shop:1")
+		shop := inStages(before.namespace, "shop")
 		cluster.Create(t, shop)
 		becomesReady(t, shop)
 	},
@@ -187,9 +187,9 @@ var upgrades = map[string]func(t *testing.T, before *former){
 		before.dir = stagedCharts(t)
 		require.NoError(t, os.Remove(filepath.Join(before.dir, "helm-charts/appjob/templates/before.yaml")))
 		before.start(t)
-		shop := inStages(before.namespace, "shop", "shop:1")
+		shop := inStages(before.namespace, "shop")
 		cluster.Create(t, shop)
-		saysReady(t, shop, "False", v1.ReasonRunUnknown)
+		isNotReady(t, shop, v1.ReasonRunUnknown)
 	},
 	"a policy of the platform": func(t *testing.T, before *former) {
 		before.policy = filepath.Join(t.TempDir(), "policy.yaml")

@@ -8,7 +8,7 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// DisorderError reports that a list of an object has another order than it is rendered in since a time when the operator
+// DisorderError reports that a list of an object has had another order than is rendered since a time when the operator
 // did not restore that: the next release does.
 type DisorderError struct {
 	Key   kube.Key
@@ -40,6 +40,6 @@ func (p *Plan) KeepOrder() {
 	p.Apply = slices.DeleteFunc(p.Apply, func(c Change) bool { return c.onlyOrder })
 }
 
-// KnowsOrder reports whether the operator that recorded a release restored the order of lists: those before noted no runs
-// if there was nothing to run.
+// KnowsOrder reports whether the operator that recorded a release restored the order of lists: those before noted no
+// runs if there was nothing to run.
 func (r *Recorded) KnowsOrder() bool { return r.Source != nil && r.Source.Runs != nil }
