@@ -72,7 +72,7 @@ func TestWhoMayReferToWhat(t *testing.T) {
 		"reading an account is not a right to be it": {Write{Now: "{image: a, serviceAccount: {name: root}}", May: on("get", "serviceaccounts")}, `spec.serviceAccount.name refers to ServiceAccount "root", which you may not impersonate`},
 		"who may be the account":                     {Write{Now: "{image: a, serviceAccount: {name: root}}", May: on("impersonate", "serviceaccounts")}, ""},
 		"an account of its own": {
-			Write{Now: "{image: a, serviceAccount: {}}"}, `spec.serviceAccount without a name creates ServiceAccount "web"`,
+			Write{Now: "{image: a, serviceAccount: {}}"}, `creates ServiceAccount "web"`,
 		},
 		"an account of its own for who makes accounts": {Write{Now: "{image: a, serviceAccount: {}}", May: on("create", "serviceaccounts")}, ""},
 		"an account of its own for who may be it": {
@@ -84,8 +84,33 @@ func TestWhoMayReferToWhat(t *testing.T) {
 			Write{Before: "{image: a, serviceAccount: {}}", Now: "{image: a, serviceAccount: {annotations: {eks.amazonaws.com/role-arn: a}}}"}, `ServiceAccount "web"`,
 		},
 		"an account of its own instead of another": {Write{Before: "{image: a, serviceAccount: {name: b}}", Now: "{image: a, serviceAccount: {}}"}, `ServiceAccount "web"`},
-		"the account of the namespace":             {Write{Now: "{image: a, serviceAccount: {create: false}}"}, ""},
-		"a job makes no account":                   {Write{Kind: "AppJob", Now: "{image: a, serviceAccount: {}}"}, ""},
+		"a created account with a name and another identity": {
+			Write{Before: "{image: a, serviceAccount: {create: true, name: b}}", Now: "{image: a, serviceAccount: {create: true, name: b, annotations: {eks.amazonaws.com/role-arn: a}}}"},
+			`spec.serviceAccount creates ServiceAccount "b"`,
+		},
+		"a named account that is created from now on": {
+			Write{Before: "{image: a, serviceAccount: {name: b, annotations: {a: b}}}", Now: "{image: a, serviceAccount: {create: true, name: b, annotations: {a: b}}}"}, `ServiceAccount "b"`,
+		},
+		"a created account with a name loses its identity": {
+			Write{Before: "{image: a, serviceAccount: {create: true, name: b, annotations: {a: b}}}", Now: "{image: a, serviceAccount: {create: true, name: b}}"}, `ServiceAccount "b"`,
+		},
+		"the right to be the resource's account is not one on another": {
+			Write{Before: "{image: a, serviceAccount: {create: true, name: b}}", Now: "{image: a, serviceAccount: {create: true, name: b, annotations: {a: b}}}", May: only("web")}, `ServiceAccount "b"`,
+		},
+		"another identity for who may be the account": {
+			Write{Before: "{image: a, serviceAccount: {create: true, name: b}}", Now: "{image: a, serviceAccount: {create: true, name: b, annotations: {a: b}}}", May: only("b")}, "",
+		},
+		"another identity for who makes accounts": {
+			Write{
+				Before: "{image: a, serviceAccount: {create: true, name: b}}", Now: "{image: a, serviceAccount: {create: true, name: b, annotations: {a: b}}}",
+				May: on("create", "serviceaccounts"),
+			}, "",
+		},
+		"a created account with a name that stays":    {Write{Before: "{image: a, serviceAccount: {create: true, name: b, annotations: {a: b}}}", Now: "{image: b, serviceAccount: {create: true, name: b, annotations: {a: b}}}"}, ""},
+		"the account gets the name that it has":       {Write{Before: "{image: a, serviceAccount: {}}", Now: "{image: a, serviceAccount: {create: true, name: web}}", May: only("web")}, ""},
+		"annotations for an account that is not made": {Write{Before: "{image: a, serviceAccount: {name: b}}", Now: "{image: a, serviceAccount: {name: b, annotations: {a: b}}}"}, ""},
+		"the account of the namespace":                {Write{Now: "{image: a, serviceAccount: {create: false}}"}, ""},
+		"a job makes no account":                      {Write{Kind: "AppJob", Now: "{image: a, serviceAccount: {}}"}, ""},
 		"keys of users are no fields": {
 			Write{Now: "{image: a, config: {environment: {secretName: a, serviceAccount: b, name: c}, files: {claimName: d}}, podAnnotations: {secretName: a}, resources: {limits: {secretName: 1}}, " +
 				"podTemplate: {metadata: {annotations: {serviceAccount: a}, labels: {claimName: b}}}, nodeSelector: {serviceAccountName: a}}"}, "",

@@ -72,6 +72,15 @@ var _ = register(vectors{
 		guard:   "config/admission", words: []string{`creates ServiceAccount "app"`},
 		harm: is("app", func(a *corev1.ServiceAccount) bool { return a.Annotations["example.com/owner"] == "mine" }),
 	},
+	"another identity for an account of another name": {
+		prepare: func(s *scene) {
+			s.applied(`serviceAccount: {create: true, name: trusted, annotations: {example.com/owner: web}}`)
+			assert.NoError(s, changes(`spec: {image: "nginx:1.27"}`)(s), "what leaves the account as it is is refused")
+		},
+		does:  changes(`spec: {serviceAccount: {annotations: {example.com/owner: mine}}}`),
+		guard: "config/admission", words: []string{`creates ServiceAccount "trusted"`, "create serviceaccounts"},
+		harm: is("trusted", func(a *corev1.ServiceAccount) bool { return a.Annotations["example.com/owner"] == "mine" }),
+	},
 	"a Secret that pulls becomes a variable": {
 		prepare: func(s *scene) { withObjects(s); s.applied(`imagePullSecrets: [{name: db}]`) },
 		does:    changes(`spec: {envFrom: [{secretRef: {name: db}}]}`),
