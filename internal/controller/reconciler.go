@@ -160,6 +160,10 @@ func (r *Reconciler) reconcile(whole context.Context,
 	if done.err == nil {
 		done.err = r.namesake(ctx, s, done.there)
 	}
+	if done.err == nil && !s.paused {
+		done.err = r.Actor.HoldGrowth(ctx, s.resource, done.there.Objects,
+			func(prefix string) []client.Object { return r.Observer.Claims(s.resource.GetNamespace(), prefix) })
+	}
 	if done.err == nil && !s.paused && !done.keeps() {
 		done.staged, done.err = r.stageBefore(s, wanted, done.there)
 	}

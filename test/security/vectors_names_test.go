@@ -65,6 +65,21 @@ var _ = register(vectors{
 	"the data of a database that was uninstalled, by the name of its claims": takesOver(claim("pgdata-app-0", nil, nil),
 		`statefulSet: {}, claims: [{name: pgdata, perReplica: true, size: 1Mi, retain: false, mounts: [{path: /data}]}]`,
 		`PersistentVolumeClaim "pgdata-app-0" exists and is not its own`, is("app", anything[*appsv1.StatefulSet])),
+	"the claims of others, after size 0": {
+		prepare: func(s *scene) {
+			s.begins(`{statefulSet: {}, size: 0, claims: [{name: data-db, perReplica: true, size: 1Mi, retain: false, mounts: [{path: /loot}]}]}`)
+			s.make(s.namespace, claim("data-db-app-0", map[string]string{v1.LabelManaged: "true", v1.LabelOwner: "another"}, map[string]string{v1.AnnotationRetainedFor: "db-app"}))
+		},
+		does:  changes(`spec: {size: 1}`),
+		guard: "what was created for another AppService is never mounted", reason: v1.ReasonResourceExists,
+		words: []string{`PersistentVolumeClaim "data-db-app-0" exists and is not its own`},
+		harm:  is("app", func(set *appsv1.StatefulSet) bool { return *set.Spec.Replicas == 1 }),
+		off: func(s *scene) {
+			patch := fmt.Appendf(nil, `{"metadata":{"labels":{%q:%q}}}`, v1.LabelOwner, s.live().UID)
+			at := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "data-db-app-0"}}
+			require.NoError(s, cluster.Client.Patch(s.Context(), at, client.RawPatch("application/merge-patch+json", patch)))
+		},
+	},
 	"a claim that another AppService would take for that of its replica": ruledOut(`claims: [{name: web-5, size: 1Mi}]`, "must not end with a number unless perReplica",
 		pods(mounts("app-web-5"))),
 	"a storage class by an annotation of a claim": ruledOut(`claims: [{name: cache, size: 1Mi, annotations: {volume.beta.kubernetes.io/storage-class: ""}}]`, "which select the storage",

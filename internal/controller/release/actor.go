@@ -179,6 +179,9 @@ func (a *Actor) KeepAlive(ctx context.Context, owner *unstructured.Unstructured,
 	defer session.End()
 	writes := a.applier(session, owner, nil)
 	writes.firstVersion = GeneratedVersion(nil, newest)
+	if err := a.growsOntoOthers(ctx, owner, plan); err != nil {
+		return err
+	}
 	_, err := writes.execute(ctx, plan)
 	return err
 }

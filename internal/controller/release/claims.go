@@ -2,8 +2,6 @@ package release
 
 import (
 	"slices"
-	"strconv"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -30,8 +28,7 @@ func withClaims(rendered []*unstructured.Unstructured, there map[kube.Key]client
 			prefix := template.GetName() + "-" + set.GetName() + "-"
 			var claims []*unstructured.Unstructured
 			for key, live := range there {
-				ordinal, of := strings.CutPrefix(key.Name, prefix)
-				if _, err := strconv.ParseUint(ordinal, 10, 31); !of || err != nil || key.Kind != kube.RetainedKind ||
+				if of, _, ok := kube.CutOrdinal(key.Name); !ok || of != prefix || key.Kind != kube.RetainedKind ||
 					live.GetDeletionTimestamp() != nil {
 					continue
 				}

@@ -7,7 +7,6 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -38,6 +37,9 @@ type derived struct{ claims, prefixes, secrets []string }
 // made for the owner. If the owner requests adoption, claims that this operator made for an earlier owner of its name
 // become its own.
 func (a *Actor) usesOfOthers(ctx context.Context, session *livestate.Session, task Task) error {
+	if err := a.growsOntoOthers(ctx, task.Owner, task.Plan); err != nil {
+		return err
+	}
 	unproven := a.unproven(task)
 	if unproven.none() {
 		return nil
@@ -115,14 +117,11 @@ func (a *Actor) claimsOfOthers(ctx context.Context, session *livestate.Session, 
 	if len(names.claims)+len(names.prefixes) == 0 {
 		return nil
 	}
-	list := &metav1.PartialObjectMetadataList{}
-	list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind(kube.RetainedKind + "List"))
-	if err := a.live.List(ctx, list, client.InNamespace(owner.GetNamespace())); err != nil {
-		return fmt.Errorf("cannot look for claims: %w", err)
+	claims, err := a.claims(ctx, owner.GetNamespace())
+	if err != nil {
+		return err
 	}
-	for i := range list.Items {
-		claim := &list.Items[i]
-		claim.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind(kube.RetainedKind))
+	for _, claim := range claims {
 		if !names.claimed(claim.GetName()) || controls(owner, claim) {
 			continue
 		}
@@ -136,6 +135,20 @@ func (a *Actor) claimsOfOthers(ctx context.Context, session *livestate.Session, 
 		}
 	}
 	return nil
+}
+
+// claims returns the metadata of all claims of a namespace.
+func (a *Actor) claims(ctx context.Context, namespace string) (claims []client.Object, err error) {
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind(kube.RetainedKind + "List"))
+	if err := a.live.List(ctx, list, client.InNamespace(namespace)); err != nil {
+		return nil, fmt.Errorf("cannot look for claims: %w", err)
+	}
+	for i := range list.Items {
+		list.Items[i].SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind(kube.RetainedKind))
+		claims = append(claims, &list.Items[i])
+	}
+	return claims, nil
 }
 
 // ownedBy returns the patch that makes a claim the owner's, if nobody has changed it meanwhile.
@@ -179,11 +192,8 @@ func derivedBy[T client.Object](objects []T) (names derived) {
 			names.secrets = append(names.secrets, tlsSecrets(content, "spec", "tls")...)
 		case kind == gateway.ListenerSetKind && !kube.IsOutline(object) && issued(object):
 			names.secrets = append(names.secrets, gateway.ListenerSetOf(object).Secrets()...)
-		case kube.TraitsOf(kind).Claims != nil && !kube.IsOutline(object):
-			content, _ := kube.Content(object)
-			for _, template := range claimTemplates(&unstructured.Unstructured{Object: content}) {
-				names.prefixes = append(names.prefixes, template.GetName()+"-"+object.GetName()+"-")
-			}
+		default:
+			names.prefixes = append(names.prefixes, kube.ClaimPrefixes(object)...)
 		}
 	}
 	return names
@@ -212,11 +222,8 @@ func (d derived) none() bool { return len(d.claims)+len(d.prefixes)+len(d.secret
 
 // claimed reports whether a claim has one of the names.
 func (d derived) claimed(name string) bool {
-	return slices.Contains(d.claims, name) || slices.ContainsFunc(d.prefixes, func(prefix string) bool {
-		ordinal, of := strings.CutPrefix(name, prefix)
-		_, err := strconv.ParseUint(ordinal, 10, 31)
-		return of && err == nil
-	})
+	prefix, _, of := kube.CutOrdinal(name)
+	return slices.Contains(d.claims, name) || of && slices.Contains(d.prefixes, prefix)
 }
 
 // without returns the names that are not among others.

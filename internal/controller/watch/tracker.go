@@ -172,6 +172,7 @@ type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 // Create implements handler.EventHandler.
 func (t *Tracker) Create(_ context.Context, e event.CreateEvent, q queue) {
 	t.seen(t.ownerOf(e.Object), e.Object, false, q)
+	t.claimed(e.Object, q)
 }
 
 // Update implements handler.EventHandler.
@@ -184,11 +185,15 @@ func (t *Tracker) Update(_ context.Context, e event.UpdateEvent, q queue) {
 		t.seen(before, e.ObjectNew, false, q)
 	}
 	t.seen(after, e.ObjectNew, false, q)
+	if before != after {
+		t.claimed(e.ObjectNew, q)
+	}
 }
 
 // Delete implements handler.EventHandler.
 func (t *Tracker) Delete(_ context.Context, e event.DeleteEvent, q queue) {
 	t.seen(t.ownerOf(e.Object), e.Object, true, q)
+	t.claimed(e.Object, q)
 }
 
 // Generic implements handler.EventHandler.
@@ -218,6 +223,18 @@ func (t *Tracker) ownerOf(object client.Object) owner {
 		return owner{}
 	}
 	return owner{types.NamespacedName{Namespace: object.GetNamespace(), Name: controller.Name}, controller.UID}
+}
+
+// claimed reconciles the other resources whose workloads use a claim by its name, if they have so many replicas.
+func (t *Tracker) claimed(object client.Object, q queue) {
+	if !t.Enqueue || object.GetObjectKind().GroupVersionKind().Kind != kube.RetainedKind {
+		return
+	}
+	for _, workload := range t.Observer.Claiming(object) {
+		if of := t.ownerOf(workload); of.Name != "" && of.NamespacedName != t.ownerOf(object).NamespacedName {
+			Later(q, of.NamespacedName)
+		}
+	}
 }
 
 func (t *Tracker) seen(by owner, object client.Object, deleted bool, q queue) {

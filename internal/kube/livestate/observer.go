@@ -11,6 +11,7 @@ import (
 	"slices"
 	"sync"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -124,12 +125,47 @@ func (o *Observer) Include(kind schema.GroupVersionKind, clusterScoped bool, see
 	}
 }
 
-// owners returns the values of the index for an object: its namespace, and what it belongs to.
-func owners(object client.Object) []string {
+// owners returns the values of the index for an object: its namespace, and what it belongs to. Claims of replicas and
+// the workloads that create them have a common one, too.
+func owners(object client.Object) (values []string) {
 	if owner := ownerOf(object); owner != "" {
-		return []string{indexed(object.GetNamespace(), owner)}
+		values = append(values, indexed(object.GetNamespace(), owner))
 	}
-	return nil
+	prefixes := kube.ClaimPrefixes(object)
+	if object.GetObjectKind().GroupVersionKind() == claimKind {
+		if prefix, _, of := kube.CutOrdinal(object.GetName()); of {
+			prefixes = append(prefixes, prefix)
+		}
+	}
+	for _, prefix := range prefixes {
+		values = append(values, indexed(object.GetNamespace(), replicated(prefix)))
+	}
+	return values
+}
+
+var claimKind = corev1.SchemeGroupVersion.WithKind(kube.RetainedKind)
+
+// replicated stands for the claims of replicas with a prefix. No UID contains a slash.
+func replicated(prefix string) string { return "claims/" + prefix }
+
+// Claims returns the claims of replicas with a prefix that the caches hold: those of any resource.
+func (o *Observer) Claims(namespace, prefix string) []client.Object {
+	claims, _ := o.index.ByIndex(claimKind, controllerIndex, indexed(namespace, replicated(prefix))) // none if not watched
+	return claims
+}
+
+// Claiming returns the workloads that use a claim of a replica, by its name, if they have so many replicas.
+func (o *Observer) Claiming(claim client.Object) (workloads []client.Object) {
+	prefix, _, of := kube.CutOrdinal(claim.GetName())
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	for _, kind := range o.indexed {
+		if of && kube.TraitsOf(kind.GroupKind()).Claims != nil {
+			some, _ := o.index.ByIndex(kind, controllerIndex, indexed(claim.GetNamespace(), replicated(prefix)))
+			workloads = append(workloads, some...)
+		}
+	}
+	return workloads
 }
 
 // indexed returns the index value for what belongs to an owner. An object may name an owner of another namespace.
