@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -19,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/test/harness"
 )
 
 // A tenant refers to objects that he may not use himself. The policies of config/admission refuse this before it is stored, so
@@ -110,9 +112,7 @@ var _ = register(vectors{
 	"an AppService that the tenant may only change is deleted by a ttl": {
 		prepare: func(s *scene) {
 			s.applied(`image: nginx`)
-			s.tenant = newUserWith(s.T, s.namespace, "changes-"+s.namespace, []rbacv1.PolicyRule{
-				{APIGroups: []string{v1.GroupVersion.Group}, Resources: []string{"appservices"}, Verbs: []string{"get", "list", "patch", "update"}},
-			})
+			s.onlyChanges()
 			for _, unguarded := range []string{`spec: {image: "nginx:1.27"}`, `spec: {ttl: null}`} {
 				assert.NoError(s, changes(unguarded)(s), "what sets no ttl is refused")
 			}
@@ -128,6 +128,13 @@ var _ = register(vectors{
 			return cmp.Or(err, errors.New("it lives on"))
 		},
 	},
+	"data that is not retained goes with its field":    loses(`{persistence: {size: 1Mi, mountPath: /a, retain: false}}`, `spec: {persistence: null}`, "spec.persistence, which is not retained", goneClaim("app")),
+	"a claim that is not retained goes with its entry": loses(`{claims: [{name: a, size: 1Mi, retain: false}]}`, `spec: {claims: null}`, "claim a of spec.claims, which is not retained", goneClaim("app-a")),
+	"data is no longer retained":                       loses(`{persistence: {size: 1Mi, mountPath: /a}}`, `spec: {persistence: {retain: false}}`, "spec.persistence is no longer retained", ownedClaim("app")),
+	"generated values go with their field":             loses(`{config: {generated: {A: {}}}}`, `spec: {config: null}`, "the values of spec.config.generated", func(s *scene) error { return isGone(s, &corev1.Secret{}, "app-generated") }),
+	"claims of replicas are deleted when they are scaled": loses(`{statefulSet: {}, claims: [{name: a, perReplica: true, size: 1Mi}]}`, `spec: {statefulSet: {whenScaled: Delete}}`, "whenScaled: Delete", is("app", func(set *appsv1.StatefulSet) bool {
+		return set.Spec.PersistentVolumeClaimRetentionPolicy.WhenScaled == appsv1.DeletePersistentVolumeClaimRetentionPolicyType
+	})),
 	"a ServiceMonitor without the right": makes(`{ports: [{port: 80}], monitoring: {enabled: true}}`, "spec.monitoring.enabled requires kind ServiceMonitor, and you may not create servicemonitors.monitoring.coreos.com"),
 	"an HTTPRoute without the right":     makes(`{ports: [{port: 80}], route: {parentRefs: [{name: a}]}}`, "spec.route requires kind HTTPRoute, and you may not create httproutes.gateway.networking.k8s.io"),
 	"a ListenerSet without the right":    with(makes(`{ports: [{port: 80}], route: {parentRefs: [{name: a}], hostnames: [a.example.com], tls: {issuer: a}}}`, "spec.route.tls requires kind ListenerSet, and you may not create listenersets.gateway.networking.k8s.io"), makesRoutes),
@@ -161,6 +168,53 @@ func identifies(key, value string) vector {
 		guard: "config/admission", words: []string{`creates ServiceAccount "app"`, "create serviceaccounts"},
 		harm: is("app", func(a *corev1.ServiceAccount) bool { return a.Annotations[key] == value }),
 	}
+}
+
+// onlyChanges makes the tenant a user who may change AppServices, and neither create nor delete any.
+func (s *scene) onlyChanges() {
+	s.tenant = newUserWith(s.T, s.namespace, "changes-"+s.namespace, []rbacv1.PolicyRule{
+		{APIGroups: []string{v1.GroupVersion.Group}, Resources: []string{"appservices"}, Verbs: []string{"get", "list", "patch", "update"}},
+	})
+}
+
+// loses is a vector of a user who may only change AppServices, and has the operator delete the claims or values of one.
+func loses(spec, patch, words string, harm func(*scene) error) vector {
+	return vector{
+		prepare: func(s *scene) {
+			s.applied(spec)
+			harness.Eventually(s.T, "the AppService is released", func() error { return released(s) })
+			s.onlyChanges()
+			assert.NoError(s, changes(`spec: {image: "nginx:1.27"}`)(s), "what deletes nothing is refused")
+		},
+		does: changes(patch), harm: harm,
+		guard: "the admission policy for lifetimes", words: []string{words, "the right to delete this AppService"},
+	}
+}
+
+// released returns an error until the AppService has a release.
+func released(s *scene) error {
+	if s.live().Status.Release == nil {
+		return errors.New("nothing is released yet")
+	}
+	return nil
+}
+
+// isGone returns nil once an object does not exist, or is being deleted.
+func isGone(s *scene, object client.Object, name string) error {
+	err := cluster.Client.Get(s.Context(), client.ObjectKey{Namespace: s.namespace, Name: name}, object)
+	if apierrors.IsNotFound(err) || err == nil && object.GetDeletionTimestamp() != nil {
+		return nil
+	}
+	return cmp.Or(err, errors.New("it is there"))
+}
+
+func goneClaim(name string) func(*scene) error {
+	return func(s *scene) error { return isGone(s, &corev1.PersistentVolumeClaim{}, name) }
+}
+
+// ownedClaim returns nil once a claim is deleted with the AppService.
+func ownedClaim(name string) func(*scene) error {
+	return is(name, func(claim *corev1.PersistentVolumeClaim) bool { return metav1.GetControllerOf(claim) != nil })
 }
 
 // makesRoutes is the right to make HTTPRoutes.
