@@ -13,6 +13,7 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/cli/history"
 	"github.com/example/appservice-operator/internal/cli/ingressroute"
+	"github.com/example/appservice-operator/internal/text"
 )
 
 // convertIngress are the flags of convert-ingress.
@@ -143,13 +144,13 @@ func (c *convertIngress) convert(resource *unstructured.Unstructured, gateway v1
 			delete(fields, field)
 		}
 	}
-	text, err := asYAMLText(out.Object)
+	printed, err := asYAMLText(out.Object)
 	if err != nil {
 		return err
 	}
 	for _, note := range notes {
-		_, _ = fmt.Fprintf(c.ErrOut, "%s: %s\n", c.paint(c.ErrOut, yellow, note.Field), note.Text)
+		_, _ = fmt.Fprintf(c.ErrOut, "%s: %s\n", c.paint(c.ErrOut, yellow, text.Line(note.Field)), text.Line(note.Text))
 	}
-	_, err = c.Out.Write(text)
+	_, err = c.Out.Write(printed)
 	return err
 }

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/example/appservice-operator/internal/cli/history"
+	"github.com/example/appservice-operator/internal/text"
 )
 
 func historyCommand(s *shell) *cobra.Command {
@@ -127,23 +128,23 @@ func (s *shell) printRevision(name string, list []history.Revision, number int, 
 	if err := s.printHistory(list[at : at+1]); err != nil {
 		return err
 	}
-	text := strings.Builder{}
+	out := strings.Builder{}
 	for _, change := range revision.Changes {
-		fmt.Fprintf(&text, "  %s\n", change)
+		fmt.Fprintf(&out, "  %s\n", text.Line(change))
 	}
 	if revision.Failed != "" {
-		fmt.Fprintf(&text, "  the release before failed: %s\n", revision.Failed)
+		fmt.Fprintf(&out, "  the release before failed: %s\n", text.Line(revision.Failed))
 	}
 	for _, run := range revision.Runs {
-		fmt.Fprintf(&text, "  Job %s: %s\n", run.Job, cmp.Or(string(run.Result), "Running"))
+		fmt.Fprintf(&out, "  Job %s: %s\n", text.Line(run.Job), text.Line(cmp.Or(string(run.Result), "Running")))
 	}
 	if revision.Spec != nil {
 		spec, err := asYAMLText(map[string]any{"spec": revision.Spec})
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(&text, "\n%s", spec)
+		fmt.Fprintf(&out, "\n%s", spec)
 	}
-	_, err := fmt.Fprint(s.Out, text.String())
+	_, err := fmt.Fprint(s.Out, out.String())
 	return err
 }

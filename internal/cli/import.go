@@ -18,6 +18,7 @@ import (
 	"github.com/example/appservice-operator/internal/cli/importer"
 	"github.com/example/appservice-operator/internal/cli/preview"
 	"github.com/example/appservice-operator/internal/render"
+	"github.com/example/appservice-operator/internal/text"
 )
 
 // Values of --notes.
@@ -247,7 +248,7 @@ func (i *importing) print(imported *importer.Import) error {
 // wrong reports whether something is missing in what was made, and says what.
 func (i *importing) wrong(imported *importer.Import) bool {
 	for _, failure := range imported.Failed {
-		_, _ = fmt.Fprintf(i.ErrOut, "%s: %v\n", i.paint(i.ErrOut, red, failure.Object+" is not imported"), failure.Err)
+		_, _ = fmt.Fprintf(i.ErrOut, "%s: %v\n", i.paint(i.ErrOut, red, text.Line(failure.Object)+" is not imported"), text.Line(failure.Err.Error()))
 	}
 	bugs := imported.Unexplained()
 	if len(imported.Failed) > 0 {
@@ -262,10 +263,10 @@ func (i *importing) wrong(imported *importer.Import) bool {
 func (i *importing) say(notes []importer.Note) {
 	for _, note := range notes {
 		if i.notes == notesComments {
-			_, _ = fmt.Fprintln(i.Out, "#", note)
+			_, _ = fmt.Fprintln(i.Out, comment(note.String()))
 			continue
 		}
-		rest := strings.TrimPrefix(note.String(), note.Place())
-		_, _ = fmt.Fprintln(i.ErrOut, i.paint(i.ErrOut, yellow, note.Place())+rest)
+		place := text.Line(note.Place())
+		_, _ = fmt.Fprintln(i.ErrOut, i.paint(i.ErrOut, yellow, place)+strings.TrimPrefix(text.Line(note.String()), place))
 	}
 }

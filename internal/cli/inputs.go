@@ -24,6 +24,7 @@ import (
 	"github.com/example/appservice-operator/internal/policy"
 	"github.com/example/appservice-operator/internal/render"
 	"github.com/example/appservice-operator/internal/render/defaults"
+	"github.com/example/appservice-operator/internal/text"
 )
 
 // Flags that several commands have, and a value.
@@ -209,7 +210,7 @@ func (s *shell) subjects(ctx context.Context, i *inputs, w *preview.Cluster, cha
 			}
 		}
 		if len(list) == 0 {
-			return nil, fmt.Errorf("%s: %s is not served; served are %s", documents[0].at(), documents[0].GroupVersionKind(),
+			return nil, fmt.Errorf("%s: %s is not served; served are %s", documents[0].at(), text.Line(documents[0].GroupVersionKind().String()),
 				kindsOf(charts))
 		}
 	}
@@ -270,6 +271,7 @@ func (u *subject) find(ctx context.Context, w *preview.Cluster) error {
 // explained wraps an error of a resource or a chart, and adds the lines of the template around its position, if it has
 // one.
 func explained(what string, err error) error {
+	what = text.Line(what)
 	var explains interface{ Explain() string }
 	if !errors.As(err, &explains) {
 		return fmt.Errorf("%s: %w", what, err)

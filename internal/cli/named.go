@@ -15,6 +15,7 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/text"
 )
 
 // named identifies a resource of the cluster, given on the command line as NAME, for an AppService, or as KIND/NAME.
@@ -24,7 +25,7 @@ type named struct {
 }
 
 // String returns the kind and the name, as in "appservice/web".
-func (n named) String() string { return strings.ToLower(n.Kind.Kind) + "/" + n.Name }
+func (n named) String() string { return text.Line(strings.ToLower(n.Kind.Kind) + "/" + n.Name) }
 
 // appServices is the kind of names without a kind.
 var appServices = v1.GroupVersion.WithKind(v1.Kind)

@@ -73,6 +73,9 @@ func asYAMLText(value any) ([]byte, error) {
 	return yaml.JSONToYAML(printed)
 }
 
+// comment returns a text as a comment of YAML, in one line: with a line break, what follows would be YAML.
+func comment(of string) string { return "# " + text.Line(of) }
+
 // paintState returns a text in the color of a state.
 func (s *shell) paintState(state tree.State, text string) string {
 	looks := map[tree.State]style{

@@ -124,7 +124,7 @@ func (r *rendering) write(out io.Writer, result *render.Result) (count int, err 
 		if err != nil {
 			return 0, err
 		}
-		if _, err := fmt.Fprintf(out, "---\n# Source: %s\n%s", shown.Sources[i], text); err != nil {
+		if _, err := fmt.Fprintf(out, "---\n%s\n%s", comment("Source: "+shown.Sources[i]), text); err != nil {
 			return 0, err
 		}
 	}

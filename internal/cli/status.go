@@ -22,6 +22,7 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/policy"
 	"github.com/example/appservice-operator/internal/status"
+	"github.com/example/appservice-operator/internal/text"
 )
 
 func statusCommand(s *shell) *cobra.Command {
@@ -184,7 +185,13 @@ func (s *shell) printRows(list []unstructured.Unstructured, wide, everywhere boo
 }
 
 // a tabwriter keeps errors for Flush
-func row(out io.Writer, cells []string) { _, _ = fmt.Fprintln(out, strings.Join(cells, "\t")) }
+// row prints a row of a table. A cell that has line breaks or controls could look like further rows.
+func row(out io.Writer, cells []string) {
+	for i, cell := range cells {
+		cells[i] = text.Line(cell)
+	}
+	_, _ = fmt.Fprintln(out, strings.Join(cells, "\t"))
+}
 
 // message returns the column MESSAGE: why a resource is not ready, or its first problem; empty if there is none.
 func message(one *unstructured.Unstructured, said *v1.AppServiceStatus) string {

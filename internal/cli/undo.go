@@ -12,6 +12,7 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/cli/history"
+	"github.com/example/appservice-operator/internal/text"
 )
 
 func undoCommand(s *shell) *cobra.Command {
@@ -73,7 +74,7 @@ func (s *shell) undo(ctx context.Context, writer client.Client, plan *history.Un
 	}
 	if len(plan.Named) > 0 {
 		_, _ = fmt.Fprintf(s.ErrOut, "warning: the spec of revision %d names what the present one does not: %s. Its pods get them "+
-			"by your rights: make sure that the application may have them\n", plan.To, strings.Join(plan.Named, ", "))
+			"by your rights: make sure that the application may have them\n", plan.To, text.Line(strings.Join(plan.Named, ", ")))
 	}
 	if plan.Owner != "" {
 		if task != "" {
@@ -84,8 +85,11 @@ func (s *shell) undo(ctx context.Context, writer client.Client, plan *history.Un
 	if task != "" {
 		task = "\n  " + task
 	}
-	changes := strings.Join(plan.Changes, "\n  ") + task
-	if _, err := fmt.Fprintf(s.Out, "%s goes back to revision %d:\n  %s\n", name, plan.To, changes); err != nil {
+	changes := ""
+	for _, change := range plan.Changes {
+		changes += "\n  " + text.Line(change)
+	}
+	if _, err := fmt.Fprintf(s.Out, "%s goes back to revision %d:%s\n", name, plan.To, changes+task); err != nil {
 		return err
 	}
 	if dry == dryNone && !yes {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/example/appservice-operator/internal/chart/crd"
 	"github.com/example/appservice-operator/internal/cli/preview"
+	"github.com/example/appservice-operator/internal/text"
 )
 
 func validateCommand(s *shell) *cobra.Command {
@@ -92,7 +93,7 @@ func (v *validation) run(cmd *cobra.Command) error {
 				continue
 			}
 			_, _ = fmt.Fprintf(v.ErrOut, "%s: %s is skipped: the operator does not serve its kind\n", d.at(),
-				strings.TrimSpace(d.GetKind()+" "+d.GetName()))
+				text.Line(d.GetKind()+" "+d.GetName()))
 			continue
 		}
 		checked++
@@ -160,7 +161,8 @@ func (v *validation) refused(d document, of preview.Problem) refusal {
 		if of.Column > 0 {
 			place += fmt.Sprintf(":%d", of.Column)
 		}
-		_, _ = fmt.Fprintf(v.Out, "%s: %s %s: %s\n%s\n", v.paint(v.Out, bold, place), out.Kind, out.Name, of.Message,
+		_, _ = fmt.Fprintf(v.Out, "%s: %s %s: %s\n%s\n", v.paint(v.Out, bold, place), text.Line(out.Kind),
+			text.Line(out.Name), text.Line(of.Message),
 			d.excerpt(of.Line, of.Column))
 	}
 	return out

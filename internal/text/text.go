@@ -11,6 +11,12 @@ func Line(text string) string {
 	return Visible(strings.Join(strings.Fields(sequences.ReplaceAllString(text, "")), " "))
 }
 
+// Unbroken returns a text in one line, with its blanks as they are.
+func Unbroken(text string) string {
+	ends := func(r rune) bool { return strings.ContainsRune("\n\r\v\f\u0085\u2028\u2029", r) }
+	return Visible(strings.Join(strings.FieldsFunc(sequences.ReplaceAllString(text, ""), ends), " "))
+}
+
 // Cut returns a text of at most that many characters: an ellipsis stands for the rest.
 func Cut(text string, most int) string {
 	if runes := []rune(text); len(runes) > most {

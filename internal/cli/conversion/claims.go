@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/text"
 )
 
 // Fate is what becomes of a claim.
@@ -114,7 +115,7 @@ func (s *State) ListOf(claim Claim) string {
 		return ""
 	}
 	return fmt.Sprintf("kubectl exec --namespace=%s %s --container=%s -- ls -lA %s", pod.Namespace, pod.Name, mainContainer,
-		path)
+		text.Shell(path))
 }
 
 // Copies returns the commands that copy data from the pods of the old workload to those of the new one: of each volume
@@ -130,7 +131,7 @@ func (s *State) Copies() (commands []string) {
 		done[path] = true
 		commands = append(commands, fmt.Sprintf("kubectl exec --namespace=%s %s --container=%[3]s -- tar -C %[4]s -cf - . | "+
 			"kubectl exec --namespace=%[1]s -i %[5]s --container=%[3]s -- tar -C %[4]s -xf -", from.Namespace, from.Name,
-			mainContainer, path, to))
+			mainContainer, text.Shell(path), to))
 	}
 	return commands
 }

@@ -202,6 +202,10 @@ func TestCommandsForData(t *testing.T) {
 	assert.Equal(t, "kubectl exec --namespace=shop web-abc --container=app -- ls -lA /data", s.ListOf(s.Data()[1]))
 	assert.Equal(t, []string{"kubectl exec --namespace=shop web-abc --container=app -- tar -C /data -cf - . | " +
 		"kubectl exec --namespace=shop -i web-0 --container=app -- tar -C /data -xf -"}, s.Copies())
+	s.Old, s.New = workload(t, strings.ReplaceAll(deployment, "/data", "\"/data;touch${IFS}/pwned;$(id)\"")), workload(t, strings.ReplaceAll(set, "/data", "\"/data;touch${IFS}/pwned;$(id)\""))
+	assert.Equal(t, "kubectl exec --namespace=shop web-abc --container=app -- ls -lA '/data;touch${IFS}/pwned;$(id)'", s.ListOf(s.Data()[1]))
+	assert.Equal(t, []string{"kubectl exec --namespace=shop web-abc --container=app -- tar -C '/data;touch${IFS}/pwned;$(id)' -cf - . | " +
+		"kubectl exec --namespace=shop -i web-0 --container=app -- tar -C '/data;touch${IFS}/pwned;$(id)' -xf -"}, s.Copies())
 	s.OldPods = nil
 	assert.Empty(t, s.ListOf(s.Data()[1]))
 	assert.Empty(t, s.Copies())

@@ -18,6 +18,7 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/cli/importer/proof"
+	"github.com/example/appservice-operator/internal/text"
 )
 
 // Importer converts workloads into AppServices, and Jobs into AppJobs.
@@ -134,7 +135,7 @@ func (i *Importer) Objects(ctx context.Context, objects []*unstructured.Unstruct
 func nothing(i *Import, only string, objects int) error {
 	var errs []error
 	for _, failure := range i.Failed {
-		errs = append(errs, fmt.Errorf("cannot import %s: %w", failure.Object, failure.Err))
+		errs = append(errs, fmt.Errorf("cannot import %s: %s", text.Line(failure.Object), text.Line(failure.Err.Error())))
 	}
 	if len(errs) > 0 {
 		return errors.Join(errs...)

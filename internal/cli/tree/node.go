@@ -7,6 +7,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/duration"
+
+	"github.com/example/appservice-operator/internal/text"
 )
 
 // Type is the type of the subject of a node.
@@ -98,26 +100,26 @@ func (n *Node) walk(lead, below string, visit func(lead string, n *Node)) {
 }
 
 func (n *Node) line(paint func(State, string) string, now time.Time) string {
-	text := paint(n.State, n.Name)
+	line := paint(n.State, text.Unbroken(n.Name))
 	if n.Stage != "" {
-		text += " [" + n.Stage + "]"
+		line += " [" + text.Unbroken(n.Stage) + "]"
 	}
-	for _, more := range []string{n.Ready, n.Message} {
+	for _, more := range []string{text.Unbroken(n.Ready), text.Unbroken(n.Message)} {
 		switch {
 		case more == "":
 		case n.Type == TypeHint, n.Type == TypeWords, n.Type == TypeCause, n.Type == TypeGap:
-			text += ": " + more
+			line += ": " + more
 		default:
-			text += "  " + more
+			line += "  " + more
 		}
 	}
 	if n.Since != nil && !n.Since.IsZero() {
-		text += "  " + duration.HumanDuration(now.Sub(n.Since.Time)) + " old"
+		line += "  " + duration.HumanDuration(now.Sub(n.Since.Time)) + " old"
 	}
 	if n.Until != nil {
-		text += " (" + untils[n.Type] + when(n.Until.Time, now) + ")"
+		line += " (" + untils[n.Type] + when(n.Until.Time, now) + ")"
 	}
-	return text
+	return line
 }
 
 // untils describe what happens at the Until time of a node.
