@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
 
 	"helm.sh/helm/v3/pkg/release"
 	"helm.sh/helm/v3/pkg/releaseutil"
@@ -14,6 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	appchart "github.com/example/appservice-operator/internal/chart"
+	"github.com/example/appservice-operator/internal/kube/jobs"
 	"github.com/example/appservice-operator/internal/text"
 )
 
@@ -21,6 +23,9 @@ import (
 type manifest struct {
 	source string
 	object *unstructured.Unstructured
+	// identity is a Job that runs once, read without the line end that Helm writes after it: earlier operators read it so,
+	// and a Job does not run again for a line end. It is nil for other objects.
+	identity *unstructured.Unstructured
 }
 
 // manifestsOf reads what the templates rendered, in Helm's order of installation. It is releaseutil.SortManifests for
@@ -36,7 +41,7 @@ func manifestsOf(files map[string]string) ([]manifest, error) {
 				continue // most templates are for features that are off
 			}
 			object := &unstructured.Unstructured{}
-			if err := decode(text, object); err != nil {
+			if err := decode(strings.TrimRightFunc(text, unicode.IsSpace)+"\n", object); err != nil { // as Helm writes it
 				return nil, &ChartError{At: source, Rule: appchart.RuleNoYAML,
 					Err: &documentError{text, fmt.Errorf("does not render an object: %w", err)}}
 			}
@@ -54,7 +59,12 @@ func manifestsOf(files map[string]string) ([]manifest, error) {
 				return nil, &ChartError{At: source, Rule: appchart.RuleNoYAML,
 					Err: &documentError{text, fmt.Errorf("renders a %s without metadata.name", object.GetKind())}}
 			}
-			list = append(list, manifest{source, object})
+			read := manifest{source: source, object: object}
+			if jobs.Asks(object) {
+				read.identity = &unstructured.Unstructured{}
+				_ = decode(text, read.identity) // it succeeded above
+			}
+			list = append(list, read)
 		}
 	}
 	slices.SortStableFunc(list, func(a, b manifest) int {

@@ -71,6 +71,8 @@ type Draft struct {
 
 	of     Input
 	layers []defaults.Layer
+	// identities are the Jobs that run once as they are identified, by the rendered ones.
+	identities map[*unstructured.Unstructured]*unstructured.Unstructured
 	run
 	result Result // without hooks and digest
 }
@@ -163,6 +165,7 @@ func (r *Renderer) draft(ctx context.Context, in Input, layers []defaults.Layer)
 	draft := &Draft{
 		Defaults: applied, of: in, layers: layers,
 		run: run{resource, vals, in.Capabilities}, result: Result{Outline: Outline{Unknown: unknown}, Values: vals},
+		identities: map[*unstructured.Unstructured]*unstructured.Unstructured{},
 	}
 	manifests, err := r.execute(draft.run)
 	if err != nil {
@@ -180,6 +183,9 @@ func (r *Renderer) draft(ctx context.Context, in Input, layers []defaults.Layer)
 			draft.result.leaveOut(manifest.object)
 			continue
 		}
+		if manifest.identity != nil {
+			draft.identities[manifest.object] = manifest.identity
+		}
 		draft.result.Objects = append(draft.result.Objects, manifest.object)
 		draft.result.Sources = append(draft.result.Sources, manifest.source)
 	}
@@ -188,6 +194,9 @@ func (r *Renderer) draft(ctx context.Context, in Input, layers []defaults.Layer)
 	}
 	if err := patch.Apply(draft.result.Objects); err != nil { // before references and Pod Security are checked
 		return nil, r.blame(err)
+	}
+	for _, identity := range draft.identities {
+		_ = patch.Apply([]*unstructured.Unstructured{identity}) // the error above says what is wrong
 	}
 	draft.References = reference.Of(draft.result.Objects)
 	return draft, r.identify(draft)
@@ -199,7 +208,7 @@ func (r *Renderer) identify(draft *Draft) error {
 		if !jobs.Annotated(object) {
 			continue
 		}
-		run, err := jobs.Of(object, draft.of.Resource, r.Chart.Values)
+		run, err := jobs.Of(cmp.Or(draft.identities[object], object), draft.of.Resource, r.Chart.Values)
 		if err != nil {
 			return r.blame(&hooks.ObjectError{Object: object, Err: err})
 		}
