@@ -203,4 +203,8 @@ const (
 	ReasonExpired = "Expired"
 	// ReasonResumed: spec.paused was removed.
 	ReasonResumed = "Resumed"
+	// ReasonChartRefused: the chart of a kind cannot be used. An event of its CRD.
+	ReasonChartRefused = "ChartRefused"
+	// ReasonChartWarning: something in the chart of a kind has no effect. An event of its CRD.
+	ReasonChartWarning = "ChartWarning"
 )

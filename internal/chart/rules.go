@@ -20,4 +20,6 @@ const (
 	RuleDuplicate  = "duplicate-object"
 	RuleBadValues  = "values-schema"
 	RuleUndeclared = "undeclared-value"
+
+	RuleSchemaReference = "schema-reference"
 )

@@ -3,12 +3,17 @@ package operator
 import (
 	"context"
 
+	authorizationv1 "k8s.io/api/authorization/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/tools/record"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/example/appservice-operator/internal/controller/watch"
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/status"
 )
 
 // apiVersions returns which version of its API the CRD of a kind is from, by the metadata that the operator watches;
@@ -17,18 +22,49 @@ func apiVersions(
 	mgr manager.Manager, may func(context.Context, schema.GroupVersionKind) (bool, error),
 ) func(context.Context, schema.GroupVersionKind) string {
 	return func(ctx context.Context, kind schema.GroupVersionKind) string {
-		if allowed, err := may(ctx, watch.CRDKind); err != nil || !allowed {
-			return ""
-		}
-		mapping, err := mgr.GetRESTMapper().RESTMapping(kind.GroupKind(), kind.Version)
-		if err != nil {
-			return ""
-		}
-		crd := kube.Metadata(watch.CRDKind)
-		key := client.ObjectKey{Name: mapping.Resource.Resource + "." + kind.Group}
-		if err := mgr.GetCache().Get(ctx, key, crd); err != nil {
+		crd := crdOf(ctx, mgr, may, kind)
+		if crd == nil {
 			return ""
 		}
 		return watch.BundleVersion(crd)
+	}
+}
+
+// crdOf returns the metadata of the CRD of a kind; nil if it is not known, or may not be watched.
+func crdOf(ctx context.Context, mgr manager.Manager, may func(context.Context, schema.GroupVersionKind) (bool, error),
+	kind schema.GroupVersionKind) *metav1.PartialObjectMetadata {
+	if allowed, err := may(ctx, watch.CRDKind); err != nil || !allowed {
+		return nil
+	}
+	mapping, err := mgr.GetRESTMapper().RESTMapping(kind.GroupKind(), kind.Version)
+	if err != nil {
+		return nil
+	}
+	crd := kube.Metadata(watch.CRDKind)
+	key := client.ObjectKey{Name: mapping.Resource.Resource + "." + kind.Group}
+	if err := mgr.GetCache().Get(ctx, key, crd); err != nil {
+		return nil
+	}
+	return crd
+}
+
+// crdEvents returns a function that emits a warning about the CRD of a kind, once this process leads, if it may write
+// events there.
+func crdEvents(mgr manager.Manager, may func(context.Context, schema.GroupVersionKind) (bool, error),
+	recorder record.EventRecorder) func(kind schema.GroupVersionKind, reason, note string) {
+	return func(kind schema.GroupVersionKind, reason, note string) {
+		emit := func(ctx context.Context) error {
+			crd := crdOf(ctx, mgr, may, kind)
+			allowed, err := allows(ctx, mgr, authorizationv1.ResourceAttributes{Namespace: metav1.NamespaceDefault,
+				Version: "v1", Resource: "events", Verb: "create"})
+			if crd != nil && err == nil && allowed {
+				crd.SetGroupVersionKind(watch.CRDKind)
+				recorder.Event(crd, corev1.EventTypeWarning, reason, status.OneLine(note))
+			}
+			return nil
+		}
+		if err := mgr.Add(manager.RunnableFunc(emit)); err != nil {
+			mgr.GetLogger().Error(err, "cannot emit an event of a CRD", "kind", kind.Kind)
+		}
 	}
 }

@@ -9,18 +9,21 @@ import (
 
 	"github.com/go-logr/logr"
 	helmchart "helm.sh/helm/v3/pkg/chart"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
+	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/chart"
 	"github.com/example/appservice-operator/internal/controller/watch"
 	"github.com/example/appservice-operator/internal/filewatch"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/metrics"
 	"github.com/example/appservice-operator/internal/render"
+	"github.com/example/appservice-operator/internal/text"
 )
 
 // embedded is how logs name the location of the charts that are part of the program.
@@ -32,6 +35,8 @@ type charts struct {
 	broken chart.Broken
 	files  fs.FS
 	folder string // of files; empty for the embedded ones, which never change
+	// event emits a warning about the CRD of a kind; nil for none.
+	event func(kind schema.GroupVersionKind, reason, note string)
 
 	kinds []*kindChart
 }
@@ -69,6 +74,7 @@ func (c *charts) serve(entry chart.Watch, informer client.Reader, kind *metrics.
 		k.refuse(first.Broken)
 	} else {
 		k.tell("chart loaded")
+		k.warn()
 	}
 	c.kinds = append(c.kinds, k)
 	return k
@@ -130,23 +136,40 @@ func (k *kindChart) load(ctx context.Context) {
 	k.current.Set(next)
 	k.metrics.Chart(loaded.Metadata)
 	k.tell("chart loaded again")
+	k.warn()
 	k.enqueue(ctx)
 }
 
 // refuse reports once what is wrong with the files. The chart in use stays.
 func (k *kindChart) refuse(err error) {
 	k.metrics.ChartRefused(true)
-	text := strings.TrimSuffix(chart.Explain(err), "\n")
-	if text == k.told {
+	explained := strings.TrimSuffix(chart.Explain(err), "\n")
+	if explained == k.told {
 		return
 	}
-	k.told = text
+	k.told = explained
 	use := "nothing is rendered until the chart is corrected; running objects stay as they are"
 	if now := k.current; now != nil && now.Get().Broken == nil {
 		use = now.Get().Identity().String() + " stays in use"
 	}
-	k.log.Info(fmt.Sprintf("the chart does not load: %s\n%s", use, text), "folder", k.charts.place(), "path",
+	k.log.Info(fmt.Sprintf("the chart does not load: %s\n%s", use, explained), "folder", k.charts.place(), "path",
 		k.entry.ChartPath)
+	k.event(v1.ReasonChartRefused, use+": "+err.Error())
+}
+
+// warn reports what has no effect in the chart in use.
+func (k *kindChart) warn() {
+	for _, warning := range chart.Warnings(k.current.Get().Chart) {
+		k.log.Info("warning: "+warning.Error(), "path", k.entry.ChartPath)
+		k.event(v1.ReasonChartWarning, warning.Error())
+	}
+}
+
+// event emits a warning about the CRD of the kind.
+func (k *kindChart) event(reason, note string) {
+	if k.charts.event != nil {
+		k.charts.event(k.entry.GroupVersionKind, reason, text.Line(note))
+	}
 }
 
 func (k *kindChart) tell(message string) {

@@ -110,6 +110,7 @@ func New(config *rest.Config, options Options) (manager.Manager, error) {
 		return labels
 	}}
 	mayWatch := rights(mgr)
+	charts.event = crdEvents(mgr, mayWatch, recorder)
 	shared := shared{
 		Policy:             rules.current,
 		Charts:             charts,

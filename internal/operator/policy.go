@@ -11,6 +11,7 @@ import (
 	"github.com/go-logr/logr"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
+	"github.com/example/appservice-operator/internal/chart"
 	"github.com/example/appservice-operator/internal/filewatch"
 	"github.com/example/appservice-operator/internal/metrics"
 	"github.com/example/appservice-operator/internal/policy"
@@ -131,9 +132,14 @@ func CheckFiles(options Options) (warnings []string, err error) {
 	for kind, broken := range charts.broken {
 		return nil, fmt.Errorf("the chart of %s cannot be used: %w", kind.Kind, broken)
 	}
+	for _, entry := range charts.list {
+		for _, warning := range chart.Warnings(entry.Chart) {
+			warnings = append(warnings, fmt.Sprintf("the chart of %s: %v", entry.Kind, warning))
+		}
+	}
 	read, err := readPolicy(options.Policy)
 	if err != nil {
-		return nil, err
+		return warnings, err
 	}
-	return read.Warnings(), nil
+	return append(warnings, read.Warnings()...), nil
 }

@@ -79,18 +79,24 @@ func rights(mgr manager.Manager) func(context.Context, schema.GroupVersionKind) 
 			return false, fmt.Errorf("cannot find the resource of %s: %w", kind.Kind, err)
 		}
 		for _, verb := range []string{"list", "watch"} {
-			review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
-				ResourceAttributes: &authorizationv1.ResourceAttributes{
-					Group: mapping.Resource.Group, Version: mapping.Resource.Version, Resource: mapping.Resource.Resource, Verb: verb,
-				},
-			}}
-			if err := mgr.GetClient().Create(ctx, review); err != nil {
+			allowed, err := allows(ctx, mgr, authorizationv1.ResourceAttributes{
+				Group: mapping.Resource.Group, Version: mapping.Resource.Version, Resource: mapping.Resource.Resource, Verb: verb,
+			})
+			if err != nil {
 				return false, fmt.Errorf("cannot ask for the right to %s %s: %w", verb, kind.Kind, err)
 			}
-			if !review.Status.Allowed {
+			if !allowed {
 				return false, nil
 			}
 		}
 		return true, nil
 	}
+}
+
+// allows reports whether the API server lets the operator do something.
+func allows(ctx context.Context, mgr manager.Manager, what authorizationv1.ResourceAttributes) (bool, error) {
+	review := &authorizationv1.SelfSubjectAccessReview{
+		Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &what}}
+	err := mgr.GetClient().Create(ctx, review)
+	return review.Status.Allowed, err
 }

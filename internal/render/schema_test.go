@@ -1,10 +1,15 @@
 package render
 
 import (
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"helm.sh/helm/v3/pkg/chart"
 )
 
@@ -82,4 +87,29 @@ func TestAnotherChartHasAnotherSchema(t *testing.T) {
 	if _, err := renderer.Render(t.Context(), resource(t, widget, `{size: 1}`), everyKind); err == nil {
 		t.Error("the schema of the first chart is still in force")
 	}
+}
+
+// A render reads neither the network nor the disk, in subcharts either; what else the schema says is checked.
+func TestASchemaIsNotFetched(t *testing.T) {
+	asked := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		asked++
+		_, _ = w.Write([]byte(`{"type": "string"}`))
+	}))
+	t.Cleanup(server.Close)
+	file := filepath.Join(t.TempDir(), "a.json")
+	require.NoError(t, os.WriteFile(file, []byte(`{"type": "string"}`), 0o600))
+	for name, reference := range map[string]string{"the network": server.URL, "the disk": "file://" + file} {
+		t.Run(name, func(t *testing.T) {
+			c := strict("number")
+			for _, each := range []*chart.Chart{c, c.Dependencies()[0]} {
+				each.Schema = []byte(`{"properties": {"size": {"type": "number"}, "a": {"$ref": "` + reference + `"}}}`)
+			}
+			renderer := familyRenderer(c)
+			rendered(t, renderer, resource(t, widget, `{a: 1, child: {a: 1}}`))
+			_, err := renderer.Render(t.Context(), resource(t, widget, `{a: 1, child: {size: b}}`), everyKind)
+			require.ErrorContains(t, err, "spec.child.size: got string, want number")
+		})
+	}
+	require.Zero(t, asked, "requests of the network")
 }

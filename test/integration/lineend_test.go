@@ -72,8 +72,8 @@ spec:
           echo one
 `
 
-// An operator that reads the line end after a document changes what can change: no Job runs again, and nothing is
-// refused.
+// An operator that reads the line end after a document writes it wherever that is possible: no Job runs again, and
+// nothing is refused.
 func TestALineEndIsReleasedWhereItCanBe(t *testing.T) {
 	t.Parallel()
 	namespace := cluster.Namespace(t)

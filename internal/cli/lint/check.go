@@ -121,6 +121,9 @@ func Check(ctx context.Context, subject Subject) ([]Finding, error) {
 			return nil, err
 		}
 	}
+	for _, warning := range chart.Warnings(loaded) {
+		found.addFault(warning)
+	}
 	return exceptions.from(found, !subject.Example), nil
 }
 

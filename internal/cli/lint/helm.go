@@ -57,9 +57,13 @@ func folderName(loaded *helmchart.Chart, subject Subject) string {
 	return loaded.Name()
 }
 
-// write writes the files of a chart and its subcharts to a folder.
+// write writes the files of a chart and its subcharts to a folder, without the schema of its values: rendering has
+// checked that, and Helm would fetch what it refers to.
 func write(c *helmchart.Chart, dir string) error {
 	for _, file := range c.Raw {
+		if file.Name == "values.schema.json" {
+			continue
+		}
 		name := filepath.Join(dir, filepath.FromSlash(file.Name))
 		if err := os.MkdirAll(filepath.Dir(name), 0o750); err != nil {
 			return err

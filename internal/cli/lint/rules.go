@@ -86,6 +86,7 @@ var Rules = []Rule{
 	{ruleSelector, Error, "The selector of a workload changes with the spec"},
 	{ruleFixedName, Error, "The name of an object is the same for all resources"},
 	{ruleHelm, Error, "helm lint --strict reports a problem"},
+	{chart.RuleSchemaReference, Warning, "values.schema.json refers to something that is not read"},
 	{ruleStaleException, Warning, "An exception of .lint.yaml is not needed"},
 }
 

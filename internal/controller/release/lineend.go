@@ -87,7 +87,7 @@ func asMap(value any) map[string]any {
 	return content
 }
 
-// mutable returns a change of a sealed object of which only the metadata are known, with its old line ends.
+// mutable returns a change with the old line ends if it is of a sealed object, and only its metadata are known.
 func (a *applier) mutable(ctx context.Context, change Change) (Change, error) {
 	if change.Live == nil || !kube.IsOutline(change.Live) || !isSealed(change.Desired) {
 		return change, nil

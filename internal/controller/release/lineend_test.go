@@ -10,7 +10,7 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// What can never change keeps its texts without the line end, and is neither refused nor repaired for it.
+// Objects that can never change keep their texts without the line end, and are neither refused nor repaired for it.
 func TestWhatIsSealedKeepsItsLineEnds(t *testing.T) {
 	sealed := func(kind, stamp, field, text string) *unstructured.Unstructured {
 		o := owned(t, kind, "web", stamp)

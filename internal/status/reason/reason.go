@@ -120,4 +120,6 @@ var reasons = map[string]Reason{
 	v1.ReasonRecovered:      {},
 	v1.ReasonExpired:        {},
 	v1.ReasonResumed:        {},
+	v1.ReasonChartRefused:   {},
+	v1.ReasonChartWarning:   {},
 }

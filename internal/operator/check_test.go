@@ -1,0 +1,19 @@
+package operator
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// What has no effect in a chart is a warning, subcharts included.
+func TestTheCheckNamesWhatHasNoEffect(t *testing.T) {
+	options := byDefault()
+	options.ChartDir = chartFiles(t, map[string]string{
+		"helm-charts/appjob/charts/child/Chart.yaml":         "apiVersion: v2\nname: child\nversion: 1.0.0\n",
+		"helm-charts/appjob/charts/child/values.schema.json": `{"$ref": "https://example.com/a.json"}`,
+	})
+	warnings, err := CheckFiles(options)
+	require.NoError(t, err)
+	require.Equal(t, []string{`the chart of AppJob: charts/child/values.schema.json:1 refers to "https://example.com/a.json", which is not read: what it stands for is not checked; copy that schema below $defs of this file, and refer to it there`}, warnings)
+}
