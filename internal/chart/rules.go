@@ -22,4 +22,5 @@ const (
 	RuleUndeclared = "undeclared-value"
 
 	RuleSchemaReference = "schema-reference"
+	RuleCRDs            = "crds-folder"
 )

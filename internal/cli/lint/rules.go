@@ -87,6 +87,7 @@ var Rules = []Rule{
 	{ruleFixedName, Error, "The name of an object is the same for all resources"},
 	{ruleHelm, Error, "helm lint --strict reports a problem"},
 	{chart.RuleSchemaReference, Warning, "values.schema.json refers to something that is not read"},
+	{chart.RuleCRDs, Warning, "The chart has a folder crds, which is not installed"},
 	{ruleStaleException, Warning, "An exception of .lint.yaml is not needed"},
 }
 
