@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"go.uber.org/zap/zapcore"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client/config"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
@@ -19,7 +20,13 @@ import (
 
 func main() {
 	if err := run(); err != nil {
-		fmt.Fprintf(os.Stderr, "manager: %s\n", text.Line(err.Error()))
+		all := []error{err}
+		if joined, several := err.(interface{ Unwrap() []error }); several { //nolint:errorlint // only if it is itself
+			all = joined.Unwrap()
+		}
+		for _, each := range all {
+			fmt.Fprintf(os.Stderr, "manager: %s\n", text.Line(each.Error()))
+		}
 		os.Exit(1)
 	}
 }
@@ -41,7 +48,14 @@ func run() error {
 		return fmt.Errorf("%q is not a flag: see --help", flag.Arg(0))
 	}
 	if options.Check {
-		warnings, err := operator.CheckFiles(options)
+		var cluster *rest.Config
+		if flag.Lookup("kubeconfig").Value.String() != "" {
+			var err error
+			if cluster, err = config.GetConfig(); err != nil {
+				return fmt.Errorf("cannot find the cluster of --kubeconfig: %w", err)
+			}
+		}
+		warnings, err := operator.CheckFiles(options, cluster)
 		for _, warning := range warnings {
 			fmt.Fprintln(os.Stderr, "warning: "+warning)
 		}

@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -64,4 +65,52 @@ func named(text string) []schema.GroupVersionKind {
 		}
 	}
 	return list
+}
+
+// Unwatchable returns why no operator of this kind can watch the objects of a kind, ever; empty if it can.
+func Unwatchable(kind schema.GroupVersionKind) string {
+	switch kind.Group {
+	case "apiextensions.k8s.io":
+		if kind.Kind == "CustomResourceDefinition" {
+			return "this operator writes no definitions of kinds: they are for the whole cluster"
+		}
+	case "authentication.k8s.io", "authorization.k8s.io":
+		return "the API server answers such objects, and does not keep them"
+	}
+	if slices.Contains([]string{"/Binding", "policy/Eviction", "autoscaling/Scale"}, kind.Group+"/"+kind.Kind) {
+		return "it belongs to another object, and cannot be listed"
+	}
+	return ""
+}
+
+// checkKinds returns the mistakes in the kinds that templates name literally, rendered or not.
+func checkKinds(c *chart.Chart) (faults []error) {
+	for _, file := range TemplateFiles(c) {
+		if strings.HasSuffix(file.Name, "NOTES.txt") {
+			continue
+		}
+		text := comments.ReplaceAllStringFunc(file.Text,
+			func(comment string) string { return strings.Repeat("\n", strings.Count(comment, "\n")) })
+		for _, kind := range named(text) {
+			why := Unwatchable(kind)
+			if why == "" {
+				continue
+			}
+			faults = append(faults, &Fault{Rule: RuleUnwatchable, File: inside(file), Text: file.Text,
+				Line: lineOfKind(text, kind.Kind), Column: 1,
+				Message: fmt.Sprintf("renders a %s, which cannot be watched: %s", kind.Kind, why),
+				Remedy:  "remove it from the chart, or create it before the operator is installed"})
+		}
+	}
+	return faults
+}
+
+// lineOfKind returns the line of a text that names a kind.
+func lineOfKind(text, kind string) int {
+	for _, at := range kindLine.FindAllStringSubmatchIndex(text, -1) {
+		if text[at[2]:at[3]] == kind {
+			return 1 + strings.Count(text[:at[2]], "\n")
+		}
+	}
+	return 0
 }

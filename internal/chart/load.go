@@ -63,7 +63,7 @@ func checked(files []*loader.BufferedFile) (*chart.Chart, error) {
 	if _, err := Parse(c); err != nil {
 		return nil, err
 	}
-	if err := errors.Join(checkTemplates(c)...); err != nil {
+	if err := errors.Join(append(checkTemplates(c), checkKinds(c)...)...); err != nil {
 		return nil, err
 	}
 	return c, checkExpressions(c)

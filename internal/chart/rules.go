@@ -23,4 +23,5 @@ const (
 
 	RuleSchemaReference = "schema-reference"
 	RuleCRDs            = "crds-folder"
+	RuleUnwatchable     = "unwatchable-kind"
 )

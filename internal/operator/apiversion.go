@@ -13,7 +13,7 @@ import (
 
 	"github.com/example/appservice-operator/internal/controller/watch"
 	"github.com/example/appservice-operator/internal/kube"
-	"github.com/example/appservice-operator/internal/status"
+	"github.com/example/appservice-operator/internal/text"
 )
 
 // apiVersions returns which version of its API the CRD of a kind is from, by the metadata that the operator watches;
@@ -48,6 +48,9 @@ func crdOf(ctx context.Context, mgr manager.Manager, may func(context.Context, s
 	return crd
 }
 
+// longestNote is how many characters of a note are shown: the API server takes 1024 bytes.
+const longestNote = 700
+
 // crdEvents returns a function that emits a warning about the CRD of a kind, once this process leads, if it may write
 // events there.
 func crdEvents(mgr manager.Manager, may func(context.Context, schema.GroupVersionKind) (bool, error),
@@ -59,7 +62,7 @@ func crdEvents(mgr manager.Manager, may func(context.Context, schema.GroupVersio
 				Version: "v1", Resource: "events", Verb: "create"})
 			if crd != nil && err == nil && allowed {
 				crd.SetGroupVersionKind(watch.CRDKind)
-				recorder.Event(crd, corev1.EventTypeWarning, reason, status.OneLine(note))
+				recorder.Event(crd, corev1.EventTypeWarning, reason, text.Cut(note, longestNote))
 			}
 			return nil
 		}

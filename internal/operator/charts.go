@@ -154,7 +154,7 @@ func (k *kindChart) refuse(err error) {
 	}
 	k.log.Info(fmt.Sprintf("the chart does not load: %s\n%s", use, explained), "folder", k.charts.place(), "path",
 		k.entry.ChartPath)
-	k.event(v1.ReasonChartRefused, use+": "+err.Error())
+	k.event(v1.ReasonChartRefused, err.Error()+"; "+use)
 }
 
 // warn reports what has no effect in the chart in use.

@@ -46,24 +46,30 @@ func withServed(config *rest.Config, options cache.Options) (cache.Cache, error)
 		_, own := object.(*unstructured.Unstructured)
 		kind := object.GetObjectKind().GroupVersionKind()
 		_, err := options.Mapper.RESTMapping(kind.GroupKind(), kind.Version)
-		return own && unserved(err)
+		return own && err != nil
 	})
 	return newCache(config, options)
 }
 
-// split returns the entries of watches.yaml whose kinds the cluster serves, and the kinds of the others.
+// split returns the entries of watches.yaml whose kinds the cluster serves, and the kinds of the others: these may be
+// served later.
 func split(mapper meta.RESTMapper, list []chart.Watch) (there []chart.Watch, missing awaited, err error) {
 	missing.mapper = mapper
+	var failed []error
 	for _, entry := range list {
 		kind := entry.GroupVersionKind
 		switch _, err := mapper.RESTMapping(kind.GroupKind(), kind.Version); {
-		case unserved(err):
-			missing.kinds = append(missing.kinds, kind)
 		case err != nil:
-			return nil, missing, fmt.Errorf("cannot find the resource of %s: %w", kind.Kind, err)
+			missing.kinds = append(missing.kinds, kind)
+			if !unserved(err) {
+				failed = append(failed, fmt.Errorf("cannot find the resource of %s: %w", kind.Kind, err))
+			}
 		default:
 			there = append(there, entry)
 		}
+	}
+	if len(there) == 0 && len(failed) > 0 {
+		return nil, missing, errors.Join(failed...)
 	}
 	if len(there) == 0 {
 		return nil, missing, fmt.Errorf("the cluster serves no kind of watches.yaml: install their CRDs first, with make install: missing are %s", missing)
@@ -88,7 +94,7 @@ func (a awaited) String() string {
 
 // Start implements manager.Runnable. The error ends the manager, and its container is restarted.
 func (a awaited) Start(ctx context.Context) error {
-	log.FromContext(ctx).Info("kinds are not served: their CRDs are missing; the operator starts again when one is there",
+	log.FromContext(ctx).Info("kinds are not served: their CRDs are missing, or cannot be read now; the operator starts again when one is there",
 		"kinds", a.String())
 	var found error
 	err := wait.PollUntilContextCancel(ctx, awaitPeriod, false, func(context.Context) (bool, error) {

@@ -45,7 +45,8 @@ func TestKindsThatTheClusterDoesNotServe(t *testing.T) {
 		"one is missing in a group that is not": {&meta.NoKindMatchError{}, []schema.GroupVersionKind{here, missing}, "Here|Missing.example.com", ""},
 		"its whole group is missing":            {discovery(notFound), []schema.GroupVersionKind{here, missing}, "Here|Missing.example.com", ""},
 		"nothing is served":                     {&meta.NoKindMatchError{}, []schema.GroupVersionKind{missing}, "", "install their CRDs first"},
-		"the API server does not say":           {discovery(apierrors.NewServiceUnavailable("later")), []schema.GroupVersionKind{here, missing}, "", "cannot find the resource of Missing"},
+		"the API server does not say of one":    {discovery(apierrors.NewServiceUnavailable("later")), []schema.GroupVersionKind{here, missing}, "Here|Missing.example.com", ""},
+		"the API server does not say of any":    {discovery(apierrors.NewServiceUnavailable("later")), []schema.GroupVersionKind{missing}, "", "cannot find the resource of Missing"},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {

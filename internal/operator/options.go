@@ -69,7 +69,7 @@ func (o *Options) Bind(flags *flag.FlagSet) {
 		"folder that the chart paths of the watches file start from (default: the embedded charts, or the folder of --watches-file)")
 	flags.StringVar(&o.Policy, "policy", "",
 		"file with the rules for workloads and routes by namespace (default, and if there is no such file: the built-in policy shared)")
-	flags.BoolVar(&o.Check, "check", false, "read watches, charts and the policy, say what is wrong, and end")
+	flags.BoolVar(&o.Check, "check", false, "read watches, charts and the policy, and with --kubeconfig the CRDs and rights of a cluster, say all that is wrong, and end")
 	o.WatchNamespaces = splitList(os.Getenv("WATCH_NAMESPACE"))
 	flags.Func("watch-namespaces", "comma-separated namespaces to serve (default: WATCH_NAMESPACE, else all)",
 		func(value string) error {

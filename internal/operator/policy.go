@@ -7,14 +7,23 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/go-logr/logr"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
+	ctrlcluster "sigs.k8s.io/controller-runtime/pkg/cluster"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/example/appservice-operator/internal/chart"
+	"github.com/example/appservice-operator/internal/chart/rbac"
 	"github.com/example/appservice-operator/internal/filewatch"
 	"github.com/example/appservice-operator/internal/metrics"
 	"github.com/example/appservice-operator/internal/policy"
+	"github.com/example/appservice-operator/internal/render"
 )
 
 // policyFile is the platform's policy, reloaded when its file changes.
@@ -122,24 +131,89 @@ func (p *policyFile) tell(message string) {
 	}
 }
 
-// CheckFiles returns an error if the configuration cannot be read: watches, charts or the policy. It needs no cluster.
-// Warnings are about what can be read.
-func CheckFiles(options Options) (warnings []string, err error) {
+// CheckFiles returns all mistakes in the configuration, joined: in watches, in the charts by kind, in the policy. It
+// needs no cluster; with the config of one, it also returns the CRDs and rights that are missing there. Warnings are
+// about what can be read.
+func CheckFiles(options Options, cluster *rest.Config) (warnings []string, err error) {
 	charts, err := options.charts()
 	if err != nil {
 		return nil, err
 	}
-	for kind, broken := range charts.broken {
-		return nil, fmt.Errorf("the chart of %s cannot be used: %w", kind.Kind, broken)
-	}
+	var mistakes []error
+	slices.SortFunc(charts.list, func(a, b chart.Watch) int {
+		return strings.Compare(a.GroupKind().String()+a.Version, b.GroupKind().String()+b.Version)
+	})
 	for _, entry := range charts.list {
+		broken := charts.broken[entry.GroupVersionKind]
+		if broken == nil {
+			broken = render.For(entry, entry.Chart).FitPlatform()
+		}
+		if broken != nil {
+			mistakes = append(mistakes, fmt.Errorf("the chart of %s cannot be used: %w", entry.Kind, broken))
+		}
 		for _, warning := range chart.Warnings(entry.Chart) {
 			warnings = append(warnings, fmt.Sprintf("the chart of %s: %v", entry.Kind, warning))
 		}
 	}
 	read, err := readPolicy(options.Policy)
-	if err != nil {
-		return warnings, err
+	if err == nil {
+		warnings = append(warnings, read.Warnings()...)
 	}
-	return append(warnings, read.Warnings()...), nil
+	mistakes = append(mistakes, err)
+	if cluster != nil {
+		mistakes = append(mistakes, checkCluster(cluster, options, charts)...)
+	}
+	return warnings, errors.Join(mistakes...)
+}
+
+// checkCluster returns what a cluster lacks of the kinds that are served and rendered: CRDs, and rights of the account.
+func checkCluster(config *rest.Config, options Options, charts *charts) (mistakes []error) {
+	mgr, err := ctrlcluster.New(config)
+	if err != nil {
+		return []error{fmt.Errorf("cannot reach the cluster: %w", err)}
+	}
+	namespaces := append(options.WatchNamespaces[:0:0], options.WatchNamespaces...)
+	if len(namespaces) == 0 {
+		namespaces = []string{""}
+	}
+	for _, entry := range charts.list {
+		kind := entry.GroupVersionKind
+		if _, err := mgr.GetRESTMapper().RESTMapping(kind.GroupKind(), kind.Version); err != nil {
+			mistakes = append(mistakes, fmt.Errorf("%s is not served: install its CRD: %w", kind.Kind, err))
+		}
+		clusterScoped := func(kind schema.GroupVersionKind) bool {
+			mapping, err := mgr.GetRESTMapper().RESTMapping(kind.GroupKind(), kind.Version)
+			return err == nil && mapping.Scope.Name() == meta.RESTScopeNameRoot
+		}
+		for _, need := range rbac.OfChart(entry.Chart, clusterScoped) {
+			missing, err := lacks(mgr, need, namespaces)
+			if err != nil {
+				return append(mistakes, err)
+			}
+			if len(missing) > 0 {
+				mistakes = append(mistakes, fmt.Errorf("the chart of %s: %w", kind.Kind, &rbac.MissingError{Need: need, Verbs: missing}))
+			}
+		}
+	}
+	return mistakes
+}
+
+// lacks returns the verbs of a need that the account does not have in one of the namespaces.
+func lacks(of ctrlcluster.Cluster, need rbac.Need, namespaces []string) (verbs []string, err error) {
+	for _, verb := range need.Verbs {
+		for _, namespace := range namespaces {
+			if need.ClusterScoped {
+				namespace = ""
+			}
+			allowed, err := allows(context.Background(), of, authorizationv1.ResourceAttributes{Namespace: namespace,
+				Group: need.Group, Resource: need.Resource, Verb: verb})
+			if err != nil {
+				return nil, fmt.Errorf("cannot ask for the right to %s %s: %w", verb, need.Resource, err)
+			}
+			if !allowed && !slices.Contains(verbs, verb) {
+				verbs = append(verbs, verb)
+			}
+		}
+	}
+	return verbs, nil
 }

@@ -92,7 +92,7 @@ func TestAPolicyAtTheStart(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			options := byDefault()
 			options.Policy = test.file
-			_, err := CheckFiles(options)
+			_, err := CheckFiles(options, nil)
 			if (err != nil) != (test.err != "") || err != nil && !strings.Contains(err.Error(), test.err) {
 				t.Fatalf("got error %v, want %q", err, test.err)
 			}

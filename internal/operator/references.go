@@ -94,7 +94,7 @@ func rights(mgr manager.Manager) func(context.Context, schema.GroupVersionKind) 
 }
 
 // allows reports whether the API server lets the operator do something.
-func allows(ctx context.Context, mgr manager.Manager, what authorizationv1.ResourceAttributes) (bool, error) {
+func allows(ctx context.Context, mgr ctrlcluster.Cluster, what authorizationv1.ResourceAttributes) (bool, error) {
 	review := &authorizationv1.SelfSubjectAccessReview{
 		Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &what}}
 	err := mgr.GetClient().Create(ctx, review)

@@ -62,6 +62,7 @@ var Rules = []Rule{
 	{chart.RuleTpl, Error, "A template runs a value of the spec as a template"},
 	{chart.RuleRevision, Error, "A template uses the revision of the release"},
 	{chart.RuleHook, Error, "A template renders a Helm hook"},
+	{chart.RuleUnwatchable, Error, "A template renders a kind that cannot be watched"},
 	{chart.RuleReadyWhen, Error, "An expression of the annotation ready-when is wrong"},
 	{chart.RuleRerun, Error, "The annotation rerun-on-change names something that is no field"},
 	{chart.RuleStage, Error, "The annotation stage names no stage"},

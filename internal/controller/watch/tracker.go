@@ -4,6 +4,7 @@ package watch
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -18,9 +19,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/chart"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/kube/livestate"
 )
@@ -66,7 +69,8 @@ func (e *UntrackedError) Unwrap() error { return e.Err }
 func (e *UntrackedError) Reason() string { return v1.ReasonAPIUnavailable }
 
 // Preload watches kinds from the start, before anything is rendered: otherwise objects left by an earlier process would
-// not be seen. Kinds that the cluster does not serve are left out. The controller starts when it is known for each of
+// not be seen. Kinds that the cluster does not serve are left out, and so are those that cannot be watched now: resources
+// that render them wait, and try again. The controller starts when it is known for each of
 // the others whether it can be read, and when the resources are as new in the cache as the API server had them then: a
 // process that begins to lead must not act on an earlier spec than the leader before it.
 func (t *Tracker) Preload(ctx context.Context, kinds ...schema.GroupVersionKind) error {
@@ -101,6 +105,8 @@ func (t *Tracker) watchServed(ctx context.Context, kinds []schema.GroupVersionKi
 	for _, kind := range kinds {
 		switch _, err := t.watch(ctx, kind); {
 		case meta.IsNoMatchError(err):
+		case err != nil && kind != kube.SecretKind: // its records say what is deployed
+			log.Log.WithName("watch").Error(err, "a kind cannot be watched: the resources that render it wait", "kind", kind.String())
 		case err != nil:
 			return nil, &UntrackedError{kind, err}
 		default:
@@ -129,6 +135,9 @@ func (t *Tracker) Ensure(ctx context.Context, kind schema.GroupVersionKind) erro
 func (t *Tracker) watch(ctx context.Context, kind schema.GroupVersionKind) (since time.Time, err error) {
 	if since, found := t.watchedSince(kind); found {
 		return since, nil
+	}
+	if why := chart.Unwatchable(kind); why != "" {
+		return time.Time{}, errors.New(why)
 	}
 	mapping, err := t.Mapper.RESTMapping(kind.GroupKind(), kind.Version)
 	if err != nil {

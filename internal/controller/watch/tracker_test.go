@@ -346,3 +346,33 @@ func TestAKindThatIsNotServed(t *testing.T) {
 		t.Errorf("it is not watched once it is served: %v", err)
 	}
 }
+
+// failing is a mapper that does not answer about one kind for now.
+type failing struct {
+	meta.RESTMapper
+	about string
+}
+
+func (f *failing) RESTMapping(kind schema.GroupKind, versions ...string) (*meta.RESTMapping, error) {
+	if kind.Kind == f.about {
+		return nil, errors.New("the API server is away")
+	}
+	return f.RESTMapper.RESTMapping(kind, versions...)
+}
+
+// A kind that cannot be watched, for now or for ever, keeps no controller from its start.
+func TestAKindThatCannotBeWatchedHoldsBackItsResourcesOnly(t *testing.T) {
+	tracker := newTracker(t, &server{})
+	later := &failing{tracker.Mapper, "Widget"}
+	tracker.Mapper = later
+	served, err := tracker.watchServed(t.Context(), []schema.GroupVersionKind{CRDKind, widgets, configMaps})
+	require.NoError(t, err)
+	require.Equal(t, []schema.GroupVersionKind{configMaps}, served)
+	require.ErrorContains(t, tracker.Ensure(t.Context(), CRDKind), "this operator writes no definitions of kinds")
+	require.ErrorContains(t, tracker.Ensure(t.Context(), widgets), "the API server is away")
+	later.about = "Secret"
+	_, err = tracker.watch(t.Context(), widgets)
+	require.NoError(t, err, "it is tried again")
+	_, err = tracker.watchServed(t.Context(), []schema.GroupVersionKind{kube.SecretKind})
+	require.ErrorContains(t, err, "the API server is away", "records say what is deployed")
+}

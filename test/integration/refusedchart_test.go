@@ -1,0 +1,84 @@
+//go:build cluster
+
+package integration
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/operator"
+	"github.com/example/appservice-operator/test/files"
+	"github.com/example/appservice-operator/test/harness"
+)
+
+// optionalCRD is a template with a kind that can never be watched, for an option that is off.
+const optionalCRD = `{{- if eq .Values.image "never" }}
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: buckets.example.com}
+{{- end }}
+`
+
+// A chart with a kind that can never be watched is refused alone, at the start and when it changes: all other kinds are
+// served, and an event of the CRD names the template.
+func TestAChartThatIsRefusedIsRefusedAlone(t *testing.T) {
+	t.Parallel()
+	namespace := cluster.Namespace(t)
+	dir := files.Charts(t)
+	template := func(name string) string {
+		return filepath.Join(dir, "helm-charts/appjob/templates", name+"-"+namespace+".yaml")
+	}
+	files.Write(t, template("first"), optionalCRD)
+	cluster.Manager(t, namespace, func(options *operator.Options, _ *harness.Requests) { options.ChartDir = dir })
+	cluster.CreateReady(t, harness.Seed(namespace, "one"))
+	eventOfCRD(t, v1.ReasonChartRefused, "templates/first-"+namespace+".yaml:3 renders a CustomResourceDefinition, which cannot be watched")
+	job := appJob(namespace, map[string]any{"image": "busybox"})
+	cluster.Create(t, job)
+	harness.Eventually(t, "the resource of the refused chart waits", func() error {
+		cluster.Refresh(t, job)
+		return stands(job, map[string]string{v1.ConditionReady: "False " + v1.ReasonRenderFailed})
+	})
+
+	require.NoError(t, os.Remove(template("first")))
+	becomesReady(t, job)
+	files.Write(t, template("second"), optionalCRD)
+	files.Write(t, filepath.Join(dir, "helm-charts/appjob/crds/bucket-"+namespace+".yaml"), "{}")
+	eventOfCRD(t, v1.ReasonChartRefused, "cannot load chart helm-charts/appjob: templates/second-"+namespace+".yaml:3 renders")
+	cluster.CreateReady(t, harness.Seed(namespace, "two"))
+	becomesReady(t, job)
+
+	require.NoError(t, os.Remove(template("second")))
+	eventOfCRD(t, v1.ReasonChartWarning, "crds: is not installed (bucket-"+namespace+".yaml)")
+	becomesReady(t, job)
+}
+
+// eventOfCRD waits for an event of the CRD of AppJob.
+func eventOfCRD(t *testing.T, reason, note string) {
+	t.Helper()
+	harness.Eventually(t, "the CRD has an event "+reason, func() error {
+		list := &corev1.EventList{}
+		if err := cluster.Client.List(t.Context(), list, client.InNamespace("default")); err != nil {
+			return err
+		}
+		var seen []string
+		for _, event := range list.Items {
+			about := event.InvolvedObject
+			if about.Name != "appjobs.app.example.com" || about.UID == "" || event.Reason != reason {
+				continue
+			}
+			if strings.Contains(event.Message, note) {
+				return nil
+			}
+			seen = append(seen, event.Message)
+		}
+		return fmt.Errorf("want %q, there are %q", note, seen)
+	})
+}
