@@ -61,6 +61,9 @@ func listed(words []string) string {
 // Explain adds to an error about a missing right what a chart says of it; any other error is returned unchanged.
 func Explain(err error, c *chart.Chart, clusterScoped func(schema.GroupVersionKind) bool) error {
 	var known *MissingError
+	if refused := grant(err); refused != nil {
+		return refused
+	}
 	verbs, resource, found := refused(err)
 	if !found || errors.As(err, &known) {
 		return err

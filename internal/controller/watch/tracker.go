@@ -105,7 +105,7 @@ func (t *Tracker) watchServed(ctx context.Context, kinds []schema.GroupVersionKi
 	for _, kind := range kinds {
 		switch _, err := t.watch(ctx, kind); {
 		case meta.IsNoMatchError(err):
-		case err != nil && kind != kube.SecretKind: // its records say what is deployed
+		case err != nil && kind != kube.SecretKind: // without its records, releases would begin again
 			log.Log.WithName("watch").Error(err, "a kind cannot be watched: the resources that render it wait", "kind", kind.String())
 		case err != nil:
 			return nil, &UntrackedError{kind, err}
