@@ -124,7 +124,7 @@ func (r *Reconciler) render(ctx context.Context, s *scope) (rendering, error) {
 	if known != nil && known.inputs == in && known.outline.TooOld == nil {
 		references, selectors, asked, generated = known.references, known.selectors, known.asked, known.generated
 	} else {
-		if draft, err = r.draft(ctx, s); err != nil {
+		if draft, err = r.draft(ctx, s, false); err != nil {
 			return rendering{}, err
 		}
 		references, selectors, asked, generated = draft.References, draft.Selectors(), draft.Runs, draft.Generated()
@@ -164,7 +164,7 @@ func (r *Reconciler) render(ctx context.Context, s *scope) (rendering, error) {
 			fresh.reloaded = r.Clock.Now()
 		}
 		if draft == nil {
-			if draft, err = r.draft(ctx, s); err != nil {
+			if draft, err = r.draft(ctx, s, false); err != nil {
 				return rendering{}, err
 			}
 		}
@@ -224,13 +224,13 @@ func withoutContent(there map[reference.Object]reference.State) map[reference.Ob
 }
 
 // draft executes the templates.
-func (r *Reconciler) draft(ctx context.Context, s *scope) (*render.Draft, error) {
+func (r *Reconciler) draft(ctx context.Context, s *scope, withoutEnds bool) (*render.Draft, error) {
 	capabilities, _, err := r.Capabilities.Get(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the capabilities of the cluster: %w", err)
 	}
 	draft, err := s.renderer.Draft(ctx,
-		render.Input{Resource: s.resource, Defaults: s.defaults, Capabilities: capabilities})
+		render.Input{Resource: s.resource, Defaults: s.defaults, Capabilities: capabilities, WithoutEnds: withoutEnds})
 	if err != nil {
 		return nil, renderFailed(err)
 	}
@@ -248,11 +248,35 @@ func (r *Reconciler) watched(ctx context.Context, kinds []schema.GroupVersionKin
 	return nil
 }
 
+// asRecorded returns a rendering as earlier operators made it, without the line ends of documents, if that is the
+// recorded release: an upgrade alone changes nothing.
+func (r *Reconciler) asRecorded(ctx context.Context, s *scope, whole *render.Result,
+	facts hooks.Facts) (*render.Result, error) {
+	record, err := r.recordBefore(ctx, s)
+	if err != nil || record == nil || record.Digest == whole.Digest {
+		return whole, err
+	}
+	draft, err := r.draft(ctx, s, true)
+	if err != nil {
+		return nil, err
+	}
+	before, err := s.renderer.Finish(ctx, draft, facts)
+	if err != nil || before.Digest != record.Digest {
+		return whole, err
+	}
+	return before, nil
+}
+
 // finish runs the hooks on the output of the templates.
 func (r *Reconciler) finish(ctx context.Context, s *scope, into *rendered, draft *render.Draft) error {
 	whole, err := s.renderer.Finish(ctx, draft, into.facts)
 	if err != nil {
 		return renderFailed(err)
+	}
+	if draft.Ends {
+		if whole, err = r.asRecorded(ctx, s, whole, into.facts); err != nil {
+			return renderFailed(err)
+		}
 	}
 	whole.CheckFields(ctx, r.Fields)
 	into.jobs = wantedJobs(into, whole.Objects)

@@ -1,7 +1,6 @@
 package render
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -27,7 +26,7 @@ func TestTextsEndAsInHelmsManifest(t *testing.T) {
 		"a separator at the end":            text("a", "|+", "\n\n---\n"),
 	} {
 		t.Run(name, func(t *testing.T) {
-			list, err := manifestsOf(map[string]string{"widget/templates/a.yaml": file})
+			list, _, err := manifestsOf(map[string]string{"widget/templates/a.yaml": file}, false)
 			require.NoError(t, err)
 			want := map[string]any{}
 			for _, document := range releaseutil.SplitManifests(file) {
@@ -43,42 +42,27 @@ func TestTextsEndAsInHelmsManifest(t *testing.T) {
 	}
 }
 
-// A Job that runs once is identified as operators did that left out the line end: it does not run again for that.
-func TestALineEndRunsNoJobAgain(t *testing.T) {
-	const job = `apiVersion: batch/v1
-kind: Job
-metadata: {name: "{{ .Release.Name }}", annotations: {app.example.com/rerun-on-change: "true"}}
-spec:
-  template:
-    spec:
-      restartPolicy: Never
-      containers:
-      - name: app
-        image: busybox
-        command: [sh, -c]
-        args:
-        - |
-          echo one`
-	digests := map[string]string{}
-	for name, template := range map[string]string{
-		"in a file of its own":       job,
-		"without the line end":       "---\n" + strings.Replace(job, "- |\n", "- |-\n", 1) + "\n",
-		"before another document":    job + "\n---\n",
-		"behind a separator":         "---\n" + job + "\n",
-		"another text":               "---\n" + job + "; echo two\n",
-		"a line end in one document": job + "\n",
+// Objects that can never change are read as before, so that no Job runs again and nothing is refused; others only on
+// request.
+func TestWhichObjectsEndAsBefore(t *testing.T) {
+	for name, test := range map[string]struct {
+		document         string
+		ends             bool
+		asHelm, asBefore string
+	}{
+		"a ConfigMap":              {"kind: ConfigMap\nmetadata: {name: a}\ndata:\n  text: |\n    one", true, "one\n", "one"},
+		"an immutable ConfigMap":   {"kind: ConfigMap\nimmutable: true\nmetadata: {name: a}\ndata:\n  text: |\n    one", false, "one", "one"},
+		"a Job":                    {"kind: Job\nmetadata: {name: a}\ndata:\n  text: |\n    one", false, "one", "one"},
+		"a text that is stripped":  {"kind: ConfigMap\nmetadata: {name: a}\ndata:\n  text: |-\n    one", false, "one", "one"},
+		"a text before other ones": {"kind: ConfigMap\ndata:\n  text: |\n    one\nmetadata: {name: a}", false, "one\n", "one\n"},
 	} {
-		draft, err := of(map[string]string{"job.yaml": template}).Draft(t.Context(), Input{Resource: resource(t, widget, "{}"), Capabilities: everyKind})
-		require.NoError(t, err)
-		digests[name] = draft.Runs[0].Digest
-		if args, _, _ := unstructured.NestedSlice(draft.result.Objects[0].Object, "spec", "template", "spec", "containers"); name == "behind a separator" {
-			require.Equal(t, []any{"echo one\n"}, args[0].(map[string]any)["args"])
-		}
-	}
-	for _, same := range []string{"before another document", "behind a separator", "in a file of its own"} {
-		require.Equal(t, digests["without the line end"], digests[same], same)
-	}
-	for _, other := range []string{"another text", "a line end in one document"} { // as it was
-		require.NotEqual(t, digests["without the line end"], digests[other], other)
+		t.Run(name, func(t *testing.T) {
+			for asBefore, want := range map[bool]string{false: test.asHelm, true: test.asBefore} {
+				list, ends, err := manifestsOf(map[string]string{"widget/templates/a.yaml": "---\napiVersion: v1\n" + test.document + "\n---\n"}, asBefore)
+				require.NoError(t, err)
+				require.Equal(t, test.ends, ends)
+				require.Equal(t, map[string]any{"text": want}, list[0].object.Object["data"])
+			}
+		})
 	}
 }

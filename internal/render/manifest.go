@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"unicode"
@@ -15,7 +16,6 @@ import (
 	"sigs.k8s.io/yaml"
 
 	appchart "github.com/example/appservice-operator/internal/chart"
-	"github.com/example/appservice-operator/internal/kube/jobs"
 	"github.com/example/appservice-operator/internal/text"
 )
 
@@ -23,15 +23,12 @@ import (
 type manifest struct {
 	source string
 	object *unstructured.Unstructured
-	// identity is a Job that runs once, read without the line end that Helm writes after it: earlier operators read it so,
-	// and a Job does not run again for a line end. It is nil for other objects.
-	identity *unstructured.Unstructured
 }
 
 // manifestsOf reads what the templates rendered, in Helm's order of installation. It is releaseutil.SortManifests for
-// charts without hooks, and reads each document once.
-func manifestsOf(files map[string]string) ([]manifest, error) {
-	var list []manifest
+// charts without hooks. With asBefore, documents are read without the line end that Helm writes after each, as earlier
+// operators did. Ends reports whether that makes a difference.
+func manifestsOf(files map[string]string, asBefore bool) (list []manifest, ends bool, err error) {
 	for _, source := range slices.Sorted(maps.Keys(files)) {
 		if strings.HasSuffix(source, "NOTES.txt") {
 			continue
@@ -41,8 +38,8 @@ func manifestsOf(files map[string]string) ([]manifest, error) {
 				continue // most templates are for features that are off
 			}
 			object := &unstructured.Unstructured{}
-			if err := decode(strings.TrimRightFunc(text, unicode.IsSpace)+"\n", object); err != nil { // as Helm writes it
-				return nil, &ChartError{At: source, Rule: appchart.RuleNoYAML,
+			if err := decode(text, object); err != nil {
+				return nil, false, &ChartError{At: source, Rule: appchart.RuleNoYAML,
 					Err: &documentError{text, fmt.Errorf("does not render an object: %w", err)}}
 			}
 			if object.Object == nil {
@@ -50,21 +47,21 @@ func manifestsOf(files map[string]string) ([]manifest, error) {
 			}
 			isTest, err := testHook(object)
 			if err != nil {
-				return nil, &ChartError{At: source, Rule: appchart.RuleHook, Err: &documentError{text, err}}
+				return nil, false, &ChartError{At: source, Rule: appchart.RuleHook, Err: &documentError{text, err}}
 			}
 			if isTest {
 				continue
 			}
 			if object.GetName() == "" {
-				return nil, &ChartError{At: source, Rule: appchart.RuleNoYAML,
+				return nil, false, &ChartError{At: source, Rule: appchart.RuleNoYAML,
 					Err: &documentError{text, fmt.Errorf("renders a %s without metadata.name", object.GetKind())}}
 			}
-			read := manifest{source: source, object: object}
-			if jobs.Asks(object) {
-				read.identity = &unstructured.Unstructured{}
-				_ = decode(text, read.identity) // it succeeded above
+			if ended := ended(text, object); ended != nil {
+				if ends = true; !asBefore {
+					object = ended
+				}
 			}
-			list = append(list, read)
+			list = append(list, manifest{source, object})
 		}
 	}
 	slices.SortStableFunc(list, func(a, b manifest) int {
@@ -72,7 +69,22 @@ func manifestsOf(files map[string]string) ([]manifest, error) {
 		order := cmp.Compare(installed(first), installed(second))
 		return cmp.Or(order, strings.Compare(first, second))
 	})
-	return list, nil
+	return list, ends, nil
+}
+
+// ended returns an object as Helm reads its document, which ends with one line end: nil if that is the same, or if the
+// object can never change.
+func ended(document string, object *unstructured.Unstructured) *unstructured.Unstructured {
+	text := strings.TrimRightFunc(document, unicode.IsSpace) + "\n"
+	sealed, _, _ := unstructured.NestedBool(object.Object, "immutable")
+	if text == document || !strings.ContainsAny(document, "|>") || sealed || object.GetKind() == "Job" {
+		return nil
+	}
+	out := &unstructured.Unstructured{}
+	if err := decode(text, out); err != nil || reflect.DeepEqual(out.Object, object.Object) {
+		return nil
+	}
+	return out
 }
 
 // installed returns the place of a kind in Helm's order of installation; kinds that Helm does not know come last.

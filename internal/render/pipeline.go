@@ -24,6 +24,8 @@ type Input struct {
 	// Capabilities of the cluster: their APIVersions name the kinds that it serves besides the built-in ones, for
 	// example gateway.networking.k8s.io/v1/HTTPRoute.
 	Capabilities *chartutil.Capabilities
+	// WithoutEnds leaves out the line end after each document, as earlier operators did.
+	WithoutEnds bool
 }
 
 // Render renders one resource for a cluster with the given capabilities. Nothing else is known of it.

@@ -69,10 +69,11 @@ type Draft struct {
 	// Defaults are the fields that the spec left to the defaults.
 	Defaults []v1.DefaultsStatus
 
+	// Ends says that it is another one without the line ends that earlier operators left out.
+	Ends bool
+
 	of     Input
 	layers []defaults.Layer
-	// identities are the Jobs that run once as they are identified, by the rendered ones.
-	identities map[*unstructured.Unstructured]*unstructured.Unstructured
 	run
 	result Result // without hooks and digest
 }
@@ -165,10 +166,9 @@ func (r *Renderer) draft(ctx context.Context, in Input, layers []defaults.Layer)
 	draft := &Draft{
 		Defaults: applied, of: in, layers: layers,
 		run: run{resource, vals, in.Capabilities}, result: Result{Outline: Outline{Unknown: unknown}, Values: vals},
-		identities: map[*unstructured.Unstructured]*unstructured.Unstructured{},
 	}
-	manifests, err := r.execute(draft.run)
-	if err != nil {
+	manifests, ends, err := r.execute(draft.run, in.WithoutEnds)
+	if draft.Ends = ends; err != nil {
 		return nil, r.blame(r.place(draft.run, err))
 	}
 	for _, manifest := range manifests {
@@ -183,9 +183,6 @@ func (r *Renderer) draft(ctx context.Context, in Input, layers []defaults.Layer)
 			draft.result.leaveOut(manifest.object)
 			continue
 		}
-		if manifest.identity != nil {
-			draft.identities[manifest.object] = manifest.identity
-		}
 		draft.result.Objects = append(draft.result.Objects, manifest.object)
 		draft.result.Sources = append(draft.result.Sources, manifest.source)
 	}
@@ -194,9 +191,6 @@ func (r *Renderer) draft(ctx context.Context, in Input, layers []defaults.Layer)
 	}
 	if err := patch.Apply(draft.result.Objects); err != nil { // before references and Pod Security are checked
 		return nil, r.blame(err)
-	}
-	for _, identity := range draft.identities {
-		_ = patch.Apply([]*unstructured.Unstructured{identity}) // the error above says what is wrong
 	}
 	draft.References = reference.Of(draft.result.Objects)
 	return draft, r.identify(draft)
@@ -208,7 +202,7 @@ func (r *Renderer) identify(draft *Draft) error {
 		if !jobs.Annotated(object) {
 			continue
 		}
-		run, err := jobs.Of(cmp.Or(draft.identities[object], object), draft.of.Resource, r.Chart.Values)
+		run, err := jobs.Of(object, draft.of.Resource, r.Chart.Values)
 		if err != nil {
 			return r.blame(&hooks.ObjectError{Object: object, Err: err})
 		}
@@ -303,16 +297,16 @@ func served(object *unstructured.Unstructured, capabilities *chartutil.Capabilit
 		capabilities.APIVersions.Has(object.GetAPIVersion()+"/"+object.GetKind())
 }
 
-func (r *Renderer) execute(of run) ([]manifest, error) {
+func (r *Renderer) execute(of run, asBefore bool) (list []manifest, ends bool, err error) {
 	enabled, input, err := r.input(of)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	files, err := r.templates.render(enabled, input)
 	if err != nil {
-		return nil, templateFault(err)
+		return nil, false, templateFault(err)
 	}
-	return manifestsOf(files)
+	return manifestsOf(files, asBefore)
 }
 
 // input returns what the templates see, and the chart without the subcharts that the values disable.

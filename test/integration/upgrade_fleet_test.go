@@ -191,6 +191,7 @@ var upgrades = map[string]func(t *testing.T, before *former){
 		cluster.Create(t, shop)
 		isNotReady(t, shop, v1.ReasonRunUnknown)
 	},
+	"texts at the end of documents": endsOfTexts,
 	"a policy of the platform": func(t *testing.T, before *former) {
 		before.policy = filepath.Join(t.TempDir(), "policy.yaml")
 		files.Write(t, before.policy, "default:\n  registries: [docker.io]\n")
@@ -202,6 +203,9 @@ var upgrades = map[string]func(t *testing.T, before *former){
 		cluster.Condition(t, refused, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonPolicyViolation)
 	},
 }
+
+// afterwards are what becomes of some rows with their next release, by row.
+var afterwards = map[string]func(t *testing.T, namespace string){"texts at the end of documents": endsOfTextsAreReleased}
 
 // rolled waits until the two pods of an AppService are new, and those before are gone.
 func rolled(t *testing.T, app *v1.AppService) {
@@ -254,6 +258,9 @@ func TestAnUpgradeChangesNothingOfAMixedFleet(t *testing.T) {
 				}
 			}
 			t.Logf("%d objects that run, %v", len(running), ready)
+			if then := afterwards[name]; then != nil {
+				then(t, namespace)
+			}
 		})
 	}
 }

@@ -271,10 +271,6 @@ func (a *applier) create(ctx context.Context, desired *unstructured.Unstructured
 // never overwrites a newer one.
 func (a *applier) apply(ctx context.Context, change Change,
 	options ...client.PatchOption) (*unstructured.Unstructured, error) {
-	change, err := a.mutable(ctx, change)
-	if err != nil {
-		return nil, err
-	}
 	body, err := a.bodies(change.Desired)
 	if err != nil {
 		return nil, err

@@ -10,7 +10,7 @@ import (
 
 // asFarAsMutable returns a rendered object without the intended differences from the live one that cannot be applied.
 func asFarAsMutable(desired *unstructured.Unstructured, live client.Object) *unstructured.Unstructured {
-	return withOldLineEnds(withOldTemplates(withGrowth(desired, live), live), live)
+	return withOldTemplates(withGrowth(desired, live), live)
 }
 
 // withGrowth keeps in a claim the size that another writer set since it was rendered: a claim cannot shrink. A size

@@ -21,7 +21,7 @@ func Immutable(old, rendered *unstructured.Unstructured) *RefusedError {
 	if refused := keepsClaims(rendered, old); refused != nil {
 		return refused
 	}
-	for _, d := range Differences(old, withOldLineEnds(withOldTemplates(rendered, old), old)) {
+	for _, d := range Differences(old, withOldTemplates(rendered, old)) {
 		if forbids(traits.Immutable, d.Field, old) || traits.Grows && shrinks(d) || headless(kind, d, old, rendered) {
 			d = d.Redacted()
 			return immutableChange(Change{Desired: rendered, Field: d.Field, Old: d.Old, New: d.New}, d.Field, nil)
