@@ -46,7 +46,7 @@ type Persistence struct {
 	// +optional
 	Annotations map[string]Annotation `json:"annotations,omitempty"`
 
-	// Retain keeps the claim, and its data, when the AppService is deleted; a new AppService of the name takes it again.
+	// Retain keeps the claim, and its data, when the AppService is deleted; a new AppService of the name adopts it.
 	// Defaults to true.
 	// +optional
 	Retain *bool `json:"retain,omitempty"`

@@ -3,6 +3,7 @@ package controller
 import (
 	"cmp"
 	"context"
+	"fmt"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -28,7 +29,8 @@ func (r *Reconciler) namesake(ctx context.Context, s *scope, there *livestate.Sn
 		if s.namesake = kind.Kind; first {
 			key := kube.Key{GroupKind: kind.GroupKind(), Name: s.resource.GetName()}
 			return &release.NotOursError{Key: key,
-				Owner: "served by this operator as well, whose release records are named after both"}
+				Owner:  "served by this operator as well, whose release records are named after both",
+				Remedy: fmt.Sprintf("give this %s another name; %s %s stays as it is", r.Kind.Kind, key.Kind, key.Name)}
 		}
 	}
 	return nil

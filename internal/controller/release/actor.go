@@ -83,7 +83,7 @@ func (a *Actor) Write(ctx context.Context, task Task) (created []client.Object, 
 func (a *Actor) attempt(ctx context.Context, session *livestate.Session, writes *applier,
 	task Task) (created []client.Object, err error) {
 	if err := a.usesOfOthers(ctx, session, task); err != nil {
-		return nil, err
+		return nil, writes.allLeft(ctx, task.Plan, err)
 	}
 	if task.Again {
 		plan, err := writes.check(ctx, task.Plan)

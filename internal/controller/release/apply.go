@@ -96,9 +96,14 @@ func (a *applier) found(ctx context.Context, desired *unstructured.Unstructured,
 	return change, nil
 }
 
-// allLeft extends a PreviousError to all objects that are in the way of a plan, not only the first one found.
+// allLeft extends a PreviousError or a NotOursError to all objects that are in the way of a plan, not only the first one
+// found.
 func (a *applier) allLeft(ctx context.Context, plan *Plan, err error) error {
 	var previous *PreviousError
+	var notOurs *NotOursError
+	if errors.As(err, &notOurs) {
+		return a.allOthers(ctx, plan, notOurs)
+	}
 	if !errors.As(err, &previous) {
 		return err
 	}
@@ -113,6 +118,18 @@ func (a *applier) allLeft(ctx context.Context, plan *Plan, err error) error {
 		return err // they were deleted meanwhile
 	}
 	return all
+}
+
+// allOthers adds to an error the other objects of a plan that are not the owner's.
+func (a *applier) allOthers(ctx context.Context, plan *Plan, first *NotOursError) error {
+	found := []*NotOursError{first}
+	for _, desired := range plan.Create {
+		_, err := a.ours(ctx, desired)
+		if notOurs := (*NotOursError)(nil); errors.As(err, &notOurs) && notOurs.Key != first.Key {
+			found = append(found, notOurs)
+		}
+	}
+	return allOf(found)
 }
 
 // dryRun checks by a dry run that the API server accepts a plan of several writes. Nothing is written. The write of a

@@ -121,12 +121,18 @@ func (a *Actor) claimsOfOthers(ctx context.Context, session *livestate.Session, 
 	if err != nil {
 		return err
 	}
+	var found []*NotOursError
 	for _, claim := range claims {
 		if !names.claimed(claim.GetName()) || controls(owner, claim) {
 			continue
 		}
 		if AdoptionOf(owner) == nil {
-			return inTheWay(owner, kube.KeyOf(claim), claim)
+			var notOurs *NotOursError
+			if err := inTheWay(owner, kube.KeyOf(claim), claim); !errors.As(err, &notOurs) {
+				return err
+			}
+			found = append(found, notOurs)
+			continue
 		}
 		if kube.RetainedFor(claim) == owner.GetName() {
 			if err := session.PatchForeign(ctx, claim, ownedBy(owner, claim), client.FieldOwner(FieldManager)); err != nil {
@@ -134,7 +140,7 @@ func (a *Actor) claimsOfOthers(ctx context.Context, session *livestate.Session, 
 			}
 		}
 	}
-	return nil
+	return allOf(found)
 }
 
 // claims returns the metadata of all claims of a namespace.
@@ -174,7 +180,9 @@ func (a *Actor) secretsOfOthers(ctx context.Context, owner *unstructured.Unstruc
 			return fmt.Errorf("cannot look for Secret %s: %w", name, err)
 		case secret.GetAnnotations()[certificateName] != name:
 			return &NotOursError{Key: kube.KeyOf(secret), Owner: "no certificate of cert-manager for this name, " +
-				"which would write over it (spec.ingress.tls[].secretName or spec.route.tls.secretName names another one)"}
+				"which would write over it (spec.ingress.tls[].secretName or spec.route.tls.secretName names another one)",
+				Remedy: "name another Secret in spec.ingress.tls[].secretName or spec.route.tls.secretName: adoption does not help " +
+					"here, and to delete that Secret deletes its certificate"}
 		}
 	}
 	return nil

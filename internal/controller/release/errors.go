@@ -2,11 +2,13 @@ package release
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/text"
 )
 
 // NotOursError reports that an object or a Helm release with a rendered name belongs to another owner.
@@ -15,11 +17,52 @@ type NotOursError struct {
 	Key kube.Key
 	// Owner in words, for example `controlled by Widget "web"`.
 	Owner string
+	// Remedy says what to do without losing what the object holds; empty for what the reason says.
+	Remedy string
+	// More are the others that are in the way.
+	More []*NotOursError
 }
 
-func (e *NotOursError) Error() string {
-	return fmt.Sprintf("%s %q exists and is %s", e.Key.Kind,
-		e.Key.Name, e.Owner)
+// mostNamed is how many objects a message names.
+const mostNamed = 3
+
+func (e *NotOursError) Error() string { return strings.Join(text.First(e.all(), mostNamed), "; ") }
+
+// Parts returns all objects that are in the way, one by one; nil for one.
+func (e *NotOursError) Parts() []string {
+	if len(e.More) == 0 {
+		return nil
+	}
+	return e.all()
+}
+
+func (e *NotOursError) all() []string {
+	list := []string{fmt.Sprintf("%s %q exists and is %s", e.Key.Kind, e.Key.Name, e.Owner)}
+	for _, other := range e.More {
+		list = append(list, other.all()...)
+	}
+	return list
+}
+
+// Hint returns what to do about them.
+func (e *NotOursError) Hint() string {
+	var hints []string
+	for _, each := range append([]*NotOursError{e}, e.More...) {
+		if each.Remedy != "" && !slices.Contains(hints, each.Remedy) {
+			hints = append(hints, each.Remedy)
+		}
+	}
+	return strings.Join(hints, "; ")
+}
+
+// allOf returns one error for all objects that are in the way; nil for none.
+func allOf(found []*NotOursError) error {
+	if len(found) == 0 {
+		return nil
+	}
+	first := *found[0]
+	first.More = append(first.More[:len(first.More):len(first.More)], found[1:]...)
+	return &first
 }
 
 // Reason returns the reason of Ready.

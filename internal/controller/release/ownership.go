@@ -2,6 +2,7 @@ package release
 
 import (
 	"fmt"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -38,11 +39,17 @@ func inTheWay(owner client.Object, key kube.Key, object client.Object) error {
 		controller.Name == owner.GetName():
 		return &PreviousError{[]Remnant{{key, object.GetFinalizers()}}}
 	case controller != nil:
-		return &NotOursError{Key: key, Owner: fmt.Sprintf("controlled by %s %q", controller.Kind, controller.Name)}
+		return &NotOursError{Key: key, Owner: fmt.Sprintf("controlled by %s %q", controller.Kind, controller.Name),
+			Remedy: fmt.Sprintf("give this %s another name: %s %s needs that object", kindOf(owner), controller.Kind,
+				controller.Name)}
+	case key.Kind == kube.RetainedKind && kube.RetainedFor(object) != "" && kube.RetainedFor(object) != owner.GetName():
+		return &NotOursError{Key: key, Owner: "not its own" + takenOver + ", with its data)",
+			Remedy: fmt.Sprintf("give this %s or its claim another name, or ask for fewer replicas: the claim has the data of %s, "+
+				"which are deleted with it", kindOf(owner), kube.RetainedFor(object))}
 	case key.Kind == kube.RetainedKind:
-		return &NotOursError{Key: key, Owner: "not its own" + takenOver + ", with its data)"}
+		return &NotOursError{Key: key, Owner: "not its own" + takenOver + ", with its data)", Remedy: adoptsFor(owner)}
 	case IsLeft(owner, object):
-		return &NotOursError{Key: key, Owner: "left by an earlier resource of this name" + takenOver + ")"}
+		return &NotOursError{Key: key, Owner: "left by an earlier resource of this name" + takenOver + ")", Remedy: adoptsFor(owner)}
 	case object.GetAnnotations()[helmReleaseName] != "":
 		return &NotOursError{Key: key,
 			Owner: fmt.Sprintf("part of Helm release %q, which this operator did not make",
@@ -50,6 +57,14 @@ func inTheWay(owner client.Object, key kube.Key, object client.Object) error {
 	}
 	return &NotOursError{Key: key, Owner: "not managed by this operator"}
 }
+
+// adoptsFor returns how a resource gets what an object holds.
+func adoptsFor(owner client.Object) string {
+	return fmt.Sprintf("to keep what it holds, take it over: kubectl annotate %s %s --namespace=%s %s=true; to delete it deletes its data",
+		strings.ToLower(kindOf(owner)), owner.GetName(), owner.GetNamespace(), v1.AnnotationAdopt)
+}
+
+func kindOf(object client.Object) string { return object.GetObjectKind().GroupVersionKind().Kind }
 
 // takenOver says what the resource has to say to get an object.
 const takenOver = " (annotation " + v1.AnnotationAdopt + `: "true" takes it over`

@@ -78,7 +78,7 @@ var reasons = map[string]Reason{
 	v1.ReasonRouteNotAccepted:          {Hint: "change the fields of spec.route named in the message, or ask the owner of the Gateway"},
 	v1.ReasonImmutableChange:           {Hint: "set the field back, or delete the object so that it is created again"},
 	v1.ReasonTooLarge:                  {Hint: "move large content into ConfigMaps of your own"},
-	v1.ReasonResourceExists:            {Hint: "delete or rename that object, or give the AppService another name"},
+	v1.ReasonResourceExists:            {Hint: "give this resource another name, or take that object over (docs/adopt.md); what it holds is lost if you delete it"},
 	v1.ReasonContended:                 {Hint: "stop the other writer from changing that field; kubectl get --show-managed-fields shows what it writes; if there is none, the cluster may not support the field: remove it from the spec"},
 	v1.ReasonAdoptionRefused:           {Hint: "change the fields named in the message, in the spec or in that object; docs/adopt.md explains each refusal"},
 	v1.ReasonLeftOver:                  {Hint: "keep or delete the objects yourself: they stay as they are"},
