@@ -149,7 +149,7 @@ func isRetried(err error) bool {
 func isUnrenderable(err error) bool {
 	return is[*defaults.Error](err) || // whatever they run into
 		!isAwaited(err) && (limits.Is(err) || is[*render.InvalidSpecError](err) || is[*render.ChartError](err) ||
-			is[*renderError](err))
+			is[*hooks.ImageError](err) || is[*renderError](err))
 }
 
 // isAwaited reports whether a change of a watched object ends the error, and trying costs nothing.

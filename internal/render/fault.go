@@ -116,6 +116,7 @@ func (r *Renderer) blame(err error) error {
 	var ofChart *ChartError
 	var ofPatch *podtemplate.Error
 	var reserved *hooks.ReservedError
+	var image *hooks.ImageError
 	switch {
 	case err == nil:
 		return nil
@@ -123,7 +124,8 @@ func (r *Renderer) blame(err error) error {
 		return &InvalidSpecError{reserved}
 	case errors.As(err, &ofPatch):
 		return &InvalidSpecError{ofPatch}
-	case errors.As(err, &invalid), errors.As(err, &insecure), errors.As(err, &disallowed):
+	case errors.As(err, &invalid), errors.As(err, &insecure), errors.As(err, &disallowed),
+		errors.As(err, &image) && image.OfSpec():
 		return err
 	case errors.As(err, &ofSpec):
 		return &SpecError{Message: ofSpec.Message, At: within(r.Chart, ofSpec.At), Chart: title(r.Chart),

@@ -90,7 +90,7 @@ type Hook func(ctx context.Context, in *Input, objects []*unstructured.Unstructu
 
 // Default is the chain that the operator and its command line use, in order.
 func Default() []Hook {
-	return []Hook{Canonical, Reserved, PullPolicy, Restart, Reload, Generated, PodSecurity, Rerun, Stages, Selectors,
+	return []Hook{Canonical, Reserved, Images, PullPolicy, Restart, Reload, Generated, PodSecurity, Rerun, Stages, Selectors,
 		Ownership, Labels, Claims, Policy}
 }
 
