@@ -27,6 +27,7 @@ const definitionsDir = "config/crd/bases"
 func lintCommand(s *shell) *cobra.Command {
 	var output string
 	var resources []string
+	var complete bool
 	cmd := &cobra.Command{
 		Use:   "lint [CHART...]",
 		Short: "Check charts for mistakes",
@@ -51,6 +52,7 @@ kubectl appservice lint helm-charts/appjob -o json`,
 			var reports []lint.Report
 			found := 0
 			for _, each := range subjects {
+				each.Complete = complete && !each.isExample
 				list, err := lint.Check(cmd.Context(), each.Subject)
 				if err != nil {
 					return fmt.Errorf("%s: %w", each.shown, err)
@@ -67,14 +69,17 @@ kubectl appservice lint helm-charts/appjob -o json`,
 	}
 	cmd.Flags().StringArrayVarP(&resources, "filename", "f", nil,
 		"files or folders with resources to render; - for stdin (default: a resource with the required fields only)")
+	cmd.Flags().BoolVar(&complete, "all-cases", false,
+		"the resources are all cases of their kinds: report exceptions that none of them needs")
 	s.outputFlag(cmd, &output, lint.Formats)
 	return cmd
 }
 
-// chartSubject is a chart to check; shown is its folder for messages.
+// chartSubject is a chart to check; shown is its folder for messages, isExample is set if its only case is an example.
 type chartSubject struct {
 	lint.Subject
-	shown string
+	shown     string
+	isExample bool
 }
 
 // chartSubjects returns the charts of the arguments, or all of watches.yaml if there are none, with the resources of
@@ -101,7 +106,7 @@ func (s *shell) chartSubjects(args, resources []string) ([]chartSubject, error) 
 		}
 		for _, entry := range entries {
 			list = append(list, chartSubject{lint.Subject{Files: files, Dir: entry.ChartPath, Kind: entry.GroupVersionKind,
-				Overrides: entry.OverrideValues}, entry.ChartPath})
+				Overrides: entry.OverrideValues}, entry.ChartPath, false})
 		}
 	}
 	for _, arg := range args {
@@ -163,7 +168,7 @@ func subjectOf(arg string) (chartSubject, error) {
 		for _, entry := range entries {
 			if path.Clean(entry.ChartPath) == filepath.ToSlash(below) {
 				return chartSubject{lint.Subject{Files: files, Dir: entry.ChartPath, Kind: entry.GroupVersionKind,
-					Overrides: entry.OverrideValues}, filepath.ToSlash(filepath.Clean(arg))}, nil
+					Overrides: entry.OverrideValues}, filepath.ToSlash(filepath.Clean(arg)), false}, nil
 			}
 		}
 		if above == filepath.Dir(above) {
@@ -171,7 +176,7 @@ func subjectOf(arg string) (chartSubject, error) {
 			kind := v1.GroupVersion.WithKind(strings.ToUpper(name[:1]) + name[1:])
 			beside, err := folder(filepath.Dir(dir))
 			return chartSubject{lint.Subject{Files: beside, Dir: name, Kind: kind},
-				filepath.ToSlash(filepath.Clean(arg))}, err
+				filepath.ToSlash(filepath.Clean(arg)), false}, err
 		}
 	}
 }
@@ -191,7 +196,7 @@ func (s *chartSubject) complete(given []document) error {
 		if err != nil {
 			return err
 		}
-		s.Cases, s.Example = []lint.Case{lint.Example(s.Kind, d)}, true
+		s.Cases, s.isExample = []lint.Case{lint.Example(s.Kind, d)}, true
 	}
 	var err error
 	s.Granted, err = rbac.ReadGranted(config)

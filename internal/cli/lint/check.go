@@ -32,8 +32,8 @@ type Subject struct {
 	Kind      schema.GroupVersionKind
 	Overrides map[string]string
 	Cases     []Case
-	// Example is set if the cases are an example only: exceptions that they do not need are not reported as stale.
-	Example bool
+	// Complete is set if there are no other cases: exceptions that these do not need are reported as stale.
+	Complete bool
 	// Granted are the operator's RBAC rules; nil if they are not checked.
 	Granted rbac.Granted
 }
@@ -124,7 +124,7 @@ func Check(ctx context.Context, subject Subject) ([]Finding, error) {
 	for _, warning := range chart.Warnings(loaded) {
 		found.addFault(warning)
 	}
-	return exceptions.from(found, !subject.Example), nil
+	return exceptions.from(found, subject.Complete), nil
 }
 
 // unloadable adds why a chart does not load: the faults that an error wraps, or the error itself.

@@ -61,7 +61,7 @@ func checked(t *testing.T, folders ...string) []Finding {
 	granted = append(granted, rbacv1.PolicyRule{APIGroups: []string{"scheduling.k8s.io"}, Resources: []string{"priorityclasses"}, Verbs: rbac.ToRender})
 	web := resource(t, "testdata/cr.yaml")
 	found, err := Check(t.Context(), Subject{
-		Files: overlaid(t, folders...), Dir: "web", Kind: web.GroupVersionKind(), Cases: []Case{{"web", web}}, Granted: granted,
+		Files: overlaid(t, folders...), Dir: "web", Kind: web.GroupVersionKind(), Cases: []Case{{"web", web}}, Granted: granted, Complete: true,
 	})
 	require.NoError(t, err)
 	return found
@@ -103,5 +103,16 @@ func TestRules(t *testing.T) {
 	}
 	if dir := os.Getenv("CLI_FIGURES"); dir != "" {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "lint"), fmt.Appendf(nil, "lint_rules=%d\n", broken), 0o644))
+	}
+}
+
+// One case does not show that no other one needs an exception.
+func TestAnExceptionIsStaleOnlyIfNoCaseNeedsIt(t *testing.T) {
+	web := resource(t, "testdata/cr.yaml")
+	for complete, want := range map[bool]int{true: 1, false: 0} {
+		found, err := Check(t.Context(), Subject{Files: overlaid(t, "testdata/chart", "testdata/rules/stale-exception/breaks"), Dir: "web",
+			Kind: web.GroupVersionKind(), Cases: []Case{{"web", web}}, Complete: complete})
+		require.NoError(t, err)
+		require.Len(t, found, want, "all cases are given: %t", complete)
 	}
 }
