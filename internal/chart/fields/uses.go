@@ -25,6 +25,8 @@ type Survey struct {
 	Idle Problems
 	// Fieldless are the other entries of values.yaml that no spec can set.
 	Fieldless Problems
+	// Unseen are the templates whose calls were not all looked at.
+	Unseen Problems
 }
 
 // Look surveys a chart; dir is the chart's folder in messages. The error is of a fields.yaml or a template that does
@@ -41,7 +43,7 @@ func Look(c *chart.Chart, dir string, kind schema.GroupVersionKind) (*Survey, er
 	}
 	a := &analysis{
 		dir: dir, trees: map[string]*parse.Tree{}, texts: map[string]string{}, done: map[string]bool{},
-		found: map[string]Problem{},
+		found: map[string]Problem{}, unseen: map[string]bool{},
 	}
 	if err := a.parse(c); err != nil {
 		return nil, err
@@ -51,7 +53,7 @@ func Look(c *chart.Chart, dir string, kind schema.GroupVersionKind) (*Survey, er
 			a.template(file.Name, value{parts: map[string]value{"Values": {at: values}}})
 		}
 	}
-	survey := &Survey{Idle: a.idle(c, kind, declared)}
+	survey := &Survey{Idle: a.idle(c, kind, declared), Unseen: a.notLookedAt()}
 	if !known {
 		return survey, nil
 	}
@@ -61,6 +63,16 @@ func Look(c *chart.Chart, dir string, kind schema.GroupVersionKind) (*Survey, er
 	})
 	survey.Unused, survey.Ignored = sortedProblems(a.unused(declared)), a.ignored(kind)
 	return survey, nil
+}
+
+// notLookedAt names the templates that were not executed as often as they are called.
+func (a *analysis) notLookedAt() (problems Problems) {
+	for _, name := range slices.Sorted(maps.Keys(a.unseen)) {
+		tree := a.trees[name]
+		line := 1 + strings.Count(a.texts[tree.ParseName][:tree.Root.Pos], "\n")
+		problems = append(problems, Problem{path.Join(a.dir, tree.ParseName), line, fmt.Sprintf("template %q includes itself too often to be followed: values that it uses may be missing from the other findings", name)})
+	}
+	return problems
 }
 
 func sortedProblems(problems Problems) Problems {
@@ -76,7 +88,17 @@ type analysis struct {
 	done  map[string]bool   // templates with what they were called with
 	found map[string]Problem
 	marks []mark
+	depth int
+	// unseen are the templates that were not executed as often as they are called.
+	unseen map[string]bool
 }
+
+// Templates are executed at most that often, and include each other at most so deep: one that includes itself with a
+// part of its argument has no end here, where a value may have parts of any depth.
+const (
+	mostExecutions = 20_000
+	mostDepth      = 64
+)
 
 // mark is a path that a template uses; whole if everything below it is used, too.
 type mark struct {
@@ -109,7 +131,13 @@ func (a *analysis) template(name string, with value) {
 	if a.done[call] || tree == nil || tree.Root == nil {
 		return
 	}
+	if len(a.done) >= mostExecutions || a.depth >= mostDepth {
+		a.unseen[name] = true
+		return
+	}
 	a.done[call] = true
+	a.depth++
+	defer func() { a.depth-- }()
 	e := &execution{analysis: a, tree: tree, variables: &variables{names: map[string]value{"$": with}}}
 	e.list(tree.Root, with)
 }

@@ -168,6 +168,7 @@ func (f *findings) uses(loaded *helmchart.Chart, kind schema.GroupVersionKind) e
 		{ruleUnused, slices.Concat(survey.Unused, survey.Ignored)},
 		{ruleIdle, survey.Idle},
 		{ruleFieldless, survey.Fieldless},
+		{ruleUnseen, survey.Unseen},
 	} {
 		for _, fault := range faultsOf(chart.Faults(loaded, each.problems)) {
 			fault.Rule = each.rule

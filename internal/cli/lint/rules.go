@@ -46,6 +46,7 @@ const (
 	ruleUnused         = "unused-field"
 	ruleIdle           = "unused-value"
 	ruleFieldless      = "value-without-field"
+	ruleUnseen         = "not-followed"
 	ruleUnquoted       = "unquoted-string"
 	ruleHelm           = "helm-lint"
 	ruleStaleException = "stale-exception"
@@ -70,6 +71,7 @@ var Rules = []Rule{
 	{ruleUnused, Error, "A field is used by no template"},
 	{ruleIdle, Warning, "An entry of values.yaml is used by no template"},
 	{ruleFieldless, Warning, "An entry of values.yaml is not a field, so no spec can set it"},
+	{ruleUnseen, Warning, "A template includes itself too often to be followed"},
 	{ruleUnquoted, Error, "A template writes a string without quotes"},
 	{ruleRights, Error, "The operator has no right to write an object of the chart"},
 	{ruleForeign, Error, "Chart.yaml does not declare a custom kind"},
