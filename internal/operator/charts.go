@@ -1,15 +1,20 @@
 package operator
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/go-logr/logr"
 	helmchart "helm.sh/helm/v3/pkg/chart"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -38,7 +43,66 @@ type charts struct {
 	// event emits a warning about the CRD of a kind; nil for none.
 	event func(kind schema.GroupVersionKind, reason, note string)
 
+	// version returns the version of the cluster, empty if it is not known; nil for no checks.
+	version func(context.Context) string
+	// live reads past the cache.
+	live client.Reader
+	// namespaces are those that are served; none for all.
+	namespaces []string
+
 	kinds []*kindChart
+}
+
+// versionPeriod is the interval at which the version of the cluster is compared: a cluster is seldom upgraded.
+const versionPeriod = 5 * time.Minute
+
+// followVersion looks at all charts again when the version of the cluster changes, until the context ends.
+func (c *charts) followVersion(ctx context.Context) error {
+	known := c.version(ctx)
+	wait.UntilWithContext(ctx, func(ctx context.Context) {
+		now := c.version(ctx)
+		if now == known || now == "" {
+			return
+		}
+		known = now
+		for _, kind := range c.kinds {
+			kind.load(ctx)
+		}
+	}, versionPeriod)
+	return nil
+}
+
+// fits returns an error if the cluster's version is not within the kubeVersion of a chart. For a kind that has releases
+// already, that is a warning, and its releases are still repaired.
+func (k *kindChart) fits(ctx context.Context, c *helmchart.Chart) error {
+	if k.charts.version == nil {
+		return nil
+	}
+	err := chart.Supports(c, k.charts.version(ctx))
+	if err == nil || !k.released(ctx) {
+		return err
+	}
+	k.log.Info("warning: "+err.Error(), "path", k.entry.ChartPath)
+	k.event(v1.ReasonChartWarning, err.Error())
+	return nil
+}
+
+// released reports whether any resource of the kind has a release, or cannot be read.
+func (k *kindChart) released(ctx context.Context) bool {
+	namespaces := k.charts.namespaces
+	if len(namespaces) == 0 {
+		namespaces = []string{""}
+	}
+	return slices.ContainsFunc(namespaces, func(namespace string) bool {
+		list := kube.List(k.entry.GroupVersionKind)
+		if err := k.charts.live.List(ctx, list, client.InNamespace(namespace)); err != nil {
+			return true
+		}
+		return slices.ContainsFunc(list.Items, func(resource unstructured.Unstructured) bool {
+			revision, _, _ := unstructured.NestedInt64(resource.Object, "status", "release", "revision")
+			return revision > 0
+		})
+	})
 }
 
 // kindChart is the chart of one kind, reloaded when its files change.
@@ -67,7 +131,7 @@ func (c *charts) serve(entry chart.Watch, informer client.Reader, kind *metrics.
 	}
 	first := renderer(entry.Chart)
 	if first.Broken = c.broken[entry.GroupVersionKind]; first.Broken == nil {
-		first.Broken = first.FitPlatform()
+		first.Broken = cmp.Or(first.FitPlatform(), k.fits(context.Background(), entry.Chart))
 	}
 	k.current = render.NewCurrent(first)
 	if first.Broken != nil {
@@ -118,6 +182,9 @@ func (k *kindChart) load(ctx context.Context) {
 	if err == nil {
 		next = k.renderer(loaded)
 		err = next.FitPlatform()
+	}
+	if err == nil {
+		err = k.fits(ctx, loaded)
 	}
 	if err != nil {
 		k.refuse(err)

@@ -110,7 +110,14 @@ func New(config *rest.Config, options Options) (manager.Manager, error) {
 		return labels
 	}}
 	mayWatch := rights(mgr)
-	charts.event = crdEvents(mgr, mayWatch, recorder)
+	charts.event, charts.live = crdEvents(mgr, mayWatch, recorder), mgr.GetAPIReader()
+	charts.version = func(context.Context) string {
+		version, err := discoverer.ServerVersion()
+		if err != nil {
+			return "" // it is not known, and read again
+		}
+		return version.GitVersion
+	}
 	shared := shared{
 		Policy:             rules.current,
 		Charts:             charts,
@@ -141,6 +148,9 @@ func New(config *rest.Config, options Options) (manager.Manager, error) {
 		if err := addController(mgr, shared, entry); err != nil {
 			return nil, err
 		}
+	}
+	if err := mgr.Add(everywhere{charts.followVersion}); err != nil {
+		return nil, fmt.Errorf("cannot follow the version of the cluster: %w", err)
 	}
 	if err := mgr.Add(charts); err != nil {
 		return nil, fmt.Errorf("cannot follow the charts: %w", err)
@@ -209,3 +219,9 @@ func served(list []chart.Watch) []schema.GroupVersionKind {
 	}
 	return kinds
 }
+
+// everywhere is a manager.Runnable that runs in standbys, too.
+type everywhere struct{ manager.RunnableFunc }
+
+// NeedLeaderElection implements manager.LeaderElectionRunnable.
+func (everywhere) NeedLeaderElection() bool { return false }

@@ -27,6 +27,9 @@ type Options struct {
 	Policy string
 	// Check only reads the configuration.
 	Check bool
+	// KubeVersion is the version of Kubernetes that Check compares charts with; empty for that of the cluster, if one is
+	// given.
+	KubeVersion string
 	// WatchNamespaces are the namespaces to serve; none for all.
 	WatchNamespaces []string
 	// MaxConcurrentReconciles is how many resources of a kind are reconciled at a time.
@@ -70,6 +73,8 @@ func (o *Options) Bind(flags *flag.FlagSet) {
 	flags.StringVar(&o.Policy, "policy", "",
 		"file with the rules for workloads and routes by namespace (default, and if there is no such file: the built-in policy shared)")
 	flags.BoolVar(&o.Check, "check", false, "read watches, charts and the policy, and with --kubeconfig the CRDs and rights of a cluster, say all that is wrong, and end")
+	flags.StringVar(&o.KubeVersion, "kube-version", "",
+		"version of Kubernetes that --check compares with the kubeVersion of charts, such as 1.36 (default: that of --kubeconfig)")
 	o.WatchNamespaces = splitList(os.Getenv("WATCH_NAMESPACE"))
 	flags.Func("watch-namespaces", "comma-separated namespaces to serve (default: WATCH_NAMESPACE, else all)",
 		func(value string) error {
@@ -140,7 +145,7 @@ func (o *Options) charts() (*charts, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
-	out := &charts{files: appservice.Files}
+	out := &charts{files: appservice.Files, namespaces: o.WatchNamespaces}
 	text, err := fs.ReadFile(appservice.Files, "watches.yaml")
 	if o.WatchesFile != "" {
 		text, err = os.ReadFile(o.WatchesFile)

@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	authorizationv1 "k8s.io/api/authorization/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
 	ctrlcluster "sigs.k8s.io/controller-runtime/pkg/cluster"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -140,13 +142,19 @@ func CheckFiles(options Options, cluster *rest.Config) (warnings []string, err e
 		return nil, err
 	}
 	var mistakes []error
+	version := options.KubeVersion
+	if cluster != nil && version == "" {
+		if version, err = versionOf(cluster); err != nil {
+			mistakes = append(mistakes, err)
+		}
+	}
 	slices.SortFunc(charts.list, func(a, b chart.Watch) int {
 		return strings.Compare(a.GroupKind().String()+a.Version, b.GroupKind().String()+b.Version)
 	})
 	for _, entry := range charts.list {
 		broken := charts.broken[entry.GroupVersionKind]
 		if broken == nil {
-			broken = render.For(entry, entry.Chart).FitPlatform()
+			broken = cmp.Or(render.For(entry, entry.Chart).FitPlatform(), chart.Supports(entry.Chart, version))
 		}
 		if broken != nil {
 			mistakes = append(mistakes, fmt.Errorf("the chart of %s cannot be used: %w", entry.Kind, broken))
@@ -164,6 +172,19 @@ func CheckFiles(options Options, cluster *rest.Config) (warnings []string, err e
 		mistakes = append(mistakes, checkCluster(cluster, options, charts)...)
 	}
 	return warnings, errors.Join(mistakes...)
+}
+
+// versionOf returns the version of a cluster.
+func versionOf(cluster *rest.Config) (string, error) {
+	client, err := discovery.NewDiscoveryClientForConfig(cluster)
+	if err != nil {
+		return "", fmt.Errorf("cannot reach the cluster: %w", err)
+	}
+	version, err := client.ServerVersion()
+	if err != nil {
+		return "", fmt.Errorf("cannot read the version of the cluster: %w", err)
+	}
+	return version.GitVersion, nil
 }
 
 // checkCluster returns what a cluster lacks of the kinds that are served and rendered: CRDs, and rights of the account.
