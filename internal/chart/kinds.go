@@ -78,7 +78,7 @@ func Unwatchable(kind schema.GroupVersionKind) string {
 		return "the API server answers such objects, and does not keep them"
 	}
 	if slices.Contains([]string{"/Binding", "policy/Eviction", "autoscaling/Scale"}, kind.Group+"/"+kind.Kind) {
-		return "it belongs to another object, and cannot be listed"
+		return "such objects belong to others, and cannot be listed"
 	}
 	return ""
 }
