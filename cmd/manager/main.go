@@ -21,7 +21,7 @@ import (
 func main() {
 	if err := run(); err != nil {
 		all := []error{err}
-		if joined, several := err.(interface{ Unwrap() []error }); several { //nolint:errorlint // only if it is itself
+		if joined, several := err.(interface{ Unwrap() []error }); several {
 			all = joined.Unwrap()
 		}
 		for _, each := range all {

@@ -193,7 +193,7 @@ func checkCluster(config *rest.Config, options Options, charts *charts) (mistake
 	if err != nil {
 		return []error{fmt.Errorf("cannot reach the cluster: %w", err)}
 	}
-	namespaces := append(options.WatchNamespaces[:0:0], options.WatchNamespaces...)
+	namespaces := slices.Clone(options.WatchNamespaces)
 	if len(namespaces) == 0 {
 		namespaces = []string{""}
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/example/appservice-operator/test/harness"
 )
 
-// The policy knows registries: a name that is none is refused before it, and what runs stays.
+// The policy knows registries: a name that is none is refused before it, and the running release stays.
 func TestAnImageNameIsCheckedBeforeThePolicy(t *testing.T) {
 	t.Parallel()
 	namespace, _ := cluster.ManagedNamespace(t)

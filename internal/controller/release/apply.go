@@ -96,8 +96,7 @@ func (a *applier) found(ctx context.Context, desired *unstructured.Unstructured,
 	return change, nil
 }
 
-// allLeft extends a PreviousError or a NotOursError to all objects that are in the way of a plan, not only the first one
-// found.
+// allLeft extends a PreviousError or a NotOursError to all objects that are in the way of a plan, not only the first.
 func (a *applier) allLeft(ctx context.Context, plan *Plan, err error) error {
 	var previous *PreviousError
 	var notOurs *NotOursError

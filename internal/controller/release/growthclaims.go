@@ -197,7 +197,8 @@ func (a *Actor) holdBefore(ctx context.Context, owner *unstructured.Unstructured
 	for _, object := range there {
 		autoscaler, _ := kube.Content(object)
 		target, most := scales(autoscaler)
-		if g.then = (ordinals{g.now.first, most}); target != nil && kube.KeyOf(target) == kube.KeyOf(workload) && g.takes(owner, claim) {
+		g.then = ordinals{g.now.first, most}
+		if target != nil && kube.KeyOf(target) == kube.KeyOf(workload) && g.takes(owner, claim) {
 			held.Delete = append(held.Delete, object)
 		}
 	}

@@ -69,10 +69,10 @@ func (e *UntrackedError) Unwrap() error { return e.Err }
 func (e *UntrackedError) Reason() string { return v1.ReasonAPIUnavailable }
 
 // Preload watches kinds from the start, before anything is rendered: otherwise objects left by an earlier process would
-// not be seen. Kinds that the cluster does not serve are left out, and so are those that cannot be watched now: resources
-// that render them wait, and try again. The controller starts when it is known for each of
-// the others whether it can be read, and when the resources are as new in the cache as the API server had them then: a
-// process that begins to lead must not act on an earlier spec than the leader before it.
+// not be seen. Kinds that the cluster does not serve are left out, and so are those that cannot be watched now: the
+// resources that render them wait, and try again. The controller starts when it is known for each of the others whether
+// it can be read, and when the resources are as new in the cache as the API server had them then: a process that begins
+// to lead must not act on an earlier spec than the leader before it.
 func (t *Tracker) Preload(ctx context.Context, kinds ...schema.GroupVersionKind) error {
 	served, err := t.watchServed(ctx, kinds)
 	if err != nil {
