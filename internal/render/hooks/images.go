@@ -12,6 +12,7 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/kube/reference"
+	"github.com/example/appservice-operator/internal/policy"
 )
 
 // ImageError reports an image whose name no image can have.
@@ -37,8 +38,12 @@ func (e *ImageError) Hint() string {
 // OfSpec reports whether the spec has the image, rather than the chart or defaults.
 func (e *ImageError) OfSpec() bool { return strings.HasPrefix(e.Field, "spec.") }
 
-// Images refuses images with a name that no node can pull. The policy would take it for a registry that is not allowed.
+// Images refuses images with a name that no node can pull: the policy would take it for a registry that is not allowed.
+// Where no policy is known, as in an import, it may be a placeholder.
 func Images(_ context.Context, in *Input, objects []*unstructured.Unstructured) (err error) {
+	if in.Facts.Policy == (policy.Rules{}) {
+		return nil
+	}
 	for _, object := range objects {
 		template := reference.PodTemplate(object)
 		check := func(at string, image string) {

@@ -10,10 +10,13 @@ import (
 	"sigs.k8s.io/yaml"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/policy"
 )
 
 func TestAnImageWithAnImpossibleNameIsRefused(t *testing.T) {
 	const digest = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+	allowed, err := policy.Read("policy.yaml", []byte("builtIn: open\n"))
+	require.NoError(t, err)
 	const web = "{spec: {template: {spec: {containers: [{name: app, image: IMAGE}]}}}}"
 	for name, test := range map[string]struct{ spec, object, image, want string }{
 		"a name with all parts":        {"{image: IMAGE}", web, "registry.example.com:5000/team/shop:1.0.1@sha256:" + digest, ""},
@@ -47,7 +50,8 @@ func TestAnImageWithAnImpossibleNameIsRefused(t *testing.T) {
 			if object.SetAPIVersion(group); object.GetKind() == "" {
 				object.SetKind("Deployment")
 			}
-			err := Images(t.Context(), &Input{Owner: owner}, []*unstructured.Unstructured{object})
+			require.NoError(t, Images(t.Context(), &Input{Owner: owner}, []*unstructured.Unstructured{object}), "no policy is known")
+			err := Images(t.Context(), &Input{Owner: owner, Facts: FactsOf("demo", nil, allowed)}, []*unstructured.Unstructured{object})
 			if test.want == "" {
 				require.NoError(t, err)
 				return
