@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
@@ -227,7 +228,7 @@ func (r *Reconciler) compare(ctx context.Context, s *scope, wanted rendering,
 	if err := r.Actor.SpareAdmitted(ctx, s.resource, plan); err != nil {
 		return nil, nil, err
 	}
-	if err := r.keepData(ctx, s, plan, there.Record); err != nil {
+	if err := r.keepData(ctx, s, wanted, plan, there.Record); err != nil {
 		return nil, nil, err
 	}
 	if release.IsDeployed(there.Record, digest) {
@@ -245,19 +246,24 @@ func (r *Reconciler) compare(ctx context.Context, s *scope, wanted rendering,
 	return desired, plan, nil
 }
 
-// keepData leaves objects with data in place, unless another spec than the one before no longer has them: no chart,
-// defaults or operator, and no return to an earlier release, deletes them.
-func (r *Reconciler) keepData(ctx context.Context, s *scope, plan *release.Plan, record *livestate.Record) error {
+// keepData leaves objects in place that hold data, unless a release no longer has them because its spec has changed: no
+// repair, chart, defaults or operator, and no return to an earlier release, deletes them. What the spec refers to stays.
+func (r *Reconciler) keepData(ctx context.Context, s *scope, wanted rendering, plan *release.Plan,
+	record *livestate.Record) error {
 	if record == nil || !plan.DeletesData() {
 		return nil
 	}
+	for _, needed := range wanted.references {
+		plan.HoldBack(kube.Key{GroupKind: schema.GroupKind{Kind: needed.Kind}, Name: needed.Name})
+	}
 	generation := s.resource.GetGeneration()
-	if !deployed(s) && !strings.HasPrefix(record.ReturnedFrom, trialOf(generation)) {
+	if !deployed(s) && !release.IsDeployed(record, wanted.outline.Digest) && !s.asked.New(record).Any() &&
+		!strings.HasPrefix(record.ReturnedFrom, trialOf(generation)) {
 		recorded, err := r.lastGoodOf(ctx, s, record)
 		switch {
 		case isStale(err):
 			return err
-		case err == nil && (recorded.Source == nil || recorded.Source.Generation != generation):
+		case err == nil && (recorded.Source == nil || recorded.Source.Differs(s.resource.Object["spec"])):
 			return nil
 		}
 	}
@@ -310,7 +316,7 @@ func (r *Reconciler) keepAlive(ctx context.Context, s *scope, wanted rendering, 
 	if err := r.alive(ctx, s); err != nil {
 		return a // it is about to be deleted: nothing may be created again
 	}
-	plan, there, err := r.lastGood(ctx, s, wanted, record, a.waits() && a.staged == nil && record.ReturnedFrom != "")
+	plan, there, err := r.lastGood(ctx, s, wanted, record, a)
 	if err == nil {
 		a.there, a.contended = there, r.spareContended(ctx, s, plan, there)
 		err = r.Actor.KeepAlive(ctx, s.resource, plan, record)
@@ -344,9 +350,9 @@ func (r *Reconciler) keepAlive(ctx context.Context, s *scope, wanted rendering, 
 }
 
 // lastGood returns the plan that repairs the recorded release, and the objects in the cluster. Routes that another
-// resource serves by now are left out. Whole says that no other release was applied since it was recorded.
+// resource serves by now are left out, and so is a stage before that was written since.
 func (r *Reconciler) lastGood(ctx context.Context, s *scope, wanted rendering, record *livestate.Record,
-	whole bool) (*release.Plan, *livestate.Snapshot, error) {
+	a attempt) (*release.Plan, *livestate.Snapshot, error) {
 	recorded, err := r.lastGoodOf(ctx, s, record)
 	if err != nil {
 		return nil, nil, err
@@ -362,10 +368,14 @@ func (r *Reconciler) lastGood(ctx context.Context, s *scope, wanted rendering, r
 		return nil, nil, err
 	}
 	compare := release.CompareLastGood
-	if whole {
+	if a.waits() && record.ReturnedFrom != "" { // no other release was applied since
 		compare = release.CompareReturned
 	}
 	plan, complete := compare(objects, there.Objects)
+	if a.staged != nil {
+		plan.HoldBack(slices.Concat(a.staged.before, a.staged.early)...)
+		plan.Delete = nil
+	}
 	if err := r.Actor.SpareAdmitted(ctx, s.resource, plan); err != nil {
 		return nil, nil, err
 	}

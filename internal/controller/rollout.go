@@ -8,7 +8,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	v1 "github.com/example/appservice-operator/api/v1"
@@ -57,11 +56,9 @@ func (r *Reconciler) begin(ctx context.Context, s *scope, a attempt) (running *r
 		return &begun, true, nil
 	}
 	there := health.ReplicasOf(a.there.Objects)
-	if a.state != release.OutOfDate || !deployed(s) || there.Wanted+there.Available == 0 || !a.isRollout() {
+	gone := a.plan.MakesPods() // they come back as they were, too
+	if a.state != release.OutOfDate || !deployed(s) || there.Wanted+there.Available == 0 && !gone || !a.isRollout() && !gone {
 		return nil, true, nil
-	}
-	if !meta.IsStatusConditionTrue(s.previous.Conditions, v1.ConditionStalled) {
-		there.Available = max(there.Available, 1) // pods that are gone for a moment come back
 	}
 	if !r.Rollouts.Begin(s.name()) {
 		return nil, false, nil
@@ -82,9 +79,10 @@ func (r *Reconciler) judge(ctx context.Context, s *scope, done attempt) (again t
 	defer r.Rollouts.Looked(s.name())
 	record := done.there.Record
 	running, begun := s.begun(record)
-	asRecorded := !begun && (done.state == release.InSync || done.state == release.Drifted)
+	was, asRecorded := running, !begun && (done.state == release.InSync || done.state == release.Drifted)
 	if asRecorded {
-		running, begun = s.asked.Continues(record, s.resource.GetGeneration())
+		was, begun = s.asked.Continues(record, s.resource.GetGeneration())
+		running = s.asked.Takes(was)
 	}
 	switch {
 	case done.unfit != nil:
@@ -103,10 +101,12 @@ func (r *Reconciler) judge(ctx context.Context, s *scope, done attempt) (again t
 		r.Rollouts.End(s.name())
 		return again, r.Actor.Mark(ctx, s.resource, record, map[string]string{v1.LabelRollout: ""})
 	case rollout.Failed:
-		r.Rollouts.Fail(s.name())
-		return again, nil
+		if r.Rollouts.Fail(s.name()); judged == was {
+			return again, nil
+		}
+		return again, r.Actor.Mark(ctx, s.resource, record, map[string]string{v1.LabelRollout: judged.String()})
 	}
-	if again = judged.Since.Add(r.Rollouts.Deadline); judged == running {
+	if again = judged.Since.Add(r.Rollouts.Deadline); judged == was {
 		r.Rollouts.Resume(s.name(), running.Since)
 		return again, nil
 	}

@@ -149,11 +149,10 @@ func TestRolloutsWithoutProgressGiveTheirPlacesBack(t *testing.T) {
 	w.expect(map[string]int{"two": many}, many-3, 0)
 }
 
-// Resources that failed before a new chart comes take a place in the line, and keep nobody waiting.
-func TestResourcesThatFailedBeforeTakeAPlaceForAMoment(t *testing.T) {
+// Resources without available replicas take a place in the line, and keep nobody waiting.
+func TestResourcesWithoutAvailableReplicasTakeAPlaceForAMoment(t *testing.T) {
 	w := newWorld(t)
 	w.none = func(spec appsv1.DeploymentSpec) bool { return spec.Template.Spec.Containers[0].Image == "broken" }
-	w.sick = w.none
 	w.operator.Rollouts.Limit = 1
 	for i := range 12 {
 		w.edit(i, func(spec *v1.AppServiceSpec) { spec.Image = "broken" })
@@ -163,27 +162,6 @@ func TestResourcesThatFailedBeforeTakeAPlaceForAMoment(t *testing.T) {
 	w.load(rendererOf("two", ""))
 	w.run()
 	w.expect(map[string]int{"two": many}, many-12, 0)
-}
-
-// Resources whose pods are gone for a moment wait for their turn, too, and count if they do not come back with a new chart.
-func TestResourcesWhosePodsAreGoneWaitForTheirTurn(t *testing.T) {
-	w := newWorld(t)
-	w.none = func(spec appsv1.DeploymentSpec) bool { return spec.Template.Spec.Containers[0].Image == "gone" }
-	for i := range 12 {
-		w.edit(i, func(spec *v1.AppServiceSpec) { spec.Image = "gone" })
-	}
-	w.run()
-	w.expect(map[string]int{"one": many}, many-12, 0)
-	w.none = func(spec appsv1.DeploymentSpec) bool {
-		return spec.Template.Spec.Containers[0].Image == "gone" || spec.Template.Spec.Containers[0].Env[0].Value == "two"
-	}
-	w.operator.Rollouts.Limit = 1
-	w.load(rendererOf("two", ""))
-	w.pass()
-	w.pass()
-	if got := w.versions()["two"]; got != 4 {
-		t.Errorf("%d have the chart, want those with which it is halted: 4", got)
-	}
 }
 
 // A chart that only takes something away, or changes an order, waits for places as any other.

@@ -319,12 +319,24 @@ func TestARolloutIsKnownAfterARestart(t *testing.T) {
 // A chart that is halted reaches nobody whose pods are gone for a moment: they come back as they were.
 func TestAHaltedChartReachesNobodyWhosePodsAreGone(t *testing.T) {
 	t.Parallel()
-	for name, change := range map[string]func(*v1.AppServiceSpec){
-		"Deployments": func(*v1.AppServiceSpec) {},
-		"Deployments that are recreated": func(s *v1.AppServiceSpec) {
+	evicted := func(t *testing.T, app *v1.AppService) {
+		pods := podsFor(t, app)
+		for i := range pods {
+			cluster.Delete(t, &pods[i])
+		}
+	}
+	for name, test := range map[string]struct {
+		change func(*v1.AppServiceSpec)
+		lose   func(*testing.T, *v1.AppService)
+	}{
+		"pods of a Deployment": {func(*v1.AppServiceSpec) {}, evicted},
+		"pods of a Deployment that is recreated": {func(s *v1.AppServiceSpec) {
 			s.Strategy = &appsv1.DeploymentStrategy{Type: appsv1.RecreateDeploymentStrategyType}
-		},
-		"StatefulSets": func(s *v1.AppServiceSpec) { s.StatefulSet = &v1.StatefulSet{} },
+		}, evicted},
+		"pods of a StatefulSet": {func(s *v1.AppServiceSpec) { s.StatefulSet = &v1.StatefulSet{} }, evicted},
+		"a whole Deployment": {func(*v1.AppServiceSpec) {}, func(t *testing.T, app *v1.AppService) {
+			cluster.Delete(t, deployment(t, app))
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -333,7 +345,7 @@ func TestAHaltedChartReachesNobodyWhosePodsAreGone(t *testing.T) {
 			for i := range count {
 				app := harness.Seed(namespace, nameOf(i))
 				app.Spec.Ports[0].NodePort, app.Spec.Size, app.Spec.MinReadySeconds = nil, ptr.To[int32](1), ptr.To[int32](5)
-				change(&app.Spec)
+				test.change(&app.Spec)
 				cluster.CreateReady(t, app)
 			}
 			first.Stop(t)
@@ -358,9 +370,7 @@ func TestAHaltedChartReachesNobodyWhosePodsAreGone(t *testing.T) {
 			})
 			for _, app := range held {
 				before := podsFor(t, app)
-				for i := range before {
-					cluster.Delete(t, &before[i])
-				}
+				test.lose(t, app)
 				harness.Eventually(t, app.Name+" is as it was", func() error {
 					pods := podsFor(t, app)
 					if len(pods) != 1 || pods[0].UID == before[0].UID || pods[0].Annotations["script.kwok.x-k8s.io/status"] != "" {

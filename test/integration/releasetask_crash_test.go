@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -122,4 +123,45 @@ func leaderOf(t *testing.T, namespace, not string) (holder string) {
 		return errors.New("nobody does, or still the one before")
 	})
 	return holder
+}
+
+// A return that was recorded and not yet written is completed although the next version, with a task, came meanwhile.
+func TestAReturnIsCompletedWhileTheNextTaskRuns(t *testing.T) {
+	t.Parallel()
+	namespace, proxy := cluster.Namespace(t), cluster.NewProxy(t)
+	app := migrated(namespace, "shop:1")
+	app.Spec.Ports[0].NodePort = nil
+	app.Spec.OnFailure = &v1.OnFailure{Action: v1.OnFailureReturn, AfterTask: true}
+	first := harness.Run(t, proxy.Kubeconfig, "--watch-namespaces="+namespace)
+	cluster.CreateReady(t, app)
+	harness.Eventually(t, "it counts as Ready", func() error { return isMarked(t, app) })
+	crash := &harness.Crash{Write: 2, Committed: true, Kill: first.Kill, At: func(r harness.Request) bool {
+		return r.Verb == "create" && strings.HasSuffix(strings.SplitN(r.Path, "?", 2)[0], "/secrets")
+	}}
+	proxy.CrashAt(crash)
+	cluster.Change(t, app, func(app *v1.AppService) {
+		notThere(&app.Spec)
+		app.Spec.PodAnnotations[jobScript] = "{phase: Succeeded, containerStatuses: []}"
+		app.Spec.Image = "shop:2"
+	})
+	harness.Eventually(t, "it dies", func() error {
+		select {
+		case <-first.Ended():
+			return nil
+		default:
+			return errors.New("it lives")
+		}
+	})
+	proxy.Disarm()
+	require.Equal(t, "shop:2", imageOf(t, app))
+	cluster.Change(t, app, func(app *v1.AppService) {
+		scriptTask(app, runsOn)
+		app.Spec.Image = "shop:3"
+	})
+	harness.Run(t, proxy.Kubeconfig, "--watch-namespaces="+namespace)
+	task := taskPod(t, namespace)
+	harness.Eventually(t, "the earlier version runs again", func() error { return want("image", imageOf(t, app), "shop:1") })
+	succeeds(t, task)
+	cluster.Ready(t, app)
+	require.Equal(t, "shop:3", imageOf(t, app))
 }

@@ -375,6 +375,7 @@ func TestAReturnDeletesNoData(t *testing.T) {
 	manager.Rest(t)
 	secret, claim := generatedOf(t, app), &corev1.PersistentVolumeClaim{}
 	get(t, app, claim)
+	assert.Equal(t, 2, strings.Count(fmt.Sprint(app.Status.Resources), "kept for its data"))
 	manager.Stop(t)
 	manager = cluster.Manager(t, namespace)
 	manager.Rest(t)
@@ -393,13 +394,48 @@ func TestAReturnDeletesNoData(t *testing.T) {
 	})
 }
 
-// Objects with data that a chart no longer renders stay until the spec is changed, too, and the status lists them.
+// Objects with data that a chart no longer renders stay, whatever else happens, and the status lists them; they go with the
+// next release of a changed spec, unless that refers to them.
 func TestANewChartDeletesNoData(t *testing.T) {
 	t.Parallel()
-	namespace := cluster.Namespace(t)
-	dir := stagedCharts(t)
-	data := filepath.Join(dir, "helm-charts/appjob/templates/data.yaml")
-	files.Write(t, data, `
+	again := func(t *testing.T, app *v1.AppService, manager *harness.Manager, options func(*operator.Options, *harness.Requests)) {
+		manager.Stop(t)
+		cluster.Manager(t, app.Namespace, options).Rest(t)
+	}
+	for name, test := range map[string]struct {
+		then func(t *testing.T, app *v1.AppService, manager *harness.Manager, options func(*operator.Options, *harness.Requests))
+		goes bool
+	}{
+		"the spec changes": {then: func(t *testing.T, app *v1.AppService, _ *harness.Manager, _ func(*operator.Options, *harness.Requests)) {
+			cluster.Change(t, app, func(app *v1.AppService) { app.Spec.Image = "nginx:2" })
+		}, goes: true},
+		"its size changes": {then: func(t *testing.T, app *v1.AppService, _ *harness.Manager, _ func(*operator.Options, *harness.Requests)) {
+			cluster.Change(t, app, func(app *v1.AppService) { app.Spec.Size = ptr.To[int32](3) })
+		}},
+		"the spec refers to them": {then: func(t *testing.T, app *v1.AppService, _ *harness.Manager, _ func(*operator.Options, *harness.Requests)) {
+			cluster.Change(t, app, func(app *v1.AppService) {
+				app.Spec.EnvFrom = fromSecrets("web-key")
+				app.Spec.Volumes = []corev1.Volume{{Name: "data", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "web-data"}}}}
+				app.Spec.VolumeMounts = []corev1.VolumeMount{{Name: "data", MountPath: "/data"}}
+			})
+		}},
+		"another process finds it paused": {then: func(t *testing.T, app *v1.AppService, manager *harness.Manager, options func(*operator.Options, *harness.Requests)) {
+			cluster.Change(t, app, func(app *v1.AppService) { app.Spec.Paused = true })
+			again(t, app, manager, options)
+			cluster.Change(t, app, func(app *v1.AppService) { app.Spec.Paused = false })
+		}},
+		"a spec is refused, and taken back": {then: func(t *testing.T, app *v1.AppService, manager *harness.Manager, options func(*operator.Options, *harness.Requests)) {
+			image := app.Spec.Image
+			cluster.Change(t, app, func(app *v1.AppService) { app.Spec.Image = "Not/An/Image" })
+			cluster.Condition(t, app, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonImageNameInvalid)
+			again(t, app, manager, options)
+			cluster.Change(t, app, func(app *v1.AppService) { app.Spec.Image = image })
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			namespace := cluster.Namespace(t)
+			dir := chartWith(t, "templates/data.yaml", `
 apiVersion: v1
 kind: Secret
 metadata: {name: {{ .Release.Name }}-key, annotations: {app.example.com/generate: KEY=24}}
@@ -413,24 +449,35 @@ kind: PersistentVolumeClaim
 metadata: {name: {{ .Release.Name }}-data}
 spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}, storageClassName: `+harness.StaticVolumes+`}
 `)
-	manager := cluster.Manager(t, namespace, func(options *operator.Options, _ *harness.Requests) { options.ChartDir = dir })
-	shop := inStages(namespace, "shop")
-	cluster.Create(t, shop)
-	becomesReady(t, shop)
-	files.Write(t, data, "")
-	harness.Eventually(t, "the new chart has come", func() error { return gone(t, namespace, "shop-note", &corev1.ConfigMap{}) })
-	manager.Rest(t)
-	becomesReady(t, shop)
-	cluster.Get(t, client.ObjectKey{Namespace: namespace, Name: "shop-key"}, &corev1.Secret{})
-	claim := &corev1.PersistentVolumeClaim{}
-	cluster.Get(t, client.ObjectKey{Namespace: namespace, Name: "shop-data"}, claim)
-	assert.Nil(t, claim.DeletionTimestamp)
-	assert.Contains(t, fmt.Sprint(shop.Object["status"]), "kept for its data")
-	scriptStages(t, shop, "shop:2", nil)
-	becomesReady(t, shop)
-	harness.Eventually(t, "they are gone", func() error {
-		return errors.Join(gone(t, namespace, "shop-key", &corev1.Secret{}), gone(t, namespace, "shop-data", &corev1.PersistentVolumeClaim{}))
-	})
+			options := func(options *operator.Options, _ *harness.Requests) { options.ChartDir = dir }
+			manager := cluster.Manager(t, namespace, options)
+			app := harness.Seed(namespace, "web")
+			app.Spec.Ports[0].NodePort = nil
+			cluster.CreateReady(t, app)
+			files.Write(t, filepath.Join(dir, "helm-charts/appservice/templates/data.yaml"), "")
+			harness.Eventually(t, "the new chart has come", func() error { return gone(t, namespace, "web-note", &corev1.ConfigMap{}) })
+			kept := func() {
+				t.Helper()
+				cluster.Ready(t, app)
+				claim := &corev1.PersistentVolumeClaim{}
+				cluster.Get(t, client.ObjectKey{Namespace: namespace, Name: "web-key"}, &corev1.Secret{})
+				cluster.Get(t, client.ObjectKey{Namespace: namespace, Name: "web-data"}, claim)
+				assert.Nil(t, claim.DeletionTimestamp)
+				assert.Equal(t, 2, strings.Count(fmt.Sprint(app.Status.Resources), "kept for its data"))
+			}
+			manager.Rest(t)
+			kept()
+			test.then(t, app, manager, options)
+			cluster.Ready(t, app)
+			if !test.goes {
+				kept()
+				return
+			}
+			harness.Eventually(t, "they are gone", func() error {
+				return errors.Join(gone(t, namespace, "web-key", &corev1.Secret{}), gone(t, namespace, "web-data", &corev1.PersistentVolumeClaim{}))
+			})
+		})
+	}
 }
 
 // A release that differs from the last that was Ready only in annotations that restart pods is kept, also if values were

@@ -7,12 +7,14 @@ import (
 	"encoding/json"
 	"io"
 	"maps"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
 
 	helmrelease "helm.sh/helm/v3/pkg/release"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/example/appservice-operator/api/v1"
@@ -49,6 +51,20 @@ type Returned struct {
 	// Reason and Message of the failure, as in the status.
 	Reason  string `json:"reason"`
 	Message string `json:"message"`
+}
+
+// settings are fields of a spec that say nothing of what is rendered, or only how many replicas.
+var settings = []string{"size", "paused", "onFailure", "ttl"}
+
+// Differs reports whether a spec is another one, apart from settings.
+func (s *Source) Differs(spec any) bool {
+	bare := func(spec any) map[string]any {
+		fields, _ := spec.(map[string]any)
+		fields = maps.Clone(fields)
+		maps.DeleteFunc(fields, func(field string, _ any) bool { return slices.Contains(settings, field) })
+		return fields
+	}
+	return !equality.Semantic.DeepEqual(bare(s.Spec), bare(spec))
 }
 
 // Again returns what a release is made of that is applied again: the same, whatever its resource says by now.

@@ -54,6 +54,11 @@ func (p *Plan) RollsPods() bool {
 		slices.ContainsFunc(p.Delete, func(o client.Object) bool { return templateOfRunning(o) != nil })
 }
 
+// MakesPods reports whether the plan creates a workload.
+func (p *Plan) MakesPods() bool {
+	return slices.ContainsFunc(p.Create, func(o *unstructured.Unstructured) bool { return templateOfRunning(o) != nil })
+}
+
 // OnlyRestarts reports whether the plan only restarts pods: someone asked for it, or content that they take
 // has changed.
 func (p *Plan) OnlyRestarts() bool {

@@ -53,6 +53,12 @@ func (a Asked) Continues(record *livestate.Record, generation int64) (Rollout, b
 	return begun, yes && record.ChartDigest == a.Chart.Digest
 }
 
+// Takes returns a rollout that continues as one of what the resource is rendered with.
+func (a Asked) Takes(former Rollout) Rollout {
+	former.of = a.ID()
+	return former
+}
+
 // of returns the rollout that the record of a resource of a generation has; false if it has none.
 func of(record *livestate.Record, generation int64) (Rollout, bool) {
 	if record == nil {

@@ -60,8 +60,13 @@ func TestAnotherOperatorContinuesARollout(t *testing.T) {
 		"no record":        {operator, nil, 7, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got, yes := test.asked.Continues(test.record, test.generation); yes != test.want || yes && got != begun {
+			got, yes := test.asked.Continues(test.record, test.generation)
+			if yes != test.want || yes && got != begun {
 				t.Errorf("got %+v, %t", got, yes)
+			}
+			taken := &livestate.Record{Rollout: test.asked.Takes(got).String()}
+			if _, begun := test.asked.Begun(taken, test.generation); yes && !begun {
+				t.Error("it is not the operator's own then")
 			}
 		})
 	}
