@@ -56,8 +56,8 @@ func (r *Reconciler) begin(ctx context.Context, s *scope, a attempt) (running *r
 		return &begun, true, nil
 	}
 	there := health.ReplicasOf(a.there.Objects)
-	gone := a.plan.MakesPods() // they come back as they were, too
-	if a.state != release.OutOfDate || !deployed(s) || there.Wanted+there.Available == 0 && !gone || !a.isRollout() && !gone {
+	has := there.Wanted+there.Available > 0 && a.isRollout()
+	if a.state != release.OutOfDate || !deployed(s) || !has && !a.plan.MakesPods() {
 		return nil, true, nil
 	}
 	if !r.Rollouts.Begin(s.name()) {

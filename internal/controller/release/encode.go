@@ -53,7 +53,7 @@ type Returned struct {
 	Message string `json:"message"`
 }
 
-// settings are fields of a spec that say nothing of what is rendered, or only how many replicas.
+// settings are fields of a spec that change no object, or only a number of replicas.
 var settings = []string{"size", "paused", "onFailure", "ttl"}
 
 // Differs reports whether a spec is another one, apart from settings.

@@ -53,7 +53,7 @@ func (a Asked) Continues(record *livestate.Record, generation int64) (Rollout, b
 	return begun, yes && record.ChartDigest == a.Chart.Digest
 }
 
-// Takes returns a rollout that continues as one of what the resource is rendered with.
+// Takes returns a rollout that continues as one of this chart, operator and defaults.
 func (a Asked) Takes(former Rollout) Rollout {
 	former.of = a.ID()
 	return former
