@@ -247,7 +247,7 @@ func (r *Reconciler) compare(ctx context.Context, s *scope, wanted rendering,
 }
 
 // keepData leaves objects in place that hold data, unless a release no longer has them because its spec has changed: no
-// repair, chart, defaults or operator, and no return to an earlier release, deletes them. Objects that the spec refers to
+// repair, chart, defaults or operator, and no return to an earlier release, deletes them. Objects that a spec refers to
 // stay.
 func (r *Reconciler) keepData(ctx context.Context, s *scope, wanted rendering, plan *release.Plan,
 	record *livestate.Record) error {
