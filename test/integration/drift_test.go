@@ -212,9 +212,7 @@ func TestTheOrderOfAListIsPutBack(t *testing.T) {
 		"mounts":          {func(s *corev1.PodSpec) { slices.Reverse(s.Containers[0].VolumeMounts) }, "spec.template.spec.containers[app].volumeMounts"},
 		"volumes":         {func(s *corev1.PodSpec) { slices.Reverse(s.Volumes) }, ""},
 	} {
-		edited := deployment(t, app)
-		test.reverse(&edited.Spec.Template.Spec)
-		cluster.Update(t, edited)
+		editPods(t, app, test.reverse)
 		if test.event == "" {
 			continue
 		}
@@ -231,6 +229,17 @@ func TestTheOrderOfAListIsPutBack(t *testing.T) {
 	}
 }
 
+// editPods edits the pod template of an AppService's Deployment, whose status may change meanwhile.
+func editPods(t *testing.T, app *v1.AppService, edit func(*corev1.PodSpec)) (edited *appsv1.Deployment) {
+	t.Helper()
+	harness.Eventually(t, "the Deployment is edited", func() error {
+		edited = deployment(t, app)
+		edit(&edited.Spec.Template.Spec)
+		return cluster.Client.Update(t.Context(), edited)
+	})
+	return edited
+}
+
 // An order that was changed before the operator restored it stays, with a warning, until the next release.
 func TestAnOrderOfBeforeStaysUntilTheNextRelease(t *testing.T) {
 	t.Parallel()
@@ -243,10 +252,8 @@ func TestAnOrderOfBeforeStaysUntilTheNextRelease(t *testing.T) {
 	cluster.Get(t, client.ObjectKey{Namespace: namespace, Name: "sh.helm.release.v1.web.v1"}, record)
 	record.Data["resource"] = bytes.Replace(record.Data["resource"], []byte(`,"runs":[]`), nil, 1)
 	cluster.Update(t, record)
-	edited := deployment(t, app)
-	rendered := slices.Clone(edited.Spec.Template.Spec.Containers[0].Env)
-	slices.Reverse(edited.Spec.Template.Spec.Containers[0].Env)
-	cluster.Update(t, edited)
+	rendered := deployment(t, app).Spec.Template.Spec.Containers[0].Env
+	edited := editPods(t, app, func(s *corev1.PodSpec) { slices.Reverse(s.Containers[0].Env) })
 	cluster.Ready(t, app)
 
 	manager = cluster.Manager(t, namespace)

