@@ -486,7 +486,7 @@ func TestARestartAfterARotationIsKept(t *testing.T) {
 	t.Parallel()
 	namespace, manager := cluster.ManagedNamespace(t)
 	app := generating(namespace)
-	app.Spec.Size, app.Spec.MinReadySeconds = ptr.To[int32](1), ptr.To[int32](20)
+	app.Spec.Size, app.Spec.MinReadySeconds = ptr.To[int32](1), ptr.To[int32](60) // the pod that is edited below is not available before
 	app.Spec.OnFailure = &v1.OnFailure{Action: v1.OnFailureReturn}
 	cluster.CreateReady(t, app)
 	deleteKey(t, generatedOf(t, app), "KEY")
