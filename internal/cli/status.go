@@ -184,8 +184,8 @@ func (s *shell) printRows(list []unstructured.Unstructured, wide, everywhere boo
 	return out.Flush()
 }
 
-// a tabwriter keeps errors for Flush
-// row prints a row of a table. A cell that has line breaks or controls could look like further rows.
+// row prints a row of a table, whose writer keeps errors for Flush. A cell that has line breaks or controls could look
+// like further rows.
 func row(out io.Writer, cells []string) {
 	for i, cell := range cells {
 		cells[i] = text.Line(cell)

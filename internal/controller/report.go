@@ -60,10 +60,11 @@ func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering,
 	} else if done.err != nil && deployed(s) && done.there.Record != nil {
 		in.Digest = done.there.Record.Digest // the spec was deployed, whatever prevents that again
 	}
-	if in.Rendered != nil && done.keeps() {
-		in.Kept = release.KeptData(done.there.Objects, in.Rendered...)
-	} else if in.Rendered != nil {
-		in.Kept = release.KeptData(done.there.Objects, slices.Concat(in.Rendered, wanted.keys())...)
+	if rendered := in.Rendered; rendered != nil {
+		if !done.keeps() { // else what is wanted failed
+			rendered = slices.Concat(rendered, wanted.keys())
+		}
+		in.Kept = release.KeptData(done.there.Objects, rendered...)
 	}
 	if rules := r.Policy.Get(); rules != nil && rules.BuiltIn != policy.Shared {
 		in.Policy = string(rules.BuiltIn)

@@ -56,8 +56,8 @@ func (r *Reconciler) begin(ctx context.Context, s *scope, a attempt) (running *r
 		return &begun, true, nil
 	}
 	there := health.ReplicasOf(a.there.Objects)
-	has := there.Wanted+there.Available > 0 && a.isRollout()
-	if a.state != release.OutOfDate || !deployed(s) || !has && !a.plan.MakesPods() {
+	rolls := there.Wanted+there.Available > 0 && a.isRollout()
+	if a.state != release.OutOfDate || !deployed(s) || !rolls && !a.plan.MakesPods() {
 		return nil, true, nil
 	}
 	if !r.Rollouts.Begin(s.name()) {
