@@ -359,12 +359,16 @@ func (r *Reconciler) lastGood(ctx context.Context, s *scope, wanted rendering, r
 		return nil, nil, err
 	}
 	objects := slices.Clone(recorded.Objects)
+	keys := make([]kube.Key, 0, len(objects))
+	for _, object := range objects {
+		keys = append(keys, kube.KeyOf(object))
+	}
 	// The chart in use, if any, may name other kinds than that of the release. Nothing is known of a kind that cannot be
 	// watched.
 	all := len(objects)
 	objects = slices.DeleteFunc(objects,
 		func(o *unstructured.Unstructured) bool { return r.Tracker.Ensure(ctx, o.GroupVersionKind()) != nil })
-	there, err := r.observe(ctx, s, wanted)
+	there, err := r.observe(ctx, s, wanted, keys...)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -408,12 +412,16 @@ func keysOf(held []hosts.Held) []kube.Key {
 	return keys
 }
 
-// observe returns the objects that exist for a resource. Content that the caches do not hold is read for rendered
-// objects only: anyone can create a large object that appears to be the resource's.
-func (r *Reconciler) observe(ctx context.Context, s *scope, wanted rendering) (*livestate.Snapshot, error) {
+// observe returns the objects that exist for a resource. Content that the caches do not hold is read for objects only
+// that are rendered, or have one of the recorded keys: anyone can create a large object that appears to be the
+// resource's.
+func (r *Reconciler) observe(ctx context.Context, s *scope, wanted rendering,
+	recorded ...kube.Key) (*livestate.Snapshot, error) {
+	if wanted.rendered != nil {
+		recorded = slices.Concat(recorded, wanted.outline.Keys)
+	}
 	return r.Observer.Snapshot(ctx, s.resource, func(outline client.Object) bool {
-		return wanted.rendered != nil && slices.Contains(wanted.outline.Keys, kube.KeyOf(outline)) &&
-			!s.memory.verified.Knows(outline)
+		return slices.Contains(recorded, kube.KeyOf(outline)) && !s.memory.verified.Knows(outline)
 	})
 }
 

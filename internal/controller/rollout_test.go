@@ -55,6 +55,7 @@ func TestWhatTakesAPlace(t *testing.T) {
 		"a repair":                         {deployed, release.Drifted, running("one"), running("two"), false},
 		"no replica is available":          {deployed, upgrade, with(running("one"), int64(0), "status", "availableReplicas"), running("two"), true},
 		"no replica is wanted":             {deployed, upgrade, with(with(running("one"), int64(0), "status", "availableReplicas"), int64(0), "spec", "replicas"), running("two"), false},
+		"a chart that wants some":          {deployed, upgrade, with(with(running("one"), int64(0), "status", "availableReplicas"), int64(0), "spec", "replicas"), with(running("two"), int64(1), "spec", "replicas"), true},
 		"only a line goes":                 {deployed, upgrade, with(running("one"), "here", "spec", "template", "spec", "nodeName"), running("one"), true},
 		"pods that go on running":          {deployed, upgrade, running("one"), with(running("one"), "new", "metadata", "labels", "chart"), false},
 		"a restart that its user asks for": {deployed, upgrade, running("one"), with(running("one"), "now", restarted...), false},

@@ -319,7 +319,7 @@ func TestARolloutIsKnownAfterARestart(t *testing.T) {
 // A chart that is halted reaches nobody whose pods are gone for a moment: they come back as they were.
 func TestAHaltedChartReachesNobodyWhosePodsAreGone(t *testing.T) {
 	t.Parallel()
-	evicted := func(t *testing.T, app *v1.AppService) {
+	evicted := func(t *testing.T, app *v1.AppService, _ func(func())) {
 		pods := podsFor(t, app)
 		for i := range pods {
 			cluster.Delete(t, &pods[i])
@@ -327,16 +327,25 @@ func TestAHaltedChartReachesNobodyWhosePodsAreGone(t *testing.T) {
 	}
 	for name, test := range map[string]struct {
 		change func(*v1.AppServiceSpec)
-		lose   func(*testing.T, *v1.AppService)
+		// lose loses something of a resource, or has it lost while no operator runs.
+		lose func(t *testing.T, app *v1.AppService, down func(func()))
 	}{
 		"pods of a Deployment": {func(*v1.AppServiceSpec) {}, evicted},
 		"pods of a Deployment that is recreated": {func(s *v1.AppServiceSpec) {
 			s.Strategy = &appsv1.DeploymentStrategy{Type: appsv1.RecreateDeploymentStrategyType}
 		}, evicted},
 		"pods of a StatefulSet": {func(s *v1.AppServiceSpec) { s.StatefulSet = &v1.StatefulSet{} }, evicted},
-		"a whole Deployment": {func(*v1.AppServiceSpec) {}, func(t *testing.T, app *v1.AppService) {
+		"a whole Deployment": {func(*v1.AppServiceSpec) {}, func(t *testing.T, app *v1.AppService, _ func(func())) {
 			cluster.Delete(t, deployment(t, app))
 		}},
+		"replicas of a Deployment, while no operator runs": {func(*v1.AppServiceSpec) {}, func(t *testing.T, app *v1.AppService, down func(func())) {
+			down(func() {
+				cluster.Patch(t, deployment(t, app), client.RawPatch(types.MergePatchType, []byte(`{"spec":{"replicas":0}}`)))
+				harness.Eventually(t, "no pod runs", func() error { return want("pods", len(podsFor(t, app)), 0) })
+			})
+		}},
+		"a key that the new chart does not render": {func(s *v1.AppServiceSpec) { s.Config = generating("").Spec.Config },
+			func(t *testing.T, app *v1.AppService, _ func(func())) { deleteKey(t, generatedOf(t, app), "KEY") }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -351,9 +360,11 @@ func TestAHaltedChartReachesNobodyWhosePodsAreGone(t *testing.T) {
 			first.Stop(t)
 			// its digest is that of no other test, which may request that its chart continues
 			broken := fmt.Sprintf("merge (dict %q `%s`)", "script.kwok.x-k8s.io/status", waits("ImagePullBackOff", "Back-off pulling image: evicted", "", 0))
-			second := cluster.Manager(t, namespace, withChart(t, "templates/_pod.tpl", "merge (dict)", broken), func(options *operator.Options, _ *harness.Requests) {
+			options := func(options *operator.Options, _ *harness.Requests) {
+				options.ChartDir = chartChanged(t, chartWith(t, "templates/secret_generated.yaml", ""), "templates/_pod.tpl", "merge (dict)", broken)
 				options.MaxConcurrentRollouts, options.MaxFailedRollouts, options.RolloutDeadline = 1, 0, 10*time.Second
-			})
+			}
+			second := cluster.Manager(t, namespace, options)
 			var held []*v1.AppService
 			harness.Eventually(t, "the chart is halted for all but one", func() error {
 				held = nil
@@ -370,7 +381,11 @@ func TestAHaltedChartReachesNobodyWhosePodsAreGone(t *testing.T) {
 			})
 			for _, app := range held {
 				before := podsFor(t, app)
-				test.lose(t, app)
+				test.lose(t, app, func(then func()) {
+					second.Stop(t)
+					then()
+					second = cluster.Manager(t, namespace, options)
+				})
 				harness.Eventually(t, app.Name+" is as it was", func() error {
 					pods := podsFor(t, app)
 					if len(pods) != 1 || pods[0].UID == before[0].UID || pods[0].Annotations["script.kwok.x-k8s.io/status"] != "" {
@@ -378,6 +393,11 @@ func TestAHaltedChartReachesNobodyWhosePodsAreGone(t *testing.T) {
 					}
 					if err := present(t, app); err != nil {
 						return err
+					}
+					if app.Spec.Config != nil {
+						if err := want("keys", len(generatedOf(t, app).Data), len(app.Spec.Config.Generated)); err != nil {
+							return err
+						}
 					}
 					return errors.Join(want("available", app.Status.AvailableReplicas, 1), want("revision", app.Status.Release.Revision, 1))
 				})

@@ -42,8 +42,9 @@ type Consequence struct {
 	Text   string `json:"text"`
 }
 
-// Consequences returns the effects of the changes between two renderings, the worst first.
-func Consequences(old, rendered []*unstructured.Unstructured, changes []Change) []Consequence {
+// Consequences returns the effects of the changes between two renderings, the worst first. Renderings of the same spec
+// delete no data.
+func Consequences(old, rendered []*unstructured.Unstructured, changes []Change, sameSpec bool) []Consequence {
 	var list []Consequence
 	add := func(effect Effect, text string, args ...any) {
 		list = append(list, Consequence{effect, fmt.Sprintf(text, args...)})
@@ -67,7 +68,7 @@ func Consequences(old, rendered []*unstructured.Unstructured, changes []Change) 
 		for _, port := range portsThatGo(change) {
 			add(Stops, "%s: port %s is removed", key, port)
 		}
-		effect, text := fate(change)
+		effect, text := fate(change, sameSpec)
 		if text != "" {
 			add(effect, "%s", text)
 		}
@@ -166,15 +167,19 @@ func hostsThatGo(before, after []*unstructured.Unstructured) []string {
 
 // fate returns the effect on the data of a PersistentVolumeClaim, or of those of a StatefulSet, that is removed, and on
 // the values of a Secret that the operator made.
-func fate(change Change) (Effect, string) {
+func fate(change Change, sameSpec bool) (Effect, string) {
 	old, key := change.Old, kube.KeyOf(change.Old)
 	switch {
 	case key.Kind == kube.RetainedKind && change.New == nil && kube.RetainedFor(old) != "":
 		return Keeps, fmt.Sprintf("%s stays with its data, though nothing uses it", key)
+	case key.Kind == kube.RetainedKind && change.New == nil && sameSpec:
+		return Keeps, fmt.Sprintf("%s stays with its data until the spec changes", key)
 	case key.Kind == kube.RetainedKind && change.New == nil:
 		return Loses, fmt.Sprintf("%s is deleted WITH ITS DATA", key)
 	case change.New == nil && !generate.Of(old).None() && kube.RetainedFor(old) != "":
 		return Keeps, fmt.Sprintf("%s stays with the values that were generated, though nothing uses it", key)
+	case change.New == nil && !generate.Of(old).None() && sameSpec:
+		return Keeps, fmt.Sprintf("%s stays with the values that were generated until the spec changes", key)
 	case change.New == nil && !generate.Of(old).None():
 		return Loses, fmt.Sprintf("%s is deleted WITH THE VALUES that were generated", key)
 	case kube.TraitsOf(key.GroupKind).Claims == nil || len(claimTemplates(old)) == 0:

@@ -10,6 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/yaml"
+
+	"github.com/example/appservice-operator/internal/controller/release"
 )
 
 // objects reads documents.
@@ -94,6 +96,23 @@ func TestConsequences(t *testing.T) {
 				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(test.want, "\n"))
 			}
 		})
+	}
+}
+
+// A chart deletes no data of a spec that stays.
+func TestConsequencesForTheSameSpec(t *testing.T) {
+	t.Parallel()
+	source := func(image string) *release.Source { return &release.Source{Spec: map[string]any{"image": image}} }
+	generated := strings.Replace(aSecret, "{name: web}", `{name: web, annotations: {app.example.com/generate: "KEY=32"}}`, 1)
+	before := Outcome{Objects: objects(t, aClaim+"---\n"+generated), Source: source("nginx")}
+	for image, want := range map[string][]Effect{"nginx": {Keeps, Keeps}, "nginx:2": {Loses, Loses}} {
+		var got []Effect
+		for _, consequence := range DiffOf("web", before, Outcome{Source: source(image)}).Consequences {
+			got = append(got, consequence.Effect)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: got %v, want %v", image, got, want)
+		}
 	}
 }
 

@@ -36,7 +36,8 @@ func DiffOf(name string, before, after Outcome) *Diff {
 		return d
 	}
 	d.Changes = Changes(before.Objects, after.Objects)
-	d.Consequences = Consequences(before.Objects, after.Objects, d.Changes)
+	sameSpec := before.Source != nil && after.Source != nil && !before.Source.Differs(after.Source.Spec)
+	d.Consequences = Consequences(before.Objects, after.Objects, d.Changes, sameSpec)
 	if len(d.Changes) > 0 && !d.Has(Refused) { // of what is refused, nothing runs
 		d.Consequences = append(d.Consequences, taskConsequences(before, after)...)
 		sortWorst(d.Consequences)

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/controller/release"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/kube/jobs"
 	"github.com/example/appservice-operator/internal/render"
@@ -37,7 +38,14 @@ type Outcome struct {
 	// cluster, where these Jobs have run.
 	Runs  []jobs.Run
 	Noted []v1.RunStatus
-	Err   error
+	// Source has the spec that was rendered; nil if it is not known.
+	Source *release.Source
+	Err    error
+}
+
+// sourceOf returns the source of what is rendered of a resource now.
+func sourceOf(resource *unstructured.Unstructured) *release.Source {
+	return &release.Source{Spec: resource.Object["spec"]}
 }
 
 // Render renders a subject, hooks included. The renderer is nil if the kind is not served.
@@ -48,7 +56,7 @@ func (s Subject) Render(ctx context.Context, renderer *render.Renderer, capabili
 	in := render.Input{Resource: s.Resource, Defaults: s.Defaults, Capabilities: capabilities}
 	known := func(context.Context, *render.Draft) (hooks.Facts, error) { return s.Facts, nil }
 	out := OutcomeOf(renderer.Predict(ctx, in, known))
-	out.Noted = noted(s.Resource)
+	out.Noted, out.Source = noted(s.Resource), sourceOf(s.Resource)
 	return out
 }
 
@@ -71,7 +79,7 @@ func (c *Cluster) Outcome(
 		return Outcome{}
 	}
 	out := OutcomeOf(c.Render(ctx, charts.Renderers[resource.GroupVersionKind()], resource, last))
-	out.Noted = noted(resource)
+	out.Noted, out.Source = noted(resource), sourceOf(resource)
 	if c.Assumed() {
 		out.Noted = ended(out.Runs)
 	}

@@ -44,6 +44,14 @@ const (
 	rolls                  // they restart
 )
 
+// scalesFromZero reports whether a change gives replicas to a workload that has none.
+func (c Change) scalesFromZero() bool {
+	have, _ := kube.Content(c.Live)
+	now, set, _ := unstructured.NestedInt64(have, "spec", "replicas")
+	then, _, _ := unstructured.NestedInt64(c.Desired.Object, "spec", "replicas")
+	return templateOfRunning(c.Desired) != nil && set && now == 0 && then > 0
+}
+
 // rollingOf compares the pod template of an object with the live one. Pods of a CronJob end by themselves.
 func rollingOf(desired *unstructured.Unstructured, have map[string]any, full bool) rolling {
 	template := templateOfRunning(desired)

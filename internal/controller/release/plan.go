@@ -54,9 +54,10 @@ func (p *Plan) RollsPods() bool {
 		slices.ContainsFunc(p.Delete, func(o client.Object) bool { return templateOfRunning(o) != nil })
 }
 
-// MakesPods reports whether the plan creates a workload.
+// MakesPods reports whether the plan creates a workload, or scales one up that has no replicas.
 func (p *Plan) MakesPods() bool {
-	return slices.ContainsFunc(p.Create, func(o *unstructured.Unstructured) bool { return templateOfRunning(o) != nil })
+	return slices.ContainsFunc(p.Create, func(o *unstructured.Unstructured) bool { return templateOfRunning(o) != nil }) ||
+		slices.ContainsFunc(p.Apply, Change.scalesFromZero)
 }
 
 // OnlyRestarts reports whether the plan only restarts pods: someone asked for it, or content that they take
