@@ -12,14 +12,6 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// unread is the loader of what a schema refers to outside of its text: it reads neither the network nor the disk.
-type unread struct{}
-
-// Load implements jsonschema.URLLoader.
-func (unread) Load(string) (any, error) {
-	return nil, errors.New("a schema may refer only to its own text")
-}
-
 // CompileSchema compiles a values.schema.json. References that lead out of its text are not read, and what they stand
 // for is not checked: outside lists them, sorted.
 func CompileSchema(text []byte) (schema *jsonschema.Schema, outside []string, err error) {
@@ -31,7 +23,7 @@ func CompileSchema(text []byte) (schema *jsonschema.Schema, outside []string, er
 	cuts := &cuts{found: map[string]bool{}}
 	for {
 		compiler := jsonschema.NewCompiler()
-		compiler.UseLoader(unread{})
+		compiler.UseLoader(cuts)
 		if err := compiler.AddResource(name, document); err != nil {
 			return nil, nil, err
 		}
@@ -42,41 +34,44 @@ func CompileSchema(text []byte) (schema *jsonschema.Schema, outside []string, er
 		}
 		known := len(cuts.found)
 		base, _ := url.Parse(name)
-		cuts.address, cuts.ignoresSiblings = missing.URL, ignoresSiblings(document)
-		if cuts.cut(document, base, false); len(cuts.found) == known {
+		cuts.address = missing.URL
+		if cuts.cut(document, []*url.URL{base}, false); len(cuts.found) == known {
 			return nil, nil, err
 		}
 	}
 }
 
-// cuts removes the references to an address from a schema.
+// anything is the address of a schema that takes all values.
+const anything = "urn:anything"
+
+// cuts makes the references to an address refer to anything.
 type cuts struct {
-	address         string
-	ignoresSiblings bool
-	found           map[string]bool // as they are written
+	address string
+	found   map[string]bool // as they are written
 }
 
-// ignoresSiblings reports whether a schema is of a draft in which nothing beside a $ref counts.
-func ignoresSiblings(document any) bool {
-	root, _ := document.(map[string]any)
-	dialect, _ := root["$schema"].(string)
-	return strings.Contains(dialect, "json-schema.org/draft-0")
+// Load implements jsonschema.URLLoader. It reads neither the network nor the disk.
+func (*cuts) Load(address string) (any, error) {
+	if address == anything {
+		return true, nil
+	}
+	return nil, errors.New("a schema may refer only to its own text")
 }
 
 // cut looks at a schema, or at a map of named ones, and at those below it.
-func (c *cuts) cut(node any, base *url.URL, named bool) {
+func (c *cuts) cut(node any, bases []*url.URL, named bool) {
 	switch node := node.(type) {
 	case []any:
 		for _, item := range node {
-			c.cut(item, base, false)
+			c.cut(item, bases, false)
 		}
 	case map[string]any:
 		if !named {
-			base = c.here(node, base)
+			bases = c.here(node, bases)
 		}
 		for key, child := range node {
 			if named || !slices.Contains([]string{"const", "enum", "default", "examples"}, key) {
-				c.cut(child, base, !named && slices.Contains(names, key))
+				c.cut(child, bases, !named && slices.Contains(names, key))
 			}
 		}
 	}
@@ -85,38 +80,33 @@ func (c *cuts) cut(node any, base *url.URL, named bool) {
 // names are the keywords whose values are schemas by name.
 var names = []string{"properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies"}
 
-// here removes such references from one schema, and returns the address that those below it are relative to.
-func (c *cuts) here(node map[string]any, base *url.URL) *url.URL {
-	inner := base
+// here changes the references of one schema, and returns the addresses that those below it may be relative to: an id is
+// no address in some drafts, nor beside a $ref in others.
+func (c *cuts) here(node map[string]any, bases []*url.URL) []*url.URL {
 	for _, key := range []string{"$id", "id"} {
-		if id, isText := node[key].(string); isText {
-			if joined, err := base.Parse(id); err == nil {
-				inner = joined
-			}
+		id, _ := node[key].(string)
+		if base, err := bases[len(bases)-1].Parse(id); err == nil && id != "" {
+			bases = append(slices.Clip(bases), base)
 		}
 	}
 	for _, key := range []string{"$ref", "$dynamicRef", "$recursiveRef", "$schema"} {
 		text, isText := node[key].(string)
-		from := inner
-		if key == "$ref" && c.ignoresSiblings {
-			from = base
-		}
-		at, err := from.Parse(text)
-		if !isText || err != nil {
-			continue
-		}
-		if address, _, _ := strings.Cut(at.String(), "#"); address != c.address {
-			continue
-		}
-		c.found[text] = true
-		delete(node, key)
-		if key == "$ref" && c.ignoresSiblings {
-			maps.DeleteFunc(node, func(key string, _ any) bool {
-				return !slices.Contains([]string{"definitions", "$defs", "$schema"}, key)
-			})
+		if isText && slices.ContainsFunc(bases, func(base *url.URL) bool { return c.leads(base, text) }) {
+			c.found[text] = true
+			node[key] = anything
 		}
 	}
-	return inner
+	return bases
+}
+
+// leads reports whether a reference is to the address. A fragment alone stays in the text.
+func (c *cuts) leads(base *url.URL, reference string) bool {
+	at, err := base.Parse(reference)
+	if err != nil || strings.HasPrefix(reference, "#") {
+		return false
+	}
+	address, _, _ := strings.Cut(at.String(), "#")
+	return address == c.address
 }
 
 // outsideOf returns a warning for each reference that leads out of the values.schema.json of a chart.

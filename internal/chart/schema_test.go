@@ -39,6 +39,9 @@ func TestASchemaReadsNothingButItsText(t *testing.T) {
 		"a file beside the address that it has": {
 			`{"$id":"https://example.com/charts/v.json","properties":{"a":{"$ref":"other.json#/b"},"c":{"type":"string"}}}`, []string{"other.json#/b"},
 			[]map[string]any{{"a": 1}}, []map[string]any{{"c": 1}}},
+		"an id that is no address in its draft": {
+			`{"id":"https://example.com/charts/v.json","properties":{"a":{"$ref":"other.json"},"c":{"type":"string"}}}`, []string{"other.json"},
+			[]map[string]any{{"a": 1}}, []map[string]any{{"c": 1}}},
 		"an urn": {
 			`{"properties":{"a":{"$ref":"urn:example:b"},"c":{"type":"string"}}}`, []string{"urn:example:b"}, []map[string]any{{"a": 1}}, []map[string]any{{"c": 1}}},
 		"what is beside a reference counts": {
