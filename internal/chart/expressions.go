@@ -32,10 +32,7 @@ var (
 // not exist if the chart refuses its defaults. Expressions that a template computes are checked when it is rendered.
 func checkExpressions(c *chart.Chart) error {
 	for _, file := range slices.Backward(TemplateFiles(c)) {
-		text := comments.ReplaceAllStringFunc(file.Text, func(comment string) string {
-			return strings.Repeat("\n", strings.Count(comment, "\n"))
-		})
-		lines := strings.Split(text, "\n")
+		lines := strings.Split(file.withoutComments(), "\n")
 		for i, line := range lines {
 			found := annotationLine.FindStringSubmatch(line)
 			if found == nil || checkedAnnotations[found[2]] == "" {
@@ -49,6 +46,12 @@ func checkExpressions(c *chart.Chart) error {
 		}
 	}
 	return nil
+}
+
+// withoutComments returns the text of a template without its comments. What is left is in the same line.
+func (t *Template) withoutComments() string {
+	return comments.ReplaceAllStringFunc(t.Text,
+		func(comment string) string { return strings.Repeat("\n", strings.Count(comment, "\n")) })
 }
 
 // entry returns the first line and those that belong to it: they are indented more.

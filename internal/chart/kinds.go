@@ -89,28 +89,21 @@ func checkKinds(c *chart.Chart) (faults []error) {
 		if strings.HasSuffix(file.Name, "NOTES.txt") {
 			continue
 		}
-		text := comments.ReplaceAllStringFunc(file.Text,
-			func(comment string) string { return strings.Repeat("\n", strings.Count(comment, "\n")) })
+		text := file.withoutComments()
 		for _, kind := range named(text) {
 			why := Unwatchable(kind)
 			if why == "" {
 				continue
 			}
+			line := slices.IndexFunc(strings.Split(text, "\n"), func(line string) bool {
+				found := kindLine.FindStringSubmatch(line)
+				return found != nil && found[1] == kind.Kind
+			})
 			faults = append(faults, &Fault{Rule: RuleUnwatchable, File: inside(file), Text: file.Text,
-				Line: lineOfKind(text, kind.Kind), Column: 1,
+				Line: line + 1, Column: 1,
 				Message: fmt.Sprintf("renders a %s, which cannot be watched: %s", kind.Kind, why),
 				Remedy:  "remove it from the chart, or create it before the operator is installed"})
 		}
 	}
 	return faults
-}
-
-// lineOfKind returns the line of a text that names a kind.
-func lineOfKind(text, kind string) int {
-	for _, at := range kindLine.FindAllStringSubmatchIndex(text, -1) {
-		if text[at[2]:at[3]] == kind {
-			return 1 + strings.Count(text[:at[2]], "\n")
-		}
-	}
-	return 0
 }
