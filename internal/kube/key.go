@@ -6,6 +6,7 @@ import (
 	"cmp"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -41,6 +42,14 @@ func (k Key) String() string { return k.Kind + " " + k.Name }
 // Compare orders keys by kind, then name.
 func (k Key) Compare(other Key) int {
 	return cmp.Or(cmp.Compare(k.Kind, other.Kind), cmp.Compare(k.Group, other.Group), cmp.Compare(k.Name, other.Name))
+}
+
+// ClusterScoped returns a function that reports whether a cluster serves a kind whose objects are in no namespace.
+func ClusterScoped(mapper meta.RESTMapper) func(schema.GroupVersionKind) bool {
+	return func(kind schema.GroupVersionKind) bool {
+		mapping, err := mapper.RESTMapping(kind.GroupKind(), kind.Version)
+		return err == nil && mapping.Scope.Name() == meta.RESTScopeNameRoot
+	}
 }
 
 // SecretKind is the kind that is watched as metadata only.

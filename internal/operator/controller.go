@@ -8,7 +8,6 @@ import (
 	"time"
 
 	helmchart "helm.sh/helm/v3/pkg/chart"
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
@@ -93,10 +92,7 @@ func addController(mgr manager.Manager, shared shared, entry chart.Watch) error 
 	counters := shared.Metrics.Kind(kind.Kind, entry.Chart.Metadata)
 	chartOf := shared.Charts.serve(entry, mgr.GetCache(), counters, func(c *helmchart.Chart) *render.Renderer {
 		renderer := render.For(entry, c)
-		renderer.ClusterScoped = func(kind schema.GroupVersionKind) bool {
-			mapping, err := mgr.GetRESTMapper().RESTMapping(kind.GroupKind(), kind.Version)
-			return err == nil && mapping.Scope.Name() == meta.RESTScopeNameRoot
-		}
+		renderer.ClusterScoped = kube.ClusterScoped(mgr.GetRESTMapper())
 		return renderer
 	})
 	reconciler := &controller.Reconciler{

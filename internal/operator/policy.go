@@ -13,8 +13,6 @@ import (
 
 	"github.com/go-logr/logr"
 	authorizationv1 "k8s.io/api/authorization/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
 	ctrlcluster "sigs.k8s.io/controller-runtime/pkg/cluster"
@@ -23,6 +21,7 @@ import (
 	"github.com/example/appservice-operator/internal/chart"
 	"github.com/example/appservice-operator/internal/chart/rbac"
 	"github.com/example/appservice-operator/internal/filewatch"
+	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/metrics"
 	"github.com/example/appservice-operator/internal/policy"
 	"github.com/example/appservice-operator/internal/render"
@@ -202,11 +201,7 @@ func checkCluster(config *rest.Config, options Options, charts *charts) (mistake
 		if _, err := mgr.GetRESTMapper().RESTMapping(kind.GroupKind(), kind.Version); err != nil {
 			mistakes = append(mistakes, fmt.Errorf("%s is not served: install its CRD: %w", kind.Kind, err))
 		}
-		clusterScoped := func(kind schema.GroupVersionKind) bool {
-			mapping, err := mgr.GetRESTMapper().RESTMapping(kind.GroupKind(), kind.Version)
-			return err == nil && mapping.Scope.Name() == meta.RESTScopeNameRoot
-		}
-		for _, need := range rbac.OfChart(entry.Chart, clusterScoped) {
+		for _, need := range rbac.OfChart(entry.Chart, kube.ClusterScoped(mgr.GetRESTMapper())) {
 			missing, err := lacks(mgr, need, namespaces)
 			if err != nil {
 				return append(mistakes, err)

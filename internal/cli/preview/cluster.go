@@ -12,7 +12,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
@@ -211,12 +210,8 @@ func (c *Cluster) selectors(ctx context.Context, resource *unstructured.Unstruct
 
 // scope sets on a renderer which kinds are cluster-scoped.
 func (c *Cluster) scope(renderer *render.Renderer) {
-	if c.Assumed() {
-		return
-	}
-	renderer.ClusterScoped = func(kind schema.GroupVersionKind) bool {
-		mapping, err := c.reader.RESTMapper().RESTMapping(kind.GroupKind(), kind.Version)
-		return err == nil && mapping.Scope.Name() == meta.RESTScopeNameRoot
+	if !c.Assumed() {
+		renderer.ClusterScoped = kube.ClusterScoped(c.reader.RESTMapper())
 	}
 }
 

@@ -112,8 +112,7 @@ func (l *Looker) find(ctx context.Context, f *Findings, entry v1.ResourceStatus)
 		}
 		live := kube.Object(kind)
 		key := types.NamespacedName{Namespace: f.Resource.GetNamespace(), Name: entry.Name}
-		if mapping, err := l.Mapper.RESTMapping(kind.GroupKind(), kind.Version); err == nil &&
-			mapping.Scope.Name() == meta.RESTScopeNameRoot {
+		if kube.ClusterScoped(l.Mapper)(kind) {
 			key.Namespace = ""
 		}
 		switch err := l.Reader.Get(ctx, key, live); {
