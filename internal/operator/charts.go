@@ -1,7 +1,6 @@
 package operator
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
@@ -47,38 +46,46 @@ type charts struct {
 	version func(context.Context) string
 	// live reads past the cache.
 	live client.Reader
-	// namespaces are those that are served; none for all.
+	// namespaces are those that are served; an empty one for all.
 	namespaces []string
 
-	kinds []*kindChart
+	kinds   []*kindChart
+	loading sync.Mutex
 }
 
 // versionPeriod is the interval at which the version of the cluster is compared: a cluster is seldom upgraded.
 const versionPeriod = 5 * time.Minute
 
 // followVersion looks at all charts again when the version of the cluster changes, until the context ends.
-func (c *charts) followVersion(ctx context.Context) error {
+func (c *charts) followVersion(ctx context.Context) {
+	if c.version == nil {
+		return
+	}
 	known := c.version(ctx)
 	wait.UntilWithContext(ctx, func(ctx context.Context) {
-		now := c.version(ctx)
-		if now == known || now == "" {
-			return
-		}
-		known = now
-		for _, kind := range c.kinds {
-			kind.load(ctx)
+		if now := c.version(ctx); now != known && now != "" {
+			known = now
+			c.reload(ctx)
 		}
 	}, versionPeriod)
-	return nil
 }
 
-// fits returns an error if the cluster's version is not within the kubeVersion of a chart. For a kind that has releases
-// already, that is a warning, and its releases are still repaired.
-func (k *kindChart) fits(ctx context.Context, c *helmchart.Chart) error {
-	if k.charts.version == nil {
-		return nil
+// reload looks at the charts of all kinds again.
+func (c *charts) reload(ctx context.Context) {
+	c.loading.Lock()
+	defer c.loading.Unlock()
+	for _, kind := range c.kinds {
+		kind.load(ctx)
 	}
-	err := chart.Supports(c, k.charts.version(ctx))
+}
+
+// fits returns an error if a chart does not fit the platform, or the cluster's version is not within its kubeVersion.
+// For a kind that has releases already, the version is a warning, and its releases are still repaired.
+func (k *kindChart) fits(ctx context.Context, next *render.Renderer) error {
+	if err := next.FitPlatform(); err != nil || k.charts.version == nil {
+		return err
+	}
+	err := chart.Supports(next.Chart, k.charts.version(ctx))
 	if err == nil || !k.released(ctx) {
 		return err
 	}
@@ -89,11 +96,7 @@ func (k *kindChart) fits(ctx context.Context, c *helmchart.Chart) error {
 
 // released reports whether any resource of the kind has a release, or cannot be read.
 func (k *kindChart) released(ctx context.Context) bool {
-	namespaces := k.charts.namespaces
-	if len(namespaces) == 0 {
-		namespaces = []string{""}
-	}
-	return slices.ContainsFunc(namespaces, func(namespace string) bool {
+	return slices.ContainsFunc(k.charts.namespaces, func(namespace string) bool {
 		list := kube.List(k.entry.GroupVersionKind)
 		if err := k.charts.live.List(ctx, list, client.InNamespace(namespace)); err != nil {
 			return true
@@ -131,7 +134,7 @@ func (c *charts) serve(entry chart.Watch, informer client.Reader, kind *metrics.
 	}
 	first := renderer(entry.Chart)
 	if first.Broken = c.broken[entry.GroupVersionKind]; first.Broken == nil {
-		first.Broken = cmp.Or(first.FitPlatform(), k.fits(context.Background(), entry.Chart))
+		first.Broken = k.fits(context.Background(), first)
 	}
 	k.current = render.NewCurrent(first)
 	if first.Broken != nil {
@@ -144,8 +147,11 @@ func (c *charts) serve(entry chart.Watch, informer client.Reader, kind *metrics.
 	return k
 }
 
-// Start implements manager.Runnable: it watches the files until the context ends.
+// Start implements manager.Runnable: it follows the files, and the version of the cluster, until the context ends.
 func (c *charts) Start(ctx context.Context) error {
+	var version sync.WaitGroup
+	version.Go(func() { c.followVersion(ctx) })
+	defer version.Wait()
 	if c.folder == "" {
 		return nil
 	}
@@ -153,11 +159,7 @@ func (c *charts) Start(ctx context.Context) error {
 	for _, kind := range c.kinds {
 		folder.Charts = append(folder.Charts, kind.entry.ChartPath)
 	}
-	err := folder.Watch(ctx, func() {
-		for _, kind := range c.kinds {
-			kind.load(ctx)
-		}
-	})
+	err := folder.Watch(ctx, func() { c.reload(ctx) })
 	if err != nil { // nodes limit file watches: charts are served without, too
 		log.Log.WithName("charts").Error(err, "charts are not followed: restart the operator to serve changed ones", "folder",
 			c.folder)
@@ -181,10 +183,7 @@ func (k *kindChart) load(ctx context.Context) {
 	loaded, err := chart.LoadKind(k.charts.files, k.entry.ChartPath, k.entry.GroupVersionKind)
 	if err == nil {
 		next = k.renderer(loaded)
-		err = next.FitPlatform()
-	}
-	if err == nil {
-		err = k.fits(ctx, loaded)
+		err = k.fits(ctx, next)
 	}
 	if err != nil {
 		k.refuse(err)

@@ -149,9 +149,6 @@ func New(config *rest.Config, options Options) (manager.Manager, error) {
 			return nil, err
 		}
 	}
-	if err := mgr.Add(everywhere{charts.followVersion}); err != nil {
-		return nil, fmt.Errorf("cannot follow the version of the cluster: %w", err)
-	}
 	if err := mgr.Add(charts); err != nil {
 		return nil, fmt.Errorf("cannot follow the charts: %w", err)
 	}
@@ -219,9 +216,3 @@ func served(list []chart.Watch) []schema.GroupVersionKind {
 	}
 	return kinds
 }
-
-// everywhere is a manager.Runnable that runs in standbys, too.
-type everywhere struct{ manager.RunnableFunc }
-
-// NeedLeaderElection implements manager.LeaderElectionRunnable.
-func (everywhere) NeedLeaderElection() bool { return false }

@@ -146,6 +146,9 @@ func (o *Options) charts() (*charts, error) {
 		return nil, err
 	}
 	out := &charts{files: appservice.Files, namespaces: o.WatchNamespaces}
+	if len(out.namespaces) == 0 {
+		out.namespaces = []string{""}
+	}
 	text, err := fs.ReadFile(appservice.Files, "watches.yaml")
 	if o.WatchesFile != "" {
 		text, err = os.ReadFile(o.WatchesFile)

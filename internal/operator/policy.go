@@ -168,7 +168,7 @@ func CheckFiles(options Options, cluster *rest.Config) (warnings []string, err e
 	}
 	mistakes = append(mistakes, err)
 	if cluster != nil {
-		mistakes = append(mistakes, checkCluster(cluster, options, charts)...)
+		mistakes = append(mistakes, checkCluster(cluster, charts)...)
 	}
 	return warnings, errors.Join(mistakes...)
 }
@@ -187,14 +187,10 @@ func versionOf(cluster *rest.Config) (string, error) {
 }
 
 // checkCluster returns what a cluster lacks of the kinds that are served and rendered: CRDs, and rights of the account.
-func checkCluster(config *rest.Config, options Options, charts *charts) (mistakes []error) {
+func checkCluster(config *rest.Config, charts *charts) (mistakes []error) {
 	mgr, err := ctrlcluster.New(config)
 	if err != nil {
 		return []error{fmt.Errorf("cannot reach the cluster: %w", err)}
-	}
-	namespaces := slices.Clone(options.WatchNamespaces)
-	if len(namespaces) == 0 {
-		namespaces = []string{""}
 	}
 	for _, entry := range charts.list {
 		kind := entry.GroupVersionKind
@@ -202,7 +198,7 @@ func checkCluster(config *rest.Config, options Options, charts *charts) (mistake
 			mistakes = append(mistakes, fmt.Errorf("%s is not served: install its CRD: %w", kind.Kind, err))
 		}
 		for _, need := range rbac.OfChart(entry.Chart, kube.ClusterScoped(mgr.GetRESTMapper())) {
-			missing, err := lacks(mgr, need, namespaces)
+			missing, err := lacks(mgr, need, charts.namespaces)
 			if err != nil {
 				return append(mistakes, err)
 			}
