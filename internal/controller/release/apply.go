@@ -98,37 +98,28 @@ func (a *applier) found(ctx context.Context, desired *unstructured.Unstructured,
 
 // allLeft extends a PreviousError or a NotOursError to all objects that are in the way of a plan, not only the first.
 func (a *applier) allLeft(ctx context.Context, plan *Plan, err error) error {
-	var previous *PreviousError
-	var notOurs *NotOursError
-	if errors.As(err, &notOurs) {
-		return a.allOthers(ctx, plan, notOurs)
-	}
-	if !errors.As(err, &previous) {
+	first, notOurs := errors.AsType[*NotOursError](err)
+	_, previous := errors.AsType[*PreviousError](err)
+	if !notOurs && !previous {
 		return err
 	}
-	all := &PreviousError{}
+	others, left := []*NotOursError{first}, &PreviousError{}
 	for _, desired := range plan.Create {
 		_, err := a.ours(ctx, desired)
-		if errors.As(err, &previous) {
-			all.Left = append(all.Left, previous.Left...)
+		if other, is := errors.AsType[*NotOursError](err); is && notOurs && other.Key != first.Key {
+			others = append(others, other)
+		}
+		if one, is := errors.AsType[*PreviousError](err); is {
+			left.Left = append(left.Left, one.Left...)
 		}
 	}
-	if len(all.Left) == 0 {
-		return err // they were deleted meanwhile
+	switch {
+	case notOurs:
+		return allOf(others)
+	case len(left.Left) > 0:
+		return left
 	}
-	return all
-}
-
-// allOthers adds to an error the other objects of a plan that are not the owner's.
-func (a *applier) allOthers(ctx context.Context, plan *Plan, first *NotOursError) error {
-	found := []*NotOursError{first}
-	for _, desired := range plan.Create {
-		_, err := a.ours(ctx, desired)
-		if notOurs := (*NotOursError)(nil); errors.As(err, &notOurs) && notOurs.Key != first.Key {
-			found = append(found, notOurs)
-		}
-	}
-	return allOf(found)
+	return err // they were deleted meanwhile
 }
 
 // dryRun checks by a dry run that the API server accepts a plan of several writes. Nothing is written. The write of a

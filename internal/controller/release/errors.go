@@ -61,7 +61,7 @@ func allOf(found []*NotOursError) error {
 		return nil
 	}
 	first := *found[0]
-	first.More = append(first.More[:len(first.More):len(first.More)], found[1:]...)
+	first.More = slices.Concat(first.More, found[1:])
 	return &first
 }
 
