@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/go-logr/logr"
-	authorizationv1 "k8s.io/api/authorization/v1"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
 	ctrlcluster "sigs.k8s.io/controller-runtime/pkg/cluster"
@@ -198,7 +197,7 @@ func checkCluster(config *rest.Config, charts *charts) (mistakes []error) {
 			mistakes = append(mistakes, fmt.Errorf("%s is not served: install its CRD: %w", kind.Kind, err))
 		}
 		for _, need := range rbac.OfChart(entry.Chart, kube.ClusterScoped(mgr.GetRESTMapper())) {
-			missing, err := lacks(mgr, need, charts.namespaces)
+			missing, err := lacks(context.Background(), mgr, need, charts.namespaces)
 			if err != nil {
 				return append(mistakes, err)
 			}
@@ -208,24 +207,4 @@ func checkCluster(config *rest.Config, charts *charts) (mistakes []error) {
 		}
 	}
 	return mistakes
-}
-
-// lacks returns the verbs of a need that the account does not have in one of the namespaces.
-func lacks(of ctrlcluster.Cluster, need rbac.Need, namespaces []string) (verbs []string, err error) {
-	for _, verb := range need.Verbs {
-		for _, namespace := range namespaces {
-			if need.ClusterScoped {
-				namespace = ""
-			}
-			allowed, err := allows(context.Background(), of, authorizationv1.ResourceAttributes{Namespace: namespace,
-				Group: need.Group, Resource: need.Resource, Verb: verb})
-			if err != nil {
-				return nil, fmt.Errorf("cannot ask for the right to %s %s: %w", verb, need.Resource, err)
-			}
-			if !allowed && !slices.Contains(verbs, verb) {
-				verbs = append(verbs, verb)
-			}
-		}
-	}
-	return verbs, nil
 }

@@ -14,6 +14,7 @@ import (
 	ctrlcluster "sigs.k8s.io/controller-runtime/pkg/cluster"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
+	"github.com/example/appservice-operator/internal/chart/rbac"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/kube/livestate"
 	"github.com/example/appservice-operator/internal/kube/reference"
@@ -78,19 +79,31 @@ func rights(mgr manager.Manager) func(context.Context, schema.GroupVersionKind) 
 		if err != nil {
 			return false, fmt.Errorf("cannot find the resource of %s: %w", kind.Kind, err)
 		}
-		for _, verb := range []string{"list", "watch"} {
-			allowed, err := allows(ctx, mgr, authorizationv1.ResourceAttributes{
-				Group: mapping.Resource.Group, Version: mapping.Resource.Version, Resource: mapping.Resource.Resource, Verb: verb,
-			})
+		need := rbac.Need{GroupResource: mapping.Resource.GroupResource(), Verbs: []string{"list", "watch"}, ClusterScoped: true}
+		missing, err := lacks(ctx, mgr, need, nil)
+		return err == nil && len(missing) == 0, err
+	}
+}
+
+// lacks returns the verbs of a need that the account does not have, in the cluster or in one of the namespaces.
+func lacks(ctx context.Context, of ctrlcluster.Cluster, need rbac.Need, namespaces []string) (verbs []string, err error) {
+	if need.ClusterScoped {
+		namespaces = []string{""}
+	}
+	for _, verb := range need.Verbs {
+		for _, namespace := range namespaces {
+			allowed, err := allows(ctx, of, authorizationv1.ResourceAttributes{Namespace: namespace, Group: need.Group,
+				Resource: need.Resource, Verb: verb})
 			if err != nil {
-				return false, fmt.Errorf("cannot ask for the right to %s %s: %w", verb, kind.Kind, err)
+				return nil, fmt.Errorf("cannot ask for the right to %s %s: %w", verb, need.Resource, err)
 			}
 			if !allowed {
-				return false, nil
+				verbs = append(verbs, verb)
+				break
 			}
 		}
-		return true, nil
 	}
+	return verbs, nil
 }
 
 // allows reports whether the API server lets the operator do something.
