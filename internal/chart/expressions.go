@@ -48,7 +48,7 @@ func checkExpressions(c *chart.Chart) error {
 	return nil
 }
 
-// withoutComments returns the text of a template without its comments. What is left is in the same line.
+// withoutComments returns the text of a template without its comments: the rest stays in its lines.
 func (t *Template) withoutComments() string {
 	return comments.ReplaceAllStringFunc(t.Text,
 		func(comment string) string { return strings.Repeat("\n", strings.Count(comment, "\n")) })

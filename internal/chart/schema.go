@@ -99,7 +99,7 @@ func (c *cuts) here(node map[string]any, bases []*url.URL) []*url.URL {
 	return bases
 }
 
-// leads reports whether a reference is to the address. A fragment alone stays in the text.
+// leads reports whether a reference leads to the address. A fragment alone stays in the text.
 func (c *cuts) leads(base *url.URL, reference string) bool {
 	at, err := base.Parse(reference)
 	if err != nil || strings.HasPrefix(reference, "#") {

@@ -79,14 +79,15 @@ func rights(mgr manager.Manager) func(context.Context, schema.GroupVersionKind) 
 		if err != nil {
 			return false, fmt.Errorf("cannot find the resource of %s: %w", kind.Kind, err)
 		}
-		need := rbac.Need{GroupResource: mapping.Resource.GroupResource(), Verbs: []string{"list", "watch"}, ClusterScoped: true}
-		missing, err := lacks(ctx, mgr, need, nil)
+		missing, err := lacks(ctx, mgr, rbac.Need{GroupResource: mapping.Resource.GroupResource(),
+			Verbs: []string{"list", "watch"}}, []string{""})
 		return err == nil && len(missing) == 0, err
 	}
 }
 
 // lacks returns the verbs of a need that the account does not have, in the cluster or in one of the namespaces.
-func lacks(ctx context.Context, of ctrlcluster.Cluster, need rbac.Need, namespaces []string) (verbs []string, err error) {
+func lacks(ctx context.Context, of ctrlcluster.Cluster, need rbac.Need,
+	namespaces []string) (verbs []string, err error) {
 	if need.ClusterScoped {
 		namespaces = []string{""}
 	}
