@@ -39,7 +39,7 @@ func TestAChartThatIsRefusedIsRefusedAlone(t *testing.T) {
 	files.Write(t, template("first"), optionalCRD)
 	cluster.Manager(t, namespace, func(options *operator.Options, _ *harness.Requests) { options.ChartDir = dir })
 	cluster.CreateReady(t, harness.Seed(namespace, "one"))
-	eventOfCRD(t, v1.ReasonChartRefused, "templates/first-"+namespace+".yaml:3 renders a CustomResourceDefinition, which cannot be watched")
+	eventOfCRD(t, "appjobs", v1.ReasonChartRefused, "templates/first-"+namespace+".yaml:3 renders a CustomResourceDefinition, which cannot be watched")
 	job := appJob(namespace, map[string]any{"image": "busybox"})
 	cluster.Create(t, job)
 	harness.Eventually(t, "the resource of the refused chart waits", func() error {
@@ -51,17 +51,46 @@ func TestAChartThatIsRefusedIsRefusedAlone(t *testing.T) {
 	becomesReady(t, job)
 	files.Write(t, template("second"), optionalCRD)
 	files.Write(t, filepath.Join(dir, "helm-charts/appjob/crds/bucket-"+namespace+".yaml"), "{}")
-	eventOfCRD(t, v1.ReasonChartRefused, "cannot load chart helm-charts/appjob: templates/second-"+namespace+".yaml:3 renders")
+	eventOfCRD(t, "appjobs", v1.ReasonChartRefused, "cannot load chart helm-charts/appjob: templates/second-"+namespace+".yaml:3 renders")
 	cluster.CreateReady(t, harness.Seed(namespace, "two"))
 	becomesReady(t, job)
 
 	require.NoError(t, os.Remove(template("second")))
-	eventOfCRD(t, v1.ReasonChartWarning, "crds: is not installed (bucket-"+namespace+".yaml)")
+	eventOfCRD(t, "appjobs", v1.ReasonChartWarning, "crds: is not installed (bucket-"+namespace+".yaml)")
 	becomesReady(t, job)
 }
 
-// eventOfCRD waits for an event of the CRD of AppJob.
-func eventOfCRD(t *testing.T, reason, note string) {
+// A chart for a later Kubernetes is refused alone as well. The releases that a kind has already are still served: an event
+// of its CRD warns of it.
+func TestAChartForALaterKubernetesIsRefusedAlone(t *testing.T) {
+	t.Parallel()
+	namespace := cluster.Namespace(t)
+	dir, version := files.Charts(t), `">=1.99.0-`+namespace+`"` // it is of this test alone
+	needsLater := func(chart string) {
+		path := filepath.Join(dir, "helm-charts", chart, "Chart.yaml")
+		text := strings.Replace(string(files.Text(t, path)), `">= 1.34.0-0"`, version, 1)
+		require.Contains(t, text, version)
+		files.Write(t, path, text)
+	}
+	needsLater("appjob")
+	cluster.Manager(t, namespace, func(options *operator.Options, _ *harness.Requests) { options.ChartDir = dir })
+	app, job := harness.Seed(namespace, "one"), appJob(namespace, map[string]any{"image": "busybox"})
+	cluster.CreateReady(t, app)
+	eventOfCRD(t, "appjobs", v1.ReasonChartRefused, "kubeVersion "+version+" does not include the cluster's version v1.")
+	cluster.Create(t, job)
+	harness.Eventually(t, "the resource of the refused chart waits", func() error {
+		cluster.Refresh(t, job)
+		return stands(job, map[string]string{v1.ConditionReady: "False " + v1.ReasonRenderFailed})
+	})
+
+	needsLater("appservice")
+	eventOfCRD(t, "appservices", v1.ReasonChartWarning, "kubeVersion "+version+" does not include the cluster's version v1.")
+	cluster.Change(t, app, func(app *v1.AppService) { app.Spec.Image = "nginx:1.27" })
+	cluster.Ready(t, app)
+}
+
+// eventOfCRD waits for an event of a CRD.
+func eventOfCRD(t *testing.T, plural, reason, note string) {
 	t.Helper()
 	harness.Eventually(t, "the CRD has an event "+reason, func() error {
 		list := &corev1.EventList{}
@@ -71,7 +100,7 @@ func eventOfCRD(t *testing.T, reason, note string) {
 		var seen []string
 		for _, event := range list.Items {
 			about := event.InvolvedObject
-			if about.Name != "appjobs.app.example.com" || about.UID == "" || event.Reason != reason {
+			if about.Name != plural+".app.example.com" || about.UID == "" || event.Reason != reason {
 				continue
 			}
 			if strings.Contains(event.Message, note) {
