@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -114,6 +115,44 @@ func TestWhySaysWhatIsHeldBackAndWhereValuesComeFrom(t *testing.T) {
 	u.must(t, 0, "kubectl appservice pause web")
 	u.says(t, "kubectl appservice why web", "held back", "spec.paused is set", "hint: kubectl appservice resume web")
 	u.says(t, "kubectl appservice status", "Paused", "paused")
+}
+
+// All that an earlier AppService left is in the way: the message names the first three, why names each.
+func TestWhyNamesAllThatIsInTheWay(t *testing.T) {
+	u := newUser(t, cluster.Namespace(t))
+	cluster.Manager(t, u.namespace)
+	app := u.web(t)
+	cluster.Delete(t, app, client.PropagationPolicy(metav1.DeletePropagationOrphan))
+	harness.Eventually(t, "it is gone", func() error {
+		err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(app), &v1.AppService{})
+		if apierrors.IsNotFound(err) {
+			return nil
+		}
+		return fmt.Errorf("it is there: %w", err)
+	})
+	u.applyFile(t, "testdata/app.yaml")
+	cluster.Condition(t, harness.Seed(u.namespace, "web"), v1.ConditionReady, metav1.ConditionFalse, v1.ReasonResourceExists)
+	out := u.must(t, 1, "kubectl appservice why web")
+	for _, kind := range []string{"Deployment", "Ingress", "PodDisruptionBudget", "Service"} {
+		assert.Contains(t, out, fmt.Sprintf(`ResourceExists: %s "web" exists and is left by an earlier resource of this name`, kind))
+	}
+	assert.Contains(t, out, "kubectl annotate appservice web --namespace="+u.namespace+" app.example.com/adopt=true")
+	t.Log("\n" + out)
+}
+
+func TestTreeNamesDataThatIsKept(t *testing.T) {
+	u := newUser(t, cluster.Namespace(t))
+	cluster.Manager(t, u.namespace)
+	app := harness.Seed(u.namespace, "web")
+	app.Spec.OnFailure = &v1.OnFailure{Action: v1.OnFailureReturn}
+	cluster.CreateReady(t, app)
+	cluster.Change(t, app, func(app *v1.AppService) {
+		app.Spec.PodAnnotations = map[string]v1.Annotation{"script.kwok.x-k8s.io/status": crashing}
+		app.Spec.Config = &v1.Config{Generated: map[string]v1.GeneratedValue{"PASSWORD": {}}}
+	})
+	cluster.Condition(t, app, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonReturnedToRelease)
+	u.says(t, "kubectl appservice tree web", "Secret web-generated", "kept for its data")
+	t.Log("\n" + u.must(t, 0, "kubectl appservice tree web"))
 }
 
 func TestWhySaysThatNobodyLooked(t *testing.T) {
