@@ -10,6 +10,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -22,6 +23,7 @@ import (
 
 	"github.com/example/appservice-operator/test/try"
 	"github.com/example/appservice-operator/tools/controlplane"
+	"github.com/example/appservice-operator/tools/processes"
 	"github.com/example/appservice-operator/tools/toolchain"
 )
 
@@ -118,9 +120,12 @@ func prepare(out io.Writer) *demo {
 
 // fail prints what is known about the error of a step, and cleans up.
 func (d *demo) fail(ctx context.Context, err error) error {
+	if d.cluster != nil && ctx.Err() == nil {
+		err = errors.Join(err, d.cluster.Flaw(ctx))
+	}
 	d.say("\n==> Failed in %v", err)
 	if d.manager != nil {
-		d.say("    the last lines of the manager's log:\n%s", tail(d.logFile(), 20))
+		d.say("    %s", processes.EndOf(d.logFile(), 20))
 	}
 	d.say("\n==> Clean up")
 	if problem := d.cleanUp(ctx); problem != nil {

@@ -5,6 +5,7 @@ package harness
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -70,6 +71,9 @@ func runMain(name string, tests func(context.Context, *Cluster) (int, error), ch
 		return 1
 	}
 	code, err := tests(ctx, cluster)
+	if code != 0 || err != nil {
+		err = errors.Join(err, cluster.Flaw(ctx))
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
@@ -103,6 +107,11 @@ func Start(ctx context.Context, name string, change ...func(*controlplane.Option
 		release()
 		return nil, nil, err
 	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, up.Flaw(ctx))
+		}
+	}()
 	stop = func() {
 		if !current {
 			_ = controlplane.Down(context.WithoutCancel(ctx), up.Name)

@@ -14,8 +14,12 @@ import (
 	"github.com/example/appservice-operator/tools/processes"
 )
 
-// answer is how long a healthy API server may take to report that it is ready.
-const answer = 5 * time.Second
+const (
+	// answer is how long a healthy API server may take to report that it is ready, on a busy machine.
+	answer = 30 * time.Second
+	// lines are how many a message has of the log of a program.
+	lines = 5
+)
 
 // kwokctl runs kwokctl on the cluster.
 func (i *instance) kwokctl(ctx context.Context, args ...string) error {
@@ -34,35 +38,66 @@ func (c *Cluster) kubectl(ctx context.Context, args ...string) (string, error) {
 	return processes.Output(exec.CommandContext(ctx, c.Kubectl, append([]string{"--kubeconfig", c.Kubeconfig}, args...)...))
 }
 
-// answers returns an error unless the API server reports without delay that it is ready.
+// answers returns an error unless the API server reports that it is ready.
 func (c *Cluster) answers(ctx context.Context) error {
 	_, err := c.kubectl(ctx, "get", "--raw", "/readyz", "--request-timeout", answer.String())
-	return err
+	return c.blame("kube-apiserver", err)
 }
 
-func (i *instance) answers(ctx context.Context) error { return i.cluster().answers(ctx) }
+// ready returns an error unless the API server is ready, the default service account is there and so many nodes are Ready. It names the program
+// that is not ready, with the end of its log.
+func (c *Cluster) ready(ctx context.Context, nodes int) error {
+	if err := c.answers(ctx); err != nil {
+		return err
+	}
+	if _, err := c.kubectl(ctx, "get", "serviceaccount", "default", "--namespace", "default"); err != nil {
+		return c.blame("kube-controller-manager", err)
+	}
+	ready, err := c.readyNodes(ctx)
+	if err == nil && ready < nodes {
+		err = fmt.Errorf("%d of %d nodes are ready", ready, nodes)
+	}
+	return c.blame("kwok-controller", err)
+}
+
+// Flaw returns an error that names a program of the cluster that is not ready, with the end of its log; nil if all are. It does not wait until they
+// are, and also answers when the context has ended: for callers that waited for something else in vain.
+func (c *Cluster) Flaw(ctx context.Context) error {
+	return poll.Within(context.WithoutCancel(ctx), answer, func(ctx context.Context) error { return c.ready(ctx, 1) })
+}
+
+// blame adds to an error which program is responsible and, in a cluster of ours, the end of its log.
+func (c *Cluster) blame(program string, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case !c.ours:
+		return fmt.Errorf("%s is not ready: %w", program, err)
+	default:
+		return fmt.Errorf("%s is not ready: %w; %s", program, err, processes.EndOf(c.log(program), lines))
+	}
+}
+
+func (c *Cluster) log(program string) string {
+	return filepath.Join(filepath.Dir(c.Kubeconfig), "logs", program+".log")
+}
 
 // settle creates the nodes that the cluster lacks and returns when it is ready for use.
 func (i *instance) settle(ctx context.Context, count int) error {
 	c := i.cluster()
-	if err := poll.Until(ctx, c.answers); err != nil {
-		return err
-	}
-	if ready, err := c.readyNodes(ctx); err != nil || ready < count {
-		if err := i.kwokctl(ctx, "scale", "node", "--replicas", strconv.Itoa(count), "--param", nodes); err != nil {
+	err := poll.Until(ctx, func(ctx context.Context) error {
+		if err := c.answers(ctx); err != nil {
 			return err
 		}
-	}
-	return poll.Until(ctx, func(ctx context.Context) error {
-		if _, err := c.kubectl(ctx, "get", "serviceaccount", "default", "--namespace", "default"); err != nil {
+		if ready, err := c.readyNodes(ctx); err != nil || ready >= count {
 			return err
 		}
-		ready, err := c.readyNodes(ctx)
-		if err == nil && ready < count {
-			return fmt.Errorf("%d of %d nodes are ready", ready, count)
-		}
-		return err
+		return i.kwokctl(ctx, "scale", "node", "--replicas", strconv.Itoa(count), "--param", nodes)
 	})
+	if err != nil {
+		return err
+	}
+	return poll.Until(ctx, func(ctx context.Context) error { return c.ready(ctx, count) })
 }
 
 // readyNodes returns how many nodes pods can be scheduled on.

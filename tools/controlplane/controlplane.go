@@ -51,7 +51,8 @@ type Cluster struct {
 }
 
 // Up returns the cluster with the given name, brought up if it is not up yet. When it returns, the API server is ready,
-// the default service account is there and every node is Ready.
+// the default service account is there and every node is Ready. A program of the cluster that ends is started again, as long
+// as the context lasts, and reported to Progress with the end of its log.
 func Up(ctx context.Context, options Options) (*Cluster, error) {
 	options, err := options.complete()
 	if err != nil {
@@ -70,6 +71,7 @@ func Up(ctx context.Context, options Options) (*Cluster, error) {
 	if err := i.up(ctx, options); err != nil {
 		return nil, fmt.Errorf("cannot bring up cluster %s: %w", options.Name, err)
 	}
+	go i.superviseOn(ctx)
 	return i.cluster(), nil
 }
 
@@ -78,7 +80,7 @@ func Down(ctx context.Context, name string) error {
 	if err := check(name); err != nil {
 		return err
 	}
-	i, release, err := lock(ctx, name, nil)
+	i, release, err := lock(ctx, name, io.Discard)
 	if err != nil {
 		return fmt.Errorf("cannot delete cluster %s: %w", name, err)
 	}
@@ -128,12 +130,10 @@ func lock(ctx context.Context, name string, progress io.Writer) (*instance, func
 	}
 	path := filepath.Join(os.TempDir(), fmt.Sprintf("appservice-operator-clusters-%d.lock", os.Getuid()))
 	release, err := filelock.Acquire(ctx, path, func() {
-		if progress != nil {
-			_, _ = fmt.Fprintln(progress, "waiting for another process that starts or ends a cluster")
-		}
+		_, _ = fmt.Fprintln(progress, "waiting for another process that starts or ends a cluster")
 	})
 	if err != nil {
 		return nil, nil, err
 	}
-	return &instance{name: name, cache: cache}, release, nil
+	return &instance{name: name, cache: cache, progress: progress}, release, nil
 }

@@ -90,7 +90,7 @@ func Existing(ctx context.Context, options Options) (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	i := &instance{name: options.Name, cache: cache}
+	i := &instance{name: options.Name, cache: cache, progress: options.Progress}
 	if _, err := os.Stat(i.dir()); errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("cannot find cluster %s: it is not up", i.name)
 	}

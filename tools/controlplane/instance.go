@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -39,12 +40,14 @@ func components() []string {
 type instance struct {
 	name        string
 	cache       string
+	progress    io.Writer
 	programs    toolchain.Programs
 	auditPolicy string // of the API server; none if empty
 }
 
-func (i *instance) dir() string        { return filepath.Join(i.cache, "clusters", i.name) }
-func (i *instance) kubeconfig() string { return filepath.Join(i.dir(), "kubeconfig.yaml") }
+func (i *instance) dir() string               { return filepath.Join(i.cache, "clusters", i.name) }
+func (i *instance) log(program string) string { return i.cluster().log(program) }
+func (i *instance) kubeconfig() string        { return filepath.Join(i.dir(), "kubeconfig.yaml") }
 
 func (i *instance) cluster() *Cluster {
 	return &Cluster{
@@ -54,13 +57,13 @@ func (i *instance) cluster() *Cluster {
 }
 
 // stall is how long an API server may leave requests unanswered before it counts as hung.
-const stall = time.Minute
+const stall = 2 * time.Minute
 
 // lifecycle is how the cluster is brought up, with as many nodes.
 func (i *instance) lifecycle(options Options) *lifecycle.Instance {
 	return &lifecycle.Instance{
-		What: "cluster " + i.name, Dir: i.dir(), Progress: options.Progress, Patience: patience, Stall: stall,
-		Recipe: i.recipe(), Components: components(), Answers: i.answers,
+		What: "cluster " + i.name, Dir: i.dir(), Progress: i.progress, Patience: patience, Stall: stall,
+		Recipe: i.recipe(), Components: components(), Answers: i.cluster().answers,
 		Create: func(ctx context.Context) error { return i.create(ctx, options.Nodes) },
 		End:    func(ctx context.Context) error { return processes.End(ctx, i.dir()) },
 	}
@@ -70,6 +73,7 @@ func (i *instance) up(ctx context.Context, options Options) error {
 	if made, err := i.lifecycle(options).Up(ctx); err != nil || made {
 		return err
 	}
+	defer i.supervised(ctx)()
 	return poll.Within(ctx, patience, func(ctx context.Context) error { return i.settle(ctx, options.Nodes) })
 }
 
@@ -96,6 +100,7 @@ func (i *instance) create(ctx context.Context, count int) error {
 		return err
 	}
 	defer done()
+	defer i.supervised(ctx)()
 	if err := i.kwokctl(ctx, append(args, audit...)...); err != nil {
 		return err
 	}

@@ -138,7 +138,7 @@ func (i *instance) kubectl(ctx context.Context, args ...string) (string, error) 
 
 // answers returns an error unless the API server says that it is ready.
 func (i *instance) answers(ctx context.Context) error {
-	_, err := i.kubectl(ctx, "get", "--raw", "/readyz", "--request-timeout=5s")
+	_, err := i.kubectl(ctx, "get", "--raw", "/readyz", "--request-timeout=30s")
 	return err
 }
 

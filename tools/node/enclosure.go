@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
-	"syscall"
 
 	"github.com/example/appservice-operator/tools/processes"
 )
@@ -58,15 +57,8 @@ func (i *instance) inside(ctx context.Context, program string, args ...string) (
 
 // detach starts a process that lives on when this one ends. Its output goes to a file in the folder for logs.
 func (i *instance) detach(command *exec.Cmd, name string) error {
-	log, err := os.OpenFile(i.path("logs", name+".log"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
-	if err != nil {
-		return err
-	}
-	defer log.Close()
-	command.Stdout, command.Stderr = log, log
 	command.Dir = "/"
-	command.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	child, err := processes.Start(command)
+	child, err := processes.Detach(command, i.log(name))
 	if err != nil {
 		return err
 	}

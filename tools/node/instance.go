@@ -31,8 +31,9 @@ func (i *instance) path(elements ...string) string {
 	return filepath.Join(append([]string{i.dir}, elements...)...)
 }
 
-func (i *instance) kubeconfig() string { return i.path("kubeconfig.yaml") }
-func (i *instance) socket() string     { return i.path("containerd.sock") }
+func (i *instance) log(name string) string { return i.path("logs", name+".log") }
+func (i *instance) kubeconfig() string     { return i.path("kubeconfig.yaml") }
+func (i *instance) socket() string         { return i.path("containerd.sock") }
 
 func (i *instance) node() *Node {
 	return &Node{
@@ -42,7 +43,7 @@ func (i *instance) node() *Node {
 }
 
 // stall is how long an API server may leave requests unanswered before it counts as hung.
-const stall = 30 * time.Second
+const stall = 2 * time.Minute
 
 // lifecycle is how the node is brought up.
 func (i *instance) lifecycle() *lifecycle.Instance {
@@ -103,7 +104,7 @@ func (i *instance) until(ctx context.Context, do func(context.Context) error) er
 	err := poll.Until(ctx, func(ctx context.Context) error {
 		select {
 		case name := <-i.ended:
-			cancel(fmt.Errorf("%s has ended", name))
+			cancel(fmt.Errorf("%s has ended; %s", name, processes.EndOf(i.log(name), 5)))
 			return context.Cause(ctx)
 		default:
 			return do(ctx)

@@ -20,7 +20,7 @@ const (
 	// DefaultName is the name of a node that the caller has not named.
 	DefaultName = "appservice-node"
 	// patience is how long a node may take until it is ready, on a machine that is busy with other things as well.
-	patience = 3 * time.Minute
+	patience = 5 * time.Minute
 )
 
 // Options says which node to bring up. The zero value is the default node.
