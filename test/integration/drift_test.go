@@ -15,6 +15,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -26,14 +27,14 @@ import (
 func TestADeletedObjectReturns(t *testing.T) {
 	t.Parallel()
 	app := withEverything(t)
-	for name, object := range map[string]client.Object{
-		"web":        &appsv1.Deployment{},
-		"web ":       &corev1.Service{},
-		"web  ":      &policyv1.PodDisruptionBudget{},
-		"web-config": &corev1.ConfigMap{}, "web-config ": &corev1.Secret{},
+	for _, object := range []client.Object{
+		&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "web"}},
+		&corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "web"}},
+		&policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Name: "web"}},
+		&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "web-config"}},
+		&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "web-config"}},
 	} {
-		key := client.ObjectKey{Namespace: app.Namespace, Name: strings.TrimSpace(name)}
-		cluster.Get(t, key, object)
+		object.SetNamespace(app.Namespace)
 		returns(t, object, vanish(t, object))
 	}
 	cluster.Ready(t, app)
