@@ -105,6 +105,25 @@ func TestEachDocumentCanBeReached(t *testing.T) {
 	}
 }
 
+// The tables of test/README.md have each folder once.
+func TestTheFoldersOfTestsAreDescribed(t *testing.T) {
+	rows := regexp.MustCompile("(?m)^\\|(?:[^|`]*\\|)? (`[^|]*`) \\|")
+	var described, there []string
+	for _, row := range rows.FindAllStringSubmatch(text(t, root+"/test/README.md"), -1) {
+		for name := range strings.SplitSeq(row[1], ", ") {
+			described = append(described, strings.Trim(name, "`"))
+		}
+	}
+	entries, err := os.ReadDir(root + "/test")
+	require.NoError(t, err)
+	for _, entry := range entries {
+		if entry.IsDir() {
+			there = append(there, entry.Name())
+		}
+	}
+	assert.ElementsMatch(t, there, described)
+}
+
 // The menu of the site has each page once, but those that are listed on a page of their own.
 func TestTheSiteHasEachPage(t *testing.T) {
 	var site struct {
