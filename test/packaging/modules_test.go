@@ -25,7 +25,7 @@ func TestEachModuleIsVettedLintedAndTested(t *testing.T) {
 		case entry.Name() == "go.mod" && dir != ".":
 			found++
 			for line, in := range map[string]string{"\tgo vet -C " + dir + " ": "Makefile",
-				"\tcd " + dir + " && $(call tool,golangci-lint) run\n": "Makefile", `"go test -C ` + dir + " ": suites} {
+				"\tcd " + dir + " && $(call tool,golangci-lint) run\n": "Makefile", `goTest{module: "` + dir + `"`: suites} {
 				assert.True(t, strings.Contains(text(t, root+"/"+in), line), "%s has no %q", in, line)
 			}
 		}

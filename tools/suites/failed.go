@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// failedTests reads what tests print, passes it on to standard output, and lists the tests that failed. A run of many
+// failedTests reads what gotestsum prints, passes it on to standard output, and lists the tests that failed. A run of many
 // suites ends with that list: what keeps only the end of a long log has it.
 type failedTests struct {
 	partial []byte
-	running string            // the test that the next lines are of
+	running string            // the test that the next lines are of, if they name it
 	said    map[string]string // by test: its last line of the form FILE_test.go:LINE
 	names   []string
 	races   int
@@ -32,11 +32,11 @@ func (f *failedTests) Write(text []byte) (int, error) {
 func (f *failedTests) line(line string) {
 	words := strings.Fields(line)
 	switch {
-	case len(words) > 2 && words[0] == "===":
+	case len(words) > 3 && words[0] == "===" && words[1] == "FAIL:": // === FAIL: PACKAGE TEST, of gotestsum, once
+		f.running = words[3]
+		f.names = append(f.names, words[3])
+	case len(words) > 2 && (words[0] == "===" || words[0] == "---"): // of go test -v, which it passes on
 		f.running = words[2]
-	case len(words) > 2 && words[0] == "---" && words[1] == "FAIL:":
-		f.running = words[2]
-		f.names = append(f.names, words[2])
 	case strings.Contains(line, "WARNING: DATA RACE"):
 		f.races++
 	case strings.HasPrefix(line, " ") && strings.Contains(line, "_test.go:"):

@@ -14,9 +14,10 @@ import (
 
 // result is how a suite went.
 type result struct {
-	suite string
-	took  time.Duration
-	err   error
+	suite    string
+	took     time.Duration
+	compiled time.Duration // of that
+	err      error
 }
 
 // Run runs suites with all their parts, one after the other, also after failures, and prints a table if there were
@@ -39,20 +40,30 @@ func runAll(r *runner, all []Suite) error {
 		if r.ctx.Err() != nil {
 			return r.ctx.Err()
 		}
-		fmt.Printf("==> %s: %s.\n", suite.Name, suite.About)
-		began := time.Now()
-		err := r.steps(suite.steps)
-		if err != nil {
-			err = fmt.Errorf("%s: %w", suite.Name, err)
-			fmt.Fprintln(os.Stderr, err)
-		}
-		results = append(results, result{suite.Name, time.Since(began), err})
+		results = append(results, r.part(suite))
 	}
 	if len(results) > 1 {
 		table(os.Stdout, results)
 	}
 	r.failed.print(os.Stdout)
 	return failures(results)
+}
+
+// part runs a suite and shows how long it took, how long of that it compiled, and its slowest tests.
+func (r *runner) part(suite Suite) result {
+	fmt.Printf("==> %s: %s.\n", suite.Name, suite.About)
+	began := time.Now()
+	events, err := os.MkdirTemp("", "appservice-suite-")
+	if r.events, r.compiled = events, 0; err == nil {
+		err = r.steps(suite.steps)
+	}
+	done := result{suite.Name, time.Since(began), r.compiled, err}
+	fmt.Printf("%s took %.0f s, %.0f of them to compile. Its slowest tests:\n", suite.Name, done.took.Seconds(), done.compiled.Seconds())
+	if done.err = errors.Join(err, r.slowest(), os.RemoveAll(r.events)); done.err != nil {
+		done.err = fmt.Errorf("%s: %w", suite.Name, done.err)
+		fmt.Fprintln(os.Stderr, done.err)
+	}
+	return done
 }
 
 // parts returns the suites that names stand for, each once and after its parts.
@@ -90,13 +101,13 @@ func (r *runner) steps(steps []step) error {
 // table shows how long each part took, and how it ended.
 func table(out io.Writer, results []result) {
 	var sum time.Duration
-	fmt.Fprintf(out, "\n%-18s %8s  %s\n", "part", "seconds", "result")
+	fmt.Fprintf(out, "\n%-18s %8s %9s  %s\n", "part", "seconds", "compiling", "result")
 	for _, r := range results {
 		outcome := "ok"
 		if r.err != nil {
 			outcome = fmt.Sprintf("failed: %.200v", r.err)
 		}
-		fmt.Fprintf(out, "%-18s %8.0f  %s\n", r.suite, r.took.Seconds(), outcome)
+		fmt.Fprintf(out, "%-18s %8.0f %9.0f  %s\n", r.suite, r.took.Seconds(), r.compiled.Seconds(), outcome)
 		sum += r.took
 	}
 	fmt.Fprintf(out, "%-18s %8.0f\n", "all", sum.Seconds())

@@ -1,14 +1,18 @@
 package suites
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/example/appservice-operator/tools/controlplane"
 	"github.com/example/appservice-operator/tools/toolchain"
@@ -59,14 +63,42 @@ func (r *runner) command(c command) *exec.Cmd {
 	return process
 }
 
-// tests are those of a package with the tag cluster. They are compiled and run directly, not by go test, which
-// would hold back what they print: the last line sums them up.
+// goTest are tests that go test runs.
+type goTest struct {
+	args    string // with the packages; build flags have the form -tags=cluster
+	module  string // the folder of their module, if it is not the repository's
+	flags   string // the variable with more arguments, TESTFLAGS if empty
+	env     []string
+	race    bool
+	verbose bool // show all that they print, not only that of tests that fail
+}
+
+// run compiles the tests first, without linking them.
+func (g goTest) run(r *runner) error {
+	args := words(g.args)
+	if g.race {
+		args = append([]string{"-race"}, args...)
+	}
+	build := words(`go list -export -test -f={{""}}`)
+	for _, arg := range args {
+		if arg == "-race" || strings.HasPrefix(arg, "-tags=") || strings.HasPrefix(arg, ".") {
+			build = append(build, arg)
+		}
+	}
+	if err := r.compile(command{args: build, folder: g.module, race: g.race}); err != nil {
+		return err
+	}
+	return r.summed(command{args: append([]string{"--"}, args...), flags: cmp.Or(g.flags, "TESTFLAGS"), env: g.env, folder: g.module, race: g.race}, g.verbose)
+}
+
+// tests are those of a package with the tag cluster. They are compiled and run directly, with arguments of their own.
 type tests struct {
-	folder string
-	race   bool
-	args   []string
-	flags  string
-	env    []string
+	folder  string
+	race    bool
+	verbose bool // show all that they print, not only that of tests that fail
+	args    []string
+	flags   string
+	env     []string
 }
 
 func (t tests) run(r *runner) error {
@@ -74,7 +106,9 @@ func (t tests) run(r *runner) error {
 	if err != nil {
 		return err
 	}
-	return compiled.run(r)
+	compiled.args = slices.Concat(words("--raw-command -- go tool test2json -t -p "+t.folder), compiled.args[:1],
+		words("-test.v=test2json"), compiled.args[1:])
+	return r.summed(compiled, t.verbose)
 }
 
 // compile compiles the tests and returns the command that runs them.
@@ -87,27 +121,49 @@ func (t tests) compile(r *runner) (command, error) {
 	if err := os.MkdirAll(filepath.Dir(program), 0o755); err != nil {
 		return command{}, err
 	}
-	err := command{args: append(build, "-o", program, "./"+t.folder), race: t.race}.run(r)
+	err := r.compile(command{args: append(build, "-o", program, "./"+t.folder), race: t.race})
 	return command{args: append([]string{program}, t.args...), flags: t.flags, env: t.env, folder: t.folder}, err
 }
 
-// integration are the integration tests, or those whose names match. gotestsum ends them with a list of those that
-// failed.
-type integration struct {
-	race bool
-	only string
+// integration are the integration tests, or those whose names match.
+func integration(race bool, only string) step {
+	args := "-tags=cluster -timeout=60m -count=1 -parallel=8 "
+	if only != "" {
+		args += "-run=" + only + " "
+	}
+	return goTest{args: args + "./test/integration", race: race, verbose: true}
 }
 
-func (i integration) run(r *runner) error {
-	args := append(toolchain.Pinned(r.root, "gotestsum"), words(
-		"--format=standard-verbose --hide-summary=skipped,output -- -tags cluster -timeout=60m -count=1 -parallel=8")...)
-	if i.race {
-		args = append(args, "-race")
+// compile runs a command that compiles, and adds its time to that of the suite.
+func (r *runner) compile(c command) error {
+	began := time.Now()
+	err := c.run(r)
+	r.compiled += time.Since(began)
+	return err
+}
+
+// summed runs tests by gotestsum, with its arguments. It ends with a list of those that failed, and their times go to a file of the suite.
+func (r *runner) summed(c command, verbose bool) error {
+	show := "--format=standard-quiet --hide-summary=skipped"
+	if verbose {
+		show = "--format=standard-verbose --hide-summary=skipped,output"
 	}
-	if i.only != "" {
-		args = append(args, "-run="+i.only)
+	events, err := os.CreateTemp(r.events, "*.json")
+	if err != nil {
+		return err
 	}
-	return command{args: append(args, "./test/integration"), flags: "TESTFLAGS", race: i.race}.run(r)
+	c.args = slices.Concat(toolchain.Pinned(r.root, "gotestsum"), words(show), []string{"--jsonfile=" + events.Name()}, c.args)
+	return errors.Join(events.Close(), c.run(r))
+}
+
+// slowest lists the slowest tests of the suite.
+func (r *runner) slowest() error {
+	files, err := filepath.Glob(filepath.Join(r.events, "*.json"))
+	if err != nil || len(files) == 0 {
+		return err
+	}
+	return command{args: slices.Concat(words(`sh -c`), []string{`events=$1; shift; cat "$events"/*.json | "$@"`, "sh", r.events},
+		toolchain.Pinned(r.root, "gotestsum"), words("tool slowest --num 10"))}.run(r)
 }
 
 // controlPlane provides the programs of a control plane, unless the tests use the cluster of the user's own kubeconfig.
@@ -155,4 +211,7 @@ type runner struct {
 	ctx    context.Context
 	root   string
 	failed failedTests
+	// Of the suite that runs: how long it has compiled, and the folder with the times of its tests.
+	compiled time.Duration
+	events   string
 }

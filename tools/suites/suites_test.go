@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/example/appservice-operator/tools/toolchain"
 )
 
 func TestEachPartIsASuiteAndRunsOnce(t *testing.T) {
@@ -29,7 +31,7 @@ func TestEachPartIsASuiteAndRunsOnce(t *testing.T) {
 		names = append(names, suite.Name)
 	}
 	want := []string{"unit", "contract", "cli", "integration-plain", "chart", "alerts", "injection",
-		"vectors", "security", "integration-sample", "faults-sample", "walk"}
+		"vectors", "security", "controlplane", "integration-sample", "faults-sample", "walk"}
 	if !slices.Equal(names, want) {
 		t.Errorf("got %v, want %v", names, want)
 	}
@@ -57,6 +59,30 @@ func TestOtherSuitesRunAfterAFailure(t *testing.T) {
 	}
 	if want := []string{"first", "third"}; !slices.Equal(ran, want) {
 		t.Errorf("%v ran, want %v", ran, want)
+	}
+}
+
+// The time to compile the tests and the names of those that failed are kept, whether or not all output is shown.
+func TestAPartIsTimedAndItsFailuresAreKept(t *testing.T) {
+	root, err := toolchain.Root()
+	require.NoError(t, err)
+	module := t.TempDir()
+	for name, content := range map[string]string{
+		"go.mod":    "module example.com/tests\n",
+		"a_test.go": "package a\n\nimport \"testing\"\n\nfunc TestGood(*testing.T) {}\n\nfunc TestBad(t *testing.T) { t.Error(\"bad\") }\n",
+	} {
+		require.NoError(t, os.WriteFile(filepath.Join(module, name), []byte(content), 0o600))
+	}
+	relative, err := filepath.Rel(root, module)
+	require.NoError(t, err)
+	for _, verbose := range []bool{false, true} {
+		r := &runner{ctx: t.Context(), root: root}
+		done := r.part(Suite{Name: "a", steps: []step{goTest{module: relative, args: ".", verbose: verbose}}})
+		require.ErrorContains(t, done.err, "gotestsum")
+		require.NotZero(t, done.compiled)
+		require.Less(t, done.compiled, done.took)
+		require.Equal(t, []string{"TestBad"}, r.failed.names)
+		require.Equal(t, "a_test.go:7: bad", r.failed.said["TestBad"])
 	}
 }
 
