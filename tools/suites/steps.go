@@ -102,27 +102,19 @@ type tests struct {
 }
 
 func (t tests) run(r *runner) error {
-	compiled, err := t.compile(r)
-	if err != nil {
-		return err
-	}
-	compiled.args = slices.Concat(words("--raw-command -- go tool test2json -t -p "+t.folder), compiled.args[:1],
-		words("-test.v=test2json"), compiled.args[1:])
-	return r.summed(compiled, t.verbose)
-}
-
-// compile compiles the tests and returns the command that runs them.
-func (t tests) compile(r *runner) (command, error) {
 	build, program := words("go test -tags cluster -c"), path.Base(t.folder)
 	if t.race {
 		build, program = append(build, "-race"), program+"-race"
 	}
 	program = filepath.Join(r.root, "bin", program+".test")
 	if err := os.MkdirAll(filepath.Dir(program), 0o755); err != nil {
-		return command{}, err
+		return err
 	}
-	err := r.compile(command{args: append(build, "-o", program, "./"+t.folder), race: t.race})
-	return command{args: append([]string{program}, t.args...), flags: t.flags, env: t.env, folder: t.folder}, err
+	if err := r.compile(command{args: append(build, "-o", program, "./"+t.folder), race: t.race}); err != nil {
+		return err
+	}
+	args := slices.Concat(words("--raw-command -- go tool test2json -t -p "+t.folder), []string{program, "-test.v=test2json"}, t.args)
+	return r.summed(command{args: args, flags: t.flags, env: t.env, folder: t.folder}, t.verbose)
 }
 
 // integration are the integration tests, or those whose names match.

@@ -139,7 +139,10 @@ func All() []Suite {
 		{Name: "ready", About: "Ready for each kind of object; kstatus, Argo CD and kubectl wait agree",
 			steps: []step{tests{folder: "test/ready", verbose: true}}},
 		{Name: "diagnosis", About: "the status explains why pods do not run: recorded failures, then simulated ones",
-			steps: []step{controlPlane{}, function(diagnosis)}},
+			steps: []step{controlPlane{},
+				goTest{args: "-count=1 -run=^TestRecorded ./test/diagnosis ./internal/controller/release", verbose: true},
+				tests{folder: "test/integration", race: true, verbose: true, args: []string{"-test.parallel=8", "-test.run=" +
+					"^(TestDiagnosis|TestACrashLoopDoesNotFlap|TestARestartOfTheOperatorChangesNoDiagnosis|TestWhatIsWellIsNotLookedAt)$"}}}},
 		{Name: "controlplane",
 			About: "the life of a control plane: it comes up, each of its programs that ends is started again, it leaves nothing",
 			steps: []step{controlPlane{},
