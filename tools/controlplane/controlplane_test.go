@@ -183,7 +183,7 @@ func TestWhatIsNotReadyIsNamedWithTheEndOfItsLog(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			script := "#!/bin/sh\ncase \"$*\" in " + tc.fails + ") echo refused >&2; exit 1;; *nodes*) echo True;; esac\n"
-			require.NoError(t, os.WriteFile(c.Kubectl, []byte(script), 0o700)) //nolint:gosec // it is a program
+			require.NoError(t, os.WriteFile(c.Kubectl, []byte(script), 0o700))
 			err := c.Flaw(t.Context())
 			if tc.want == "" {
 				require.NoError(t, err)
