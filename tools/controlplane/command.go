@@ -18,7 +18,7 @@ const (
 	// answer is how long a healthy API server may take to report that it is ready, on a busy machine.
 	answer = 30 * time.Second
 	// lines are how many a message has of the log of a program.
-	lines = 5
+	lines = 10
 )
 
 // kwokctl runs kwokctl on the cluster.
