@@ -43,7 +43,7 @@ type Outcome struct {
 	Err    error
 }
 
-// sourceOf returns the source of what is rendered of a resource now.
+// sourceOf returns the source of a resource that is rendered as it is.
 func sourceOf(resource *unstructured.Unstructured) *release.Source {
 	return &release.Source{Spec: resource.Object["spec"]}
 }
