@@ -33,7 +33,7 @@ func All() []Suite {
 	figures := func(file string) string { return filepath.Join("bin/security", file) }
 	return []Suite{
 		{Name: "test", About: "what a change should see: no race detector, no programs that take long to build",
-			Parts: []string{"unit", "contract", "cli", "integration-plain"}},
+			Parts: []string{"unit", "contract", "cli", "scenarios", "integration-plain"}},
 		{Name: "check", About: "what make test leaves out, and a sample of the rest with the race detector",
 			Parts: []string{"chart", "alerts", "security", "controlplane", "integration-sample", "faults-sample", "walk"}},
 
@@ -101,16 +101,19 @@ func All() []Suite {
 			About: "what runs with the version before, in the middle of all that it does, stays: TESTFLAGS='-run=TestAnUpgrade/NAME'",
 			steps: []step{controlPlane{}, integration(false, "^TestAnUpgrade")}},
 
+		{Name: "scenarios", About: "what happens to AppServices and AppJobs, without faults: SCENARIOFLAGS='-test.run=TestScenarios/.*/NAME'",
+			steps: []step{controlPlane{}, tests{folder: "test/scenario", flags: "SCENARIOFLAGS",
+				args: words("-test.timeout=30m -test.parallel=32 -test.run=^TestScenarios$")}}},
 		{Name: "faults", About: "faults at each request of the operator, and others: PLAN=NAME,…, FAULTFLAGS='-test.v -log'",
-			steps: []step{controlPlane{}, tests{folder: "test/fault", flags: "FAULTFLAGS",
-				args: []string{"-test.timeout=90m", faultPlans, "-plan=" + os.Getenv("PLAN")}}}},
+			steps: []step{controlPlane{}, tests{folder: "test/scenario", flags: "FAULTFLAGS",
+				args: []string{"-test.timeout=90m", "-test.run=^TestFaults$", faultPlans, "-plan=" + os.Getenv("PLAN")}}}},
 		{Name: "faults-sample", About: "every 40th of these plans, with the race detector", steps: []step{controlPlane{},
-			tests{folder: "test/fault", race: true, args: []string{"-test.timeout=60m", faultPlans, "-every=40"},
+			tests{folder: "test/scenario", race: true, args: []string{"-test.timeout=60m", "-test.run=^TestFaults$", faultPlans, "-every=40"},
 				flags: "FAULTFLAGS"}}},
 		{Name: "faults-stock",
 			About: "crashes of helm-operator-plugins with the same chart, and what goes wrong",
 			steps: []step{controlPlane{},
-				tests{folder: "test/fault", verbose: true, args: []string{"-test.timeout=60m", faultPlans, "-test.run=^TestStock$",
+				tests{folder: "test/scenario", verbose: true, args: []string{"-test.timeout=60m", faultPlans, "-test.run=^TestStock$",
 					"-stock"}}}},
 		{Name: "walk", About: "a few random walks, always the same ones", steps: walks("-seed=5 -walks=5 -steps=5")},
 		{Name: "walks",

@@ -1,0 +1,241 @@
+//go:build cluster
+
+package scenario
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/example/appservice-operator/test/files"
+	"github.com/example/appservice-operator/test/harness"
+)
+
+// reference is the outcome of a scenario without faults: the state after each step, and the writes.
+type reference struct {
+	states  []state
+	masks   []map[string]bool
+	points  []harness.Point
+	changes map[string]int
+}
+
+// player plays plans and incidents.
+type player struct {
+	mu          sync.Mutex
+	references  map[string]*reference
+	freshStates map[string]*freshState
+	played      []*played
+	alive       chan struct{} // the number of operators of their own that run at a time
+}
+
+// played is a plan that has ended well so far.
+type played struct {
+	plan  string
+	stage *stage
+	end   state
+	mask  map[string]bool
+}
+
+const (
+	together = "together"
+	alone    = "alone"
+	through  = "through" // outages of the control plane
+	// ownOperators is how many run at a time. Most of the time they wait.
+	ownOperators = 12
+)
+
+// TestFaults plays the plans in which one request fails, and in parallel the incidents.
+func TestFaults(t *testing.T) {
+	cluster.CollectsGarbage(t)
+	defer seen.judge(t)
+	p := newPlayer()
+	fleet, all := shared(t, together), everyScenario()
+	if p.learn(t, slices.DeleteFunc(slices.Clone(all), func(s scenario) bool { return !needed(s) })); t.Failed() {
+		t.Fatal("there is nothing to compare with")
+	}
+	t.Run("plan", func(t *testing.T) {
+		for _, incident := range lasting() {
+			if *every == 1 && chosen(incident.name, *every) {
+				t.Run(incident.name, func(t *testing.T) { t.Parallel(); p.playIncident(t, incident) })
+			}
+		}
+		n := 0
+		for _, w := range all {
+			if p.references[w.name] == nil {
+				continue
+			}
+			for _, plan := range plansOf(w, p.references[w.name].points) {
+				if n++; chosen(plan.name(), n) {
+					t.Run(plan.name(), func(t *testing.T) { t.Parallel(); p.play(t, plan) })
+				}
+			}
+		}
+		for n, incident := range slices.Concat(incidents(), p.jobIncidents()) {
+			if chosen(incident.name, n) {
+				t.Run(incident.name, func(t *testing.T) { t.Parallel(); p.playIncident(t, incident) })
+			}
+		}
+	})
+	fleet.Stop(t)
+	for _, o := range outages {
+		p.playOutage(t, o)
+	}
+	p.verify(t)
+	if tally.plans == 0 {
+		t.Errorf("no plan has the name %q, or one that begins with it", *only)
+	}
+	if tally.jobs.plans == 0 && *only == "" {
+		t.Error("no plan of an AppJob was played")
+	}
+}
+
+func newPlayer() *player {
+	return &player{references: map[string]*reference{}, alive: make(chan struct{}, ownOperators)}
+}
+
+func everyScenario() []scenario {
+	return slices.Concat(scenarios, returnScenarios, generatedScenarios, jobScenarios, taskScenarios)
+}
+
+// TestScenarios plays each scenario without faults, and looks at what is expected of it.
+func TestScenarios(t *testing.T) {
+	defer seen.judge(t)
+	for i, kind := range ofOthers {
+		cluster.Install(t, files.CRD(t, "test/testdata/fixtures/crds/"+kind.Group+"_"+strings.ToLower(kind.Kind)+"s.yaml"))
+		require.NoError(t, seen.watch(t.Context(), ofOthers[i]))
+	}
+	kinds = append(kinds, ofOthers...)
+	p := newPlayer()
+	shared(t, together)
+	p.learn(t, slices.Concat(everyScenario(), driftScenarios()))
+}
+
+// learn plays scenarios without faults.
+func (p *player) learn(t *testing.T, list []scenario) {
+	t.Helper()
+	t.Run("reference", func(t *testing.T) {
+		for _, one := range list {
+			t.Run(one.name, func(t *testing.T) { t.Parallel(); p.playTwice(t, one) })
+		}
+	})
+}
+
+// playTwice plays a scenario twice without faults.
+func (p *player) playTwice(t *testing.T, w scenario) {
+	stages := []*stage{w.stage(t, w.name, together), w.stage(t, w.name, together)}
+	defer func() {
+		for _, stage := range stages {
+			for _, wrong := range stage.wrong(t) {
+				t.Errorf("without faults: %s", wrong)
+			}
+		}
+	}()
+	var states [2][]state
+	for i, step := range w.all() {
+		if i == len(w.given) {
+			for _, stage := range stages {
+				stage.line.Start()
+				if w.serves {
+					seen.serves(stage.namespace)
+				}
+			}
+		}
+		made := stages[0].line.Points()
+		for _, stage := range stages {
+			stage.do(t, step)
+		}
+		for run, stage := range stages {
+			states[run] = append(states[run], stage.settled(t, step))
+		}
+		stages[0].meets(t, step, states[0], made)
+	}
+	if first, second := stages[0].line.Changes(), stages[1].line.Changes(); !maps.Equal(first, second) {
+		t.Errorf("two runs without faults create and delete differently: %v and %v", first, second)
+	}
+	r := &reference{
+		states: states[0], changes: stages[0].line.Changes(),
+		points: pointsOf(stages[0].line.Points(), stages[1].line.Points()),
+	}
+	for i := range states[0] {
+		r.masks = append(r.masks, masked(states[0][i], states[1][i]))
+	}
+	if r.changes["delete horizontalpodautoscalers/"+appName] > 0 { // one that a fault leaves alive for longer continues to scale
+		r = r.whateverOthersWrote()
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.references[w.name] = r
+	var lines strings.Builder
+	for i, point := range r.points {
+		fmt.Fprintf(&lines, "\n  %d %s", i+1, point)
+	}
+	t.Logf("%s: %d points, %d fields masked at the end%s", w.name, len(r.points), len(r.masks[len(r.masks)-1]), lines.String())
+}
+
+// play plays a plan and compares its end with the reference.
+func (p *player) play(t *testing.T, plan plan) {
+	r := p.references[plan.scenario.name]
+	act := &attempt{t: t, plan: plan, reference: r}
+	server := together
+	if plan.dies() {
+		server = alone
+		p.alive <- struct{}{}
+		defer func() { <-p.alive }()
+	}
+	act.stage = plan.scenario.stage(t, plan.name(), server)
+	if plan.dies() {
+		act.process = launch(t, cluster, act.stage.namespace, &harness.View{})
+	}
+	defer func() {
+		for _, wrong := range act.stage.wrong(t) {
+			tally.fail(t, plan.name(), false, "%s (the fault was at %s)", wrong, plan.point)
+		}
+	}()
+	for i, step := range plan.scenario.all() {
+		if i == len(plan.scenario.given) {
+			act.arm()
+			if plan.scenario.serves {
+				seen.serves(act.stage.namespace)
+			}
+		}
+		act.stage.do(t, step)
+		if !act.becomes(i) {
+			return
+		}
+	}
+	if act.process != nil {
+		act.process.Stop(t)
+	}
+	act.stage.line.Disarm()
+	tally.played(plan.name(), act.hit, act.recovery)
+	if changes := act.stage.line.Changes(); !maps.Equal(changes, r.changes) {
+		tally.fail(t, plan.name(), false, "O2: it created and deleted %v, want %v (the fault was at %s)", changes, r.changes, plan.point)
+	}
+	if wrong := seen.shelfOf(act.stage.namespace).wrong; len(wrong) > 0 && plan.scenario.keepsRecords() {
+		tally.fail(t, plan.name(), false, "O7: of release records: %s (the fault was at %s)", strings.Join(wrong, "; "), plan.point)
+	}
+	act.stage.line.Start() // reports of earlier steps no longer matter
+	last := len(r.states) - 1
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.played = append(p.played, &played{plan.name(), act.stage, r.states[last], r.masks[last]})
+}
+
+// wrong lists what was wrong with the pods and the generated values of a namespace over time: oracles O8 and O9.
+func (s *stage) wrong(t *testing.T) (list []string) {
+	t.Helper()
+	objects, err := seen.objects(t.Context(), s.namespace)
+	require.NoError(t, err)
+	if wrong := seen.failedToServe(s.namespace); len(wrong) > 0 {
+		list = append(list, "O8: no pod was available "+strings.Join(wrong, "; "))
+	}
+	if wrong := seen.wronglyMade(s.namespace, objects); len(wrong) > 0 {
+		list = append(list, "O9: of generated values: "+strings.Join(wrong, "; "))
+	}
+	return list
+}
