@@ -60,7 +60,7 @@ monitoring: {enabled: true}
 // edits are those of rendered fields by others, with the event of their repair: of each kind, and of each form.
 var edits = map[string]struct{ what, edit, event, with string }{
 	"Deployment":              {"Deployment", `{"spec":{"template":{"spec":{"terminationGracePeriodSeconds":99}}}}`, "apply Deployment web: spec.template.spec.terminationGracePeriodSeconds 99 → 30", ""},
-	"Service":                 {"Service", `{"spec":{"ports":[{"port":80,"targetPort":81}]}}`, "apply Service web: spec.ports[80].targetPort 81 → http", ""},
+	"Service":                 {"Service", `{"spec":{"ports":[{"name":"http","port":80,"targetPort":81}]}}`, "apply Service web: spec.ports[80].targetPort 81 → http", ""},
 	"Ingress":                 {"Ingress", `{"spec":{"ingressClassName":"other"}}`, "apply Ingress web: spec.ingressClassName other → nginx", ""},
 	"HTTPRoute":               {"HTTPRoute", `{"spec":{"hostnames":["other.example.com"]}}`, "apply HTTPRoute web: spec.hostnames[0] other.example.com → NAMESPACE.example.com", ""},
 	"GRPCRoute":               {"GRPCRoute", `{"spec":{"hostnames":["other.example.com"]}}`, "apply GRPCRoute web: spec.hostnames[0] other.example.com → NAMESPACE.example.com", `route: {kind: GRPCRoute}`},

@@ -51,7 +51,7 @@ func (p *player) fresh(t *testing.T, kind, spec string) *freshState {
 
 // history are the fields that depend on how a state was reached.
 var history = regexp.MustCompile(`\.(generation|observedGeneration)$|deployment\.kubernetes\.io/revision|\.collisionCount$` +
-	`|\.release\.revision$|\.conditions\[(Deployed|Progressing)\]\.(reason|message)$|^Secret RELEASE\.(metadata\.(name|labels\.version)|data\.(version|info\.description))$`)
+	`|\.release\.revision$|\.spec\.volumeName$|\.conditions\[(Deployed|Progressing)\]\.(reason|message)$|^Secret RELEASE\.(metadata\.(name|labels\.version)|data\.(version|info\.description))$`)
 
 var recordName = regexp.MustCompile(`^Secret sh\.helm\.release\.v1\.web\.v(\d+)\.`)
 

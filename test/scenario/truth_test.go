@@ -167,12 +167,12 @@ func unlisted(app *v1.AppService, objects map[string]*unstructured.Unstructured)
 	return nil
 }
 
-// scales reports whether an autoscaler has the conditions of one that works.
+// scales reports whether an autoscaler has the conditions of one that works. One of a workload without replicas rests.
 func scales(autoscaler *unstructured.Unstructured) bool {
 	conditions, _, _ := unstructured.NestedSlice(autoscaler.Object, "status", "conditions")
 	return !slices.ContainsFunc(conditions, func(content any) bool {
 		condition, _ := content.(map[string]any)
-		return condition["type"] != "ScalingLimited" && condition["status"] == "False"
+		return condition["type"] != "ScalingLimited" && condition["status"] == "False" && condition["reason"] != "ScalingDisabled"
 	})
 }
 
