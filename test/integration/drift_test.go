@@ -14,10 +14,7 @@ import (
 	eventsv1 "k8s.io/api/events/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
@@ -40,114 +37,6 @@ func TestADeletedObjectReturns(t *testing.T) {
 	cluster.Ready(t, app)
 	if err := want("revision", app.Status.Release.Revision, 1); err != nil {
 		t.Errorf("a repair is not a new release: %v", err)
-	}
-}
-
-func TestAnObjectThatHangsInDeletionIsWaitedFor(t *testing.T) {
-	t.Parallel()
-	namespace, manager := cluster.ManagedNamespace(t)
-	app := everything(namespace)
-	cluster.CreateReady(t, app)
-	for kind, object := range map[string]client.Object{"ConfigMap web-config": &corev1.ConfigMap{}, "Service web": &corev1.Service{}} {
-		key := client.ObjectKey{Namespace: namespace, Name: strings.Fields(kind)[1]}
-		cluster.Get(t, key, object)
-		old := object.GetUID()
-		finalizers := func(list string) {
-			t.Helper()
-			patch := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":`+list+`}}`))
-			cluster.Patch(t, object, patch)
-		}
-		finalizers(`["example.com/hold"]`)
-		cluster.Ready(t, app)
-		manager.Rest(t)
-		mark := manager.Requests.Mark()
-		cluster.Delete(t, object)
-		harness.Eventually(t, kind+" is waited for", func() error {
-			get(t, app, app)
-			ready := meta.FindStatusCondition(app.Status.Conditions, v1.ConditionReady)
-			if ready.Reason != v1.ReasonPending || !strings.Contains(ready.Message, kind+" (blocked by finalizer example.com/hold)") {
-				return fmt.Errorf("Ready is %s: %s", ready.Reason, ready.Message)
-			}
-			return want("stalled", meta.IsStatusConditionTrue(app.Status.Conditions, v1.ConditionStalled), false)
-		})
-		manager.Rest(t)
-		if made := manager.Requests.OfObjectsSince(mark); len(made) != 1 {
-			t.Errorf("%s: got the requests %v, want one status write", kind, made)
-		}
-		finalizers(`null`)
-		returns(t, object, old)
-		cluster.Ready(t, app)
-	}
-}
-
-func TestAnEditedFieldIsPutBackAndAnEventSaysSo(t *testing.T) {
-	t.Parallel()
-	app := withEverything(t)
-	key := client.ObjectKeyFromObject(app)
-	config := client.ObjectKey{Namespace: app.Namespace, Name: "web-config"}
-	edits := []struct {
-		name   string
-		object client.Object
-		key    client.ObjectKey
-		patch  string
-		back   func(client.Object) error
-		event  string
-	}{
-		{"replicas", &appsv1.Deployment{}, key, `{"spec":{"replicas":7}}`, func(o client.Object) error {
-			return want("replicas", *o.(*appsv1.Deployment).Spec.Replicas, 2)
-		}, "apply Deployment web: spec.replicas 7 → 2"},
-		{"budget", &policyv1.PodDisruptionBudget{}, key, `{"spec":{"maxUnavailable":2}}`, func(o client.Object) error {
-			return want("maxUnavailable", o.(*policyv1.PodDisruptionBudget).Spec.MaxUnavailable.IntValue(), 1)
-		}, "apply PodDisruptionBudget web: spec.maxUnavailable 2 → 1"},
-		{"configmap", &corev1.ConfigMap{}, config, `{"data":{"GREETING":"tampered"}}`, func(o client.Object) error {
-			return want("data", o.(*corev1.ConfigMap).Data["GREETING"], "hello")
-		}, "apply ConfigMap web-config: data.GREETING"},
-		{"secret", &corev1.Secret{}, config, `{"stringData":{"DATABASE_URL":"stolen"}}`, func(o client.Object) error {
-			return want("data", string(o.(*corev1.Secret).Data["DATABASE_URL"]), "postgres://x")
-		}, "apply Secret web-config: data.DATABASE_URL"},
-		{"label", &corev1.Service{}, key, `{"metadata":{"labels":{"app.kubernetes.io/instance":"other"}}}`, func(o client.Object) error {
-			return want("label", o.GetLabels()["app.kubernetes.io/instance"], "web")
-		}, "apply Service web: metadata.labels.app.kubernetes.io/instance other → web"},
-		{"cache label", &corev1.Service{}, key, `{"metadata":{"labels":{"app.example.com/managed":null}}}`, func(o client.Object) error {
-			return want("label", o.GetLabels()[v1.LabelManaged], "true")
-		}, "create Service web"},
-	}
-	for _, edit := range edits {
-		cluster.Get(t, edit.key, edit.object)
-		uid := edit.object.GetUID()
-		if err := cluster.Client.Patch(t.Context(), edit.object, client.RawPatch(types.MergePatchType, []byte(edit.patch))); err != nil {
-			t.Fatalf("%s: cannot edit: %v", edit.name, err)
-		}
-		cluster.Becomes(t, edit.name+" is put back", edit.object, func() error {
-			if edit.object.GetUID() != uid {
-				t.Fatalf("%s: the object was replaced instead of repaired", edit.name)
-			}
-			return edit.back(edit.object)
-		})
-		eventually(t, app, v1.ReasonDriftCorrected, edit.event)
-	}
-	list := &eventsv1.EventList{}
-	cluster.List(t, list, client.InNamespace(app.Namespace))
-	for _, event := range list.Items {
-		if strings.Contains(event.Note, "tampered") || strings.Contains(event.Note, "stolen") {
-			t.Errorf("an event tells a value: %s", event.Note)
-		}
-	}
-}
-
-func TestWhatOthersAddStays(t *testing.T) {
-	t.Parallel()
-	app := withEverything(t)
-	deployment := &appsv1.Deployment{}
-	get(t, app, deployment)
-	patch := `{"metadata":{"annotations":{"example.com/note":"mine"}},"spec":{"template":{"metadata":{"annotations":{"kubectl.kubernetes.io/restartedAt":"now"}}}}}`
-	cluster.Patch(t, deployment, client.RawPatch(types.MergePatchType, []byte(patch)))
-	// The next upgrade is applied to the same object.
-	cluster.Change(t, app, func(app *v1.AppService) { app.Spec.Size = ptr.To[int32](3) })
-	cluster.Ready(t, app)
-	get(t, app, deployment)
-	if deployment.Annotations["example.com/note"] != "mine" || deployment.Spec.Template.Annotations["kubectl.kubernetes.io/restartedAt"] != "now" {
-		t.Errorf("what others added is gone: %v, %v", deployment.Annotations, deployment.Spec.Template.Annotations)
 	}
 }
 
