@@ -4,11 +4,10 @@
 // that changes something, and in other ways in which clusters break; and looks at what becomes of it.
 //
 // A scenario is a sequence of steps, each with what it leads to. It is played twice without faults: that is a test of its
-// own, and the reference for plans, of which it shows the points. A plan is a scenario, a point in it and a fault.
-// Then each plan runs in a namespace of its own, hundreds of them on one control plane. Its end must
-// be the reference's in every field, with the same creations and deletions, a status that is true, and no panic. At the end
-// the operator is restarted and must write nothing, and everything is deleted and nothing may be left. docs/reliability.md
-// says what is promised, and how to play a plan again.
+// own, and the reference for plans. A plan is a scenario, one of its requests and a fault. Each runs in a namespace of its
+// own, hundreds of them on one control plane. Its end must be the reference's in every field, with the same creations and
+// deletions, a status that is true, and no panic. At the end the operator is restarted and must write nothing, and
+// everything is deleted and nothing may be left. docs/reliability.md says what is promised, and how to play a plan again.
 package scenario
 
 import (

@@ -136,4 +136,4 @@ func specIn(t *testing.T, namespace, text string) map[string]any {
 	return spec
 }
 
-func (s scenario) all() []step { return slices.Concat(s.given, s.steps) }
+func (w scenario) all() []step { return slices.Concat(w.given, w.steps) }
