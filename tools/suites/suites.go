@@ -162,6 +162,12 @@ func All() []Suite {
 			About: "two builds of the manager and its image, from two folders, are the same",
 			steps: []step{
 				goTest{module: "tools/images", args: "-count=1 -run=^(TestManager|TestTheSameSourcesElsewhere)$ .", verbose: true}}},
+		{Name: "mutants",
+			About: "each behavior that is lost fails its test, by test/mutants: MUTANTS=mends, PART=1/3, NAME='part of a name'",
+			steps: []step{function(mutants)}},
+		{Name: "coverage",
+			About: "unit tests cover no less of a package than test/mutants/coverage.yaml says: COVERAGE=update writes it",
+			steps: []step{function(coverage)}},
 		{Name: "fuzz", About: "each fuzzer for FUZZTIME, FUZZ=Render those of that name; findings stay in testdata/fuzz",
 			steps: []step{function(fuzz)}},
 		{Name: "vuln",
