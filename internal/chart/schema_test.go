@@ -1,6 +1,8 @@
 package chart
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -84,4 +86,13 @@ func TestASchemaReadsNothingButItsText(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestASchemaReadsNoFile(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "text.json")
+	require.NoError(t, os.WriteFile(file, []byte(`{"type":"string"}`), 0o600))
+	schema, outside, err := CompileSchema([]byte(`{"properties":{"a":{"$ref":"file://` + filepath.ToSlash(file) + `"}}}`))
+	require.NoError(t, err)
+	require.Equal(t, []string{"file://" + filepath.ToSlash(file)}, outside)
+	require.NoError(t, schema.Validate(map[string]any{"a": 1}))
 }

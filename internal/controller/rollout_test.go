@@ -78,3 +78,17 @@ func TestWhatTakesAPlace(t *testing.T) {
 		})
 	}
 }
+
+func TestTheStageBeforeTakesAPlace(t *testing.T) {
+	for name, test := range map[string]struct {
+		attempt attempt
+		want    bool
+	}{
+		"the stage before":   {attempt{plan: &release.Plan{}, staged: &staged{}}, true},
+		"nothing that rolls": {attempt{plan: &release.Plan{}}, false},
+	} {
+		if got := test.attempt.isRollout(); got != test.want {
+			t.Errorf("%s: got %t, want %t", name, got, test.want)
+		}
+	}
+}

@@ -119,6 +119,18 @@ func TestAStatusThatSomebodyElseWroteIsPutRight(t *testing.T) {
 	}
 }
 
+func TestWithoutRunsAStatusHasNoField(t *testing.T) {
+	stored := withStatus(t, "", &v1.AppServiceStatus{Phase: v1.PhaseRunning, Runs: []v1.RunStatus{{Job: "web-1", Digest: "a"}}})
+	w := &Writer{Client: fake.NewClientBuilder().WithScheme(runtime.NewScheme()).WithObjects(stored).WithStatusSubresource(stored).Build()}
+	read := app("", "")
+	require.NoError(t, w.Client.Get(t.Context(), client.ObjectKeyFromObject(read), read))
+	after, err := w.NoteRuns(t.Context(), read, nil)
+	require.NoError(t, err)
+	if runs, found, _ := unstructured.NestedFieldNoCopy(after.Object, "status", "runs"); found {
+		t.Errorf("the status has runs: %v", runs)
+	}
+}
+
 // Two processes may lead for a moment, and each writes what differs from the status that it knows. The result never
 // shows for one generation what was found for another.
 func TestAStatusOfOneGenerationIsNeverTakenForThatOfAnother(t *testing.T) {

@@ -301,6 +301,23 @@ func TestExecuteWritesNothingToAnotherObjectOfTheName(t *testing.T) {
 	}
 }
 
+// Between the look and the write another process may have written a newer version.
+func TestExecuteWritesNothingOverANewerVersion(t *testing.T) {
+	newer := owned(t, "ConfigMap", "web", "three")
+	newer.SetUID("ours")
+	s := newServer(t, newer)
+	looked := s.shown(t, newer)
+	looked.SetResourceVersion("1")
+	a, _ := newApplier(t, s, s)
+	plan := Compare([]*unstructured.Unstructured{owned(t, "ConfigMap", "web", "two")}, there(looked))
+	if _, err := a.execute(t.Context(), plan); !apierrors.IsConflict(err) {
+		t.Errorf("got %v, want a conflict", err)
+	}
+	if got := stampOf(s.has(t, newer)); got != "three" {
+		t.Errorf("it has the stamp %s", got)
+	}
+}
+
 func TestACreateOfWhatIsThereUnseenIsAnApply(t *testing.T) {
 	unseen := owned(t, "ConfigMap", "web", "one")
 	unseen.SetUID("ours")

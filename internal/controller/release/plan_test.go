@@ -403,6 +403,25 @@ func TestCompareCreatesAppliesAndDeletes(t *testing.T) {
 	}
 }
 
+// A release that only deletes is recorded before it is carried out, since it leaves no other trace.
+func TestWhetherAPlanOnlyDeletes(t *testing.T) {
+	old, edited, rendered := owned(t, "ConfigMap", "old", "one"), owned(t, "ConfigMap", "web", "one"), owned(t, "ConfigMap", "web", "two")
+	for name, test := range map[string]struct {
+		plan *Plan
+		want bool
+	}{
+		"it deletes":             {Compare(nil, there(old)), true},
+		"it creates, too":        {Compare([]*unstructured.Unstructured{rendered}, there(old)), false},
+		"it changes one, too":    {Compare([]*unstructured.Unstructured{rendered}, there(old, edited)), false},
+		"it only changes one":    {Compare([]*unstructured.Unstructured{rendered}, there(edited)), false},
+		"there is nothing to do": {Compare([]*unstructured.Unstructured{edited}, there(edited)), true},
+	} {
+		if got := test.plan.OnlyDeletes(); got != test.want {
+			t.Errorf("%s: got %t, want %t", name, got, test.want)
+		}
+	}
+}
+
 func TestWhatIsHeldBackIsLeftAsItIs(t *testing.T) {
 	for held, want := range map[string]string{
 		"new":    "apply ConfigMap edited; delete ConfigMap old",

@@ -5,15 +5,18 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/kube/livestate"
 )
 
 func TestAFirstReleaseThatIsRefusedLeavesNothing(t *testing.T) {
@@ -128,5 +131,19 @@ func TestWhatIsNotTakenBackIsTakenBackByTheNextAttempt(t *testing.T) {
 	}
 	if b.server.has(t, task.Desired.Objects[0]) != nil {
 		t.Error("ConfigMap a is left over")
+	}
+}
+
+// An object that is older than the resource was not created for it.
+func TestWhatIsOlderThanTheResourceIsNotTakenBack(t *testing.T) {
+	a := &applier{owner: owner(t)}
+	born := metav1.NewTime(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
+	a.owner.SetCreationTimestamp(born)
+	older, same := owned(t, "ConfigMap", "older", "one"), owned(t, "ConfigMap", "same", "one")
+	older.SetCreationTimestamp(metav1.NewTime(born.Add(-time.Second)))
+	same.SetCreationTimestamp(born)
+	list := a.left(Task{Snapshot: &livestate.Snapshot{Objects: there(older, same)}})
+	if len(list) != 1 || list[0].GetName() != "same" {
+		t.Errorf("got %v, want the other one alone", list)
 	}
 }

@@ -40,3 +40,17 @@ status: {conditions: [`+test.set+`], listeners: [{name: https, conditions: [`+te
 		})
 	}
 }
+
+// The rule of lint for the annotation ready-when asks for it.
+func TestWhichKindsHaveARuleOfTheirOwn(t *testing.T) {
+	for kind, want := range map[string]bool{
+		"{apiVersion: gateway.networking.k8s.io/v1, kind: HTTPRoute, metadata: {name: web}}":   true,
+		"{apiVersion: gateway.networking.k8s.io/v1, kind: ListenerSet, metadata: {name: web}}": true,
+		"{apiVersion: keda.sh/v1alpha1, kind: ScaledObject, metadata: {name: web}}":            true,
+		"{apiVersion: example.org/v1, kind: Widget, metadata: {name: web}}":                    false,
+	} {
+		if got := HasRule(routeOf(t, kind)); got != want {
+			t.Errorf("%s: got %t, want %t", kind, got, want)
+		}
+	}
+}
