@@ -15,6 +15,7 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/kube/livestate"
 	"github.com/example/appservice-operator/internal/policy"
 	"github.com/example/appservice-operator/internal/render/hooks"
 	"github.com/example/appservice-operator/internal/status/diagnose"
@@ -383,5 +384,20 @@ func TestARotatedSecretIsNotTakenBack(t *testing.T) {
 	w.rotate("second")
 	if got := w.readyCondition(); got.Reason != v1.ReasonRolloutStalled || !strings.Contains(got.Message, "differs only in what restarts pods") {
 		t.Errorf("got %+v", got)
+	}
+}
+
+// What a release suffers from that was Ready came later.
+func TestAReleaseThatWasReadyDoesNotFailByItself(t *testing.T) {
+	stalled := &v1.AppServiceStatus{Conditions: []metav1.Condition{
+		{Type: v1.ConditionReady, Status: metav1.ConditionFalse, Reason: v1.ReasonRolloutStalled},
+		{Type: v1.ConditionStalled, Status: metav1.ConditionTrue},
+	}}
+	wanted := rendering{rendered: &rendered{}}
+	for wasReady, want := range map[bool]bool{false: true, true: false} {
+		done := attempt{there: &livestate.Snapshot{Record: &livestate.Record{Ready: wasReady}}}
+		if got := failsByItself(wanted, done, stalled, nil); got != want {
+			t.Errorf("was it Ready: %t; got %t", wasReady, got)
+		}
 	}
 }
