@@ -387,7 +387,7 @@ func TestARotatedSecretIsNotTakenBack(t *testing.T) {
 	}
 }
 
-// What a release suffers from that was Ready came later.
+// The causes for which a release fails that was Ready came later.
 func TestAReleaseThatWasReadyDoesNotFailByItself(t *testing.T) {
 	stalled := &v1.AppServiceStatus{Conditions: []metav1.Condition{
 		{Type: v1.ConditionReady, Status: metav1.ConditionFalse, Reason: v1.ReasonRolloutStalled},
