@@ -3,7 +3,6 @@
 package scenario
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/example/appservice-operator/test/files"
 	"github.com/example/appservice-operator/test/harness"
 )
 
@@ -92,95 +90,6 @@ func TestFaults(t *testing.T) {
 	if tally.jobs.plans == 0 && *only == "" {
 		t.Error("no plan of an AppJob was played")
 	}
-}
-
-func newPlayer() *player {
-	return &player{references: map[string]*reference{}, alive: make(chan struct{}, ownOperators)}
-}
-
-func everyScenario() []scenario {
-	return slices.Concat(scenarios, returnScenarios, generatedScenarios, jobScenarios, taskScenarios)
-}
-
-// TestScenarios plays each scenario without faults, and looks at what is expected of it.
-func TestScenarios(t *testing.T) {
-	defer seen.judge(t)
-	for i, kind := range ofOthers {
-		cluster.Install(t, files.CRD(t, "test/testdata/fixtures/crds/"+kind.Group+"_"+strings.ToLower(kind.Kind)+"s.yaml"))
-		require.NoError(t, seen.watch(t.Context(), ofOthers[i]))
-	}
-	kinds = append(kinds, ofOthers...)
-	p := newPlayer()
-	shared(t, together)
-	p.learn(t, slices.Concat(everyScenario(), driftScenarios()))
-}
-
-// learn plays scenarios without faults.
-func (p *player) learn(t *testing.T, list []scenario) {
-	t.Helper()
-	t.Run("reference", func(t *testing.T) {
-		for _, one := range list {
-			t.Run(one.name, func(t *testing.T) { t.Parallel(); p.play(t, one) })
-		}
-	})
-}
-
-// play plays a scenario without faults: twice, if there are plans of it.
-func (p *player) play(t *testing.T, w scenario) {
-	stages := []*stage{w.stage(t, w.name, together)}
-	if !w.once {
-		stages = append(stages, w.stage(t, w.name, together))
-	}
-	defer func() {
-		for _, stage := range stages {
-			for _, wrong := range stage.wrong(t) {
-				t.Errorf("without faults: %s", wrong)
-			}
-		}
-	}()
-	var states [2][]state
-	for i, step := range w.all() {
-		if i == len(w.given) {
-			for _, stage := range stages {
-				stage.line.Start()
-				if w.serves {
-					seen.serves(stage.namespace)
-				}
-			}
-		}
-		made := stages[0].line.Points()
-		for _, stage := range stages {
-			stage.do(t, step)
-		}
-		for run, stage := range stages {
-			states[run] = append(states[run], stage.settled(t, step))
-		}
-		stages[0].meets(t, step, states[0], made)
-	}
-	if w.once {
-		return
-	}
-	if first, second := stages[0].line.Changes(), stages[1].line.Changes(); !maps.Equal(first, second) {
-		t.Errorf("two runs without faults create and delete differently: %v and %v", first, second)
-	}
-	r := &reference{
-		states: states[0], changes: stages[0].line.Changes(),
-		points: pointsOf(stages[0].line.Points(), stages[1].line.Points()),
-	}
-	for i := range states[0] {
-		r.masks = append(r.masks, masked(states[0][i], states[1][i]))
-	}
-	if r.changes["delete horizontalpodautoscalers/"+appName] > 0 { // one that a fault leaves alive for longer continues to scale
-		r = r.whateverOthersWrote()
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.references[w.name] = r
-	var lines strings.Builder
-	for i, point := range r.points {
-		fmt.Fprintf(&lines, "\n  %d %s", i+1, point)
-	}
-	t.Logf("%s: %d points, %d fields masked at the end%s", w.name, len(r.points), len(r.masks[len(r.masks)-1]), lines.String())
 }
 
 // playPlan plays a plan and compares its end with the reference.
