@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -359,16 +360,12 @@ func (r *Reconciler) lastGood(ctx context.Context, s *scope, wanted rendering, r
 		return nil, nil, err
 	}
 	objects := slices.Clone(recorded.Objects)
-	keys := make([]kube.Key, 0, len(objects))
-	for _, object := range objects {
-		keys = append(keys, kube.KeyOf(object))
-	}
 	// The chart in use, if any, may name other kinds than that of the release. Nothing is known of a kind that cannot be
 	// watched.
 	all := len(objects)
 	objects = slices.DeleteFunc(objects,
 		func(o *unstructured.Unstructured) bool { return r.Tracker.Ensure(ctx, o.GroupVersionKind()) != nil })
-	there, err := r.observe(ctx, s, wanted, keys...)
+	there, err := r.observe(ctx, s, wanted, slices.Collect(maps.Keys(kube.ByKey(objects)))...)
 	if err != nil {
 		return nil, nil, err
 	}
