@@ -6,7 +6,9 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+	"testing"
 
+	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -15,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/test/files"
 	"github.com/example/appservice-operator/test/harness"
 )
 
@@ -76,6 +79,7 @@ var edits = map[string]struct{ what, edit, event, with string }{
 	"NetworkPolicy":           {"NetworkPolicy", `{"spec":{"ingress":[{"ports":[{"port":81,"protocol":"TCP"}]}]}}`, "apply NetworkPolicy web: spec.ingress[0].ports[0].port 81 → http", ""},
 	"ServiceMonitor":          {"ServiceMonitor", `{"spec":{"endpoints":[{"targetPort":"http","path":"/other"}]}}`, "apply ServiceMonitor web: spec.endpoints[0].path /other → /metrics", ""},
 
+	"number of replicas":           {"Deployment", `{"spec":{"replicas":7}}`, "apply Deployment web: spec.replicas 7 → 0", `{autoscaling: null, persistence: null}`},
 	"label taken off":              {"Service", `{"metadata":{"labels":{"app.kubernetes.io/instance":null}}}`, "apply Service web: metadata.labels.app.kubernetes.io/instance (none) → web", ""},
 	"annotation taken off":         {"Ingress", `{"metadata":{"annotations":{"example.com/rendered":null}}}`, "apply Ingress web: metadata.annotations.example.com/rendered", ""},
 	"stamp taken off":              {"Service", `{"metadata":{"annotations":{"app.example.com/rendered":null}}}`, "apply Service web", ""},
@@ -109,6 +113,17 @@ var filled = map[string]struct{ object, with string }{
 	"defaults":                 {"NetworkPolicy web", "{}"},
 }
 
+// TestDrift plays edits, deletions and additions by others, of objects of other projects, too. docs/drift.md names its cases.
+func TestDrift(t *testing.T) {
+	for _, kind := range ofOthers {
+		cluster.Install(t, files.CRD(t, "test/testdata/fixtures/crds/"+kind.Group+"_"+strings.ToLower(kind.Kind)+"s.yaml"))
+		require.NoError(t, seen.watch(t.Context(), kind))
+	}
+	kinds = append(kinds, ofOthers...)
+	shared(t, together)
+	newPlayer().learn(t, driftScenarios())
+}
+
 // driftScenarios are edits, deletions and additions by others, which run no pod.
 func driftScenarios() (list []scenario) {
 	for name, edited := range edits {
@@ -117,7 +132,7 @@ func driftScenarios() (list []scenario) {
 			edit: map[string]string{edited.what: edited.edit}, undone: []string{edited.what},
 			expect: expectation{same: true, events: []string{edited.event}, silent: []string{"tampered", "dGFtcGVyZWQ"}},
 		}}})
-		if kind, object, _ := strings.Cut(edited.what, "/"); kind == name {
+		if kind, object, _ := strings.Cut(edited.what, "/"); kind == name || name == "retained claim" {
 			list = append(list, scenario{name: "deleted/" + name, once: true, given: []step{{spec: spec}}, steps: []step{{
 				remove: []string{edited.what},
 				expect: expectation{same: true, events: []string{"create " + kind + " " + cmp.Or(object, appName)}},

@@ -8,10 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/stretchr/testify/require"
-
-	"github.com/example/appservice-operator/test/files"
 )
 
 func newPlayer() *player {
@@ -25,14 +21,9 @@ func everyScenario() []scenario {
 // TestScenarios plays each scenario without faults, and looks at what is expected of it.
 func TestScenarios(t *testing.T) {
 	defer seen.judge(t)
-	for _, kind := range ofOthers {
-		cluster.Install(t, files.CRD(t, "test/testdata/fixtures/crds/"+kind.Group+"_"+strings.ToLower(kind.Kind)+"s.yaml"))
-		require.NoError(t, seen.watch(t.Context(), kind))
-	}
-	kinds = append(kinds, ofOthers...)
 	p := newPlayer()
 	shared(t, together)
-	p.learn(t, slices.Concat(everyScenario(), driftScenarios()))
+	p.learn(t, everyScenario())
 }
 
 // learn plays scenarios without faults.

@@ -101,9 +101,9 @@ func All() []Suite {
 			About: "what runs with the version before, in the middle of all that it does, stays: TESTFLAGS='-run=TestAnUpgrade/NAME'",
 			steps: []step{controlPlane{}, integration(false, "^TestAnUpgrade")}},
 
-		{Name: "scenarios", About: "what happens to AppServices and AppJobs, without faults: SCENARIOFLAGS='-test.run=TestScenarios/.*/NAME'",
+		{Name: "scenarios", About: "what happens to AppServices and AppJobs, without faults: SCENARIOFLAGS='-test.run=TestDrift/.*/NAME'",
 			steps: []step{controlPlane{}, tests{folder: "test/scenario", flags: "SCENARIOFLAGS",
-				args: words("-test.timeout=30m -test.parallel=32 -test.run=^TestScenarios$")}}},
+				args: words("-test.timeout=30m -test.parallel=32 -test.run=^TestScenarios$|^TestDrift$")}}},
 		{Name: "faults", About: "faults at each request of the operator, and others: PLAN=NAME,…, FAULTFLAGS='-test.v -log'",
 			steps: []step{controlPlane{}, tests{folder: "test/scenario", flags: "FAULTFLAGS",
 				args: []string{"-test.timeout=90m", "-test.run=^TestFaults$", faultPlans, "-plan=" + os.Getenv("PLAN")}}}},
