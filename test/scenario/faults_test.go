@@ -84,9 +84,6 @@ func TestFaults(t *testing.T) {
 		p.playOutage(t, o)
 	}
 	p.verify(t)
-	if tally.plans == 0 {
-		t.Errorf("no plan has the name %q, or one that begins with it", *only)
-	}
 	if tally.jobs.plans == 0 && *only == "" {
 		t.Error("no plan of an AppJob was played")
 	}

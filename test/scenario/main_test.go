@@ -52,9 +52,12 @@ func TestMain(m *testing.M) {
 			return 1, err
 		}
 		code = m.Run()
-		if tally.plans > 0 {
+		switch {
+		case tally.plans > 0:
 			fmt.Println(tally.line())
 			fmt.Println(tally.jobLine())
+		case *only != "":
+			return 1, fmt.Errorf("no plan has the name %q, or one that begins with it", *only)
 		}
 		return code, nil
 	})

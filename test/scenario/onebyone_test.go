@@ -43,8 +43,8 @@ func TestOneByOne(t *testing.T) {
 	)
 	p := &player{alive: make(chan struct{}, ownOperators)}
 	forFresh := shared(t, together)
-	for _, one := range list {
-		if chosen(one.name, *every) {
+	for n, one := range list {
+		if chosen(one.name, n) {
 			t.Run(one.name, func(t *testing.T) {
 				cluster.CollectsGarbage(t)
 				p.playIncident(t, one)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/example/appservice-operator/test/harness"
+	"github.com/example/appservice-operator/tools/part"
 )
 
 // plan is one run with a fault. Its name plays it again.
@@ -81,12 +82,12 @@ func pointsOf(first, second []harness.Point) []harness.Point {
 	return append(points, status...)
 }
 
-// chosen reports whether the flags select the n-th plan.
+// chosen reports whether the flags select the n-th plan, and PART has it.
 func chosen(name string, n int) bool {
 	asked := *only == "" || slices.ContainsFunc(strings.Split(*only, ","), func(one string) bool {
 		return name == one || strings.HasPrefix(name, strings.TrimSuffix(one, "/")+"/")
 	})
-	return asked && n%*every == 0
+	return asked && n%*every == 0 && part.Has(n / *every)
 }
 
 // needed reports whether the flags may select a plan of a scenario.

@@ -5,8 +5,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"strings"
 )
+
+// figures are how tests sum up: FAULTS plans=309 failed=0.
+var figures = regexp.MustCompile(`^[A-Z]+( \w+=\S+)+$`)
 
 // failedTests reads what gotestsum prints, passes it on to standard output, and lists the tests that failed. A run of many
 // suites ends with that list: what keeps only the end of a long log has it.
@@ -16,6 +20,7 @@ type failedTests struct {
 	said    map[string]string // by test: its last line of the form FILE_test.go:LINE
 	names   []string
 	races   int
+	figures string // of the suite that runs
 }
 
 // Write never fails.
@@ -37,6 +42,8 @@ func (f *failedTests) line(line string) {
 		f.names = append(f.names, words[3])
 	case len(words) > 2 && (words[0] == "===" || words[0] == "---"): // of go test -v, which it passes on
 		f.running = words[2]
+	case figures.MatchString(line):
+		f.figures += " " + line
 	case strings.Contains(line, "WARNING: DATA RACE"):
 		f.races++
 	case strings.HasPrefix(line, " ") && strings.Contains(line, "_test.go:"):

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/example/appservice-operator/tools/part"
 )
 
 // mutant is a change that takes a behavior away, and the test that notices.
@@ -59,7 +61,7 @@ func mutants(r *runner) error {
 		}
 		m.kill(each)
 	}
-	fmt.Printf("MUTANTS entries=%d killed=%d survived=%d unkilled=%d wrong=%d\n", len(all), m.killed, m.survived, m.unkilled, m.wrong)
+	fmt.Fprintf(&r.failed, "MUTANTS entries=%d killed=%d survived=%d unkilled=%d wrong=%d\n", len(all), m.killed, m.survived, m.unkilled, m.wrong)
 	if m.survived+m.wrong > 0 || len(all) == 0 {
 		return errors.New("not each mutant is killed by its test")
 	}
@@ -77,16 +79,10 @@ func chosenMutants(folder string) (chosen []mutant, err error) {
 		}
 		chosen = append(chosen, list...)
 	}
-	part, parts := 1, 1
-	if text := os.Getenv("PART"); text != "" {
-		if _, err := fmt.Sscanf(text, "%d/%d", &part, &parts); err != nil || part < 1 || part > parts {
-			return nil, fmt.Errorf("cannot use PART=%s: write 1/3 for the first of three", text)
-		}
-	}
 	at := 0
 	chosen = slices.DeleteFunc(chosen, func(m mutant) bool {
 		at++
-		return !strings.Contains(m.Name, os.Getenv("NAME")) || at%parts != part-1
+		return !strings.Contains(m.Name, os.Getenv("NAME")) || !part.Has(at)
 	})
 	slices.SortStableFunc(chosen, func(a, b mutant) int { return cmp.Compare(a.Killer, b.Killer) })
 	return chosen, err
@@ -137,7 +133,7 @@ func (m *mutation) test(folder string, names ...string) (output string, built bo
 		return "", false, err
 	}
 	args := append([]string{program}, words("-test.v -test.parallel=8 -test.timeout=10m -test.run="+strings.Join(patterns, "|"))...)
-	out, err := m.command(command{args: args, folder: folder}).CombinedOutput()
+	out, err := m.command(command{args: args, folder: folder, env: words("PART=")}).CombinedOutput()
 	return string(out), true, err
 }
 

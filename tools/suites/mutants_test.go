@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/example/appservice-operator/tools/part"
 )
 
 // A small module, whose test of add is TestAdd.
@@ -88,17 +90,17 @@ func TestAPartOfTheMutants(t *testing.T) {
 	folder := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "mends.yaml"), []byte("[{name: a}, {name: b}, {name: c}]"), 0o600))
 	var names []string
-	for _, part := range []string{"1/2", "2/2"} {
-		t.Setenv("PART", part)
+	for _, share := range []string{"1/2", "2/2"} {
+		t.Setenv("PART", share)
 		list, err := chosenMutants(folder)
 		require.NoError(t, err)
 		for _, each := range list {
-			names = append(names, part+each.Name)
+			names = append(names, share+each.Name)
 		}
 	}
-	require.Equal(t, []string{"1/2b", "2/2a", "2/2c"}, names)
+	require.Equal(t, []string{"1/2a", "1/2c", "2/2b"}, names)
 	t.Setenv("PART", "3/2")
-	_, err := chosenMutants(folder)
+	_, _, err := part.Of()
 	require.Error(t, err)
 }
 

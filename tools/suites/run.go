@@ -53,9 +53,14 @@ func runAll(r *runner, all []Suite) error {
 func (r *runner) part(suite Suite) result {
 	fmt.Printf("==> %s: %s.\n", suite.Name, suite.About)
 	began := time.Now()
-	events, err := os.MkdirTemp("", "appservice-suite-")
-	if r.events, r.compiled = events, 0; err == nil {
+	r.compiled, r.failed.figures = 0, ""
+	line, err := r.longRun(suite.Name)
+	events, eventsErr := os.MkdirTemp("", "appservice-suite-")
+	if r.events, err = events, errors.Join(err, eventsErr); err == nil {
 		err = r.steps(suite.steps)
+	}
+	if err == nil && line != "" {
+		err = r.record(line + r.failed.figures)
 	}
 	done := result{suite.Name, time.Since(began), r.compiled, err}
 	fmt.Printf("%s took %.0f s, %.0f of them to compile. Its slowest tests:\n", suite.Name, done.took.Seconds(), done.compiled.Seconds())

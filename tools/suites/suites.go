@@ -25,6 +25,9 @@ type step interface{ run(r *runner) error }
 // plans.
 const faultPlans = "-test.parallel=96"
 
+// everyFault are the tests with plans: of one request, of what nothing else can run beside, and of the CRD.
+const everyFault = "-test.run=^(TestFaults|TestOneByOne|TestTheKindGoes)$"
+
 // atOnce is in the names of the integration tests in which most happens at once.
 const atOnce = "AtOnce|AllTheTime|Restart|Managers|HoldsUp|AChart|CRDIsMissing|Certificate"
 
@@ -104,11 +107,11 @@ func All() []Suite {
 		{Name: "scenarios", About: "what happens to AppServices and AppJobs, without faults: SCENARIOFLAGS='-test.run=TestDrift/.*/NAME'",
 			steps: []step{controlPlane{}, tests{folder: "test/scenario", flags: "SCENARIOFLAGS",
 				args: words("-test.timeout=30m -test.parallel=32 -test.run=^TestScenarios$|^TestDrift$")}}},
-		{Name: "faults", About: "faults at each request of the operator, and others: PLAN=NAME,…, FAULTFLAGS='-test.v -log'",
+		{Name: "faults", About: "faults at each request of the operator, and others: PLAN=NAME,…, PART=1/4, FAULTFLAGS='-test.v -log'",
 			steps: []step{controlPlane{}, tests{folder: "test/scenario", flags: "FAULTFLAGS",
-				args: []string{"-test.timeout=90m", "-test.run=^TestFaults$", faultPlans, "-plan=" + os.Getenv("PLAN")}}}},
+				args: []string{"-test.timeout=90m", everyFault, faultPlans, "-plan=" + os.Getenv("PLAN")}}}},
 		{Name: "faults-sample", About: "every 40th of these plans, with the race detector", steps: []step{controlPlane{},
-			tests{folder: "test/scenario", race: true, args: []string{"-test.timeout=60m", "-test.run=^TestFaults$", faultPlans, "-every=40"},
+			tests{folder: "test/scenario", race: true, args: []string{"-test.timeout=60m", everyFault, faultPlans, "-every=40"},
 				flags: "FAULTFLAGS"}}},
 		{Name: "faults-stock",
 			About: "crashes of helm-operator-plugins with the same chart, and what goes wrong",
@@ -117,14 +120,14 @@ func All() []Suite {
 					"-stock"}}}},
 		{Name: "walk", About: "a few random walks, always the same ones", steps: walks("-seed=5 -walks=5 -steps=5")},
 		{Name: "walks",
-			About: "random walks with other writers, each compared with a fresh install: WALKS='-seed=7 -walks=9'",
+			About: "random walks with other writers, each compared with a fresh install: WALKS='-seed=7 -walks=9', PART=1/3",
 			steps: walks(parameter("WALKS", "-seed=1 -walks=100 -steps=12"))},
 		{Name: "model",
-			About: "all sequences of DEPTH events on a small resource: 3 takes minutes, 4 takes hours",
+			About: "all sequences of DEPTH events on a small resource: 3 takes minutes, 4 takes hours: PART=1/8",
 			steps: []step{
 				goTest{args: "-count=1 -timeout=12h ./test/model -depth=" + parameter("DEPTH", "3"), verbose: true}}},
 		{Name: "size",
-			About: "N=1000 of the largest AppServices of each shape, or of SHAPE=references: takes an hour",
+			About: "N=1000 of the largest AppServices of each shape, or of SHAPE=references: takes an hour, PART=1/3",
 			steps: []step{
 				controlPlane{}, tests{folder: "test/integration", verbose: true, env: []string{"SIZE_FLEET=" + parameter("N", "1000")},
 					args: []string{

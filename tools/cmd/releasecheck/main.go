@@ -1,14 +1,17 @@
 // Command releasecheck fails if figures in documents are older than the code: if commits that change released files
-// follow the commit that the figures are of.
+// follow the commit that the figures are of; and if a part of a long suite has not run with the code.
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"github.com/example/appservice-operator/tools/suites"
 )
 
 // Released are the folders whose changes make figures stale.
@@ -19,12 +22,19 @@ var measured = regexp.MustCompile("[Ff]igures of commit `?([0-9a-f]{8,40})`?")
 
 func main() {
 	stale, err := check(".")
-	if err != nil {
+	missing, runsErr := suites.MissingRuns(".")
+	if err = errors.Join(err, runsErr); err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
 		os.Exit(1)
 	}
 	if len(stale) > 0 {
-		fmt.Fprintln(os.Stderr, strings.Join(stale, "\n")+"\nmeasure again with make bench DOCS=1, and correct the pages by its results")
+		stale = append(stale, "measure again with make bench DOCS=1, and correct the pages by its results")
+	}
+	if len(missing) > 0 {
+		stale = append(stale, "these have not run with this code, says test/long-runs.txt:\n  "+strings.Join(missing, "\n  "))
+	}
+	if len(stale) > 0 {
+		fmt.Fprintln(os.Stderr, strings.Join(stale, "\n"))
 		os.Exit(1)
 	}
 }
