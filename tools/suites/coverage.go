@@ -5,11 +5,10 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 
 	"sigs.k8s.io/yaml"
 )
@@ -17,20 +16,25 @@ import (
 // slack is by how many percent the share of a package may be lower: tests that run at the same time differ a little.
 const slack = 0.5
 
+// covered is a line of go tool covdata percent.
+var covered = regexp.MustCompile(`(?m)^\s*(\S+)\s+coverage: (\S+)% of statements$`)
+
 // coverage compares the share of statements that unit tests of any package cover, by package, with those of a file.
 // COVERAGE=update writes the file.
 func coverage(r *runner) error {
-	profile, file := filepath.Join(r.root, "bin/coverage.out"), filepath.Join(r.root, "test/mutants/coverage.yaml")
-	if err := (empty("bin/coverage.out")).run(r); err != nil {
+	folder, file := filepath.Join(r.root, "bin/coverage"), filepath.Join(r.root, "test/mutants/coverage.yaml")
+	if err := (empty("bin/coverage/")).run(r); err != nil {
 		return err
 	}
-	tested := command{args: append(words("go test -vet=off -timeout=40m -coverpkg=./api/...,./cmd/...,./internal/... -coverprofile"),
-		profile, "./...")}.run(r)
-	text, err := os.ReadFile(profile)
+	tested := command{args: words("go test -vet=off -timeout=40m -coverpkg=./api/...,./cmd/...,./internal/... ./... -args -test.gocoverdir=" + folder)}.run(r)
+	text, err := r.command(command{args: words("go tool covdata percent -i=" + folder)}).Output()
 	if err = errors.Join(tested, err); err != nil {
 		return err
 	}
-	now := shares(string(text))
+	now := map[string]float64{}
+	for _, found := range covered.FindAllStringSubmatch(string(text), -1) {
+		now[found[1]], _ = strconv.ParseFloat(found[2], 64)
+	}
 	if os.Getenv("COVERAGE") == "update" {
 		text, err := yaml.Marshal(now)
 		if err != nil {
@@ -43,30 +47,6 @@ func coverage(r *runner) error {
 		err = yaml.UnmarshalStrict(text, &kept)
 	}
 	return errors.Join(err, lower(kept, now))
-}
-
-// shares returns the percentages by package, with one decimal, of a profile in which each test has all blocks.
-func shares(profile string) map[string]float64 {
-	covered := map[string]bool{}
-	for line := range strings.Lines(profile) {
-		if block, count, found := strings.Cut(strings.TrimSpace(line), " "); found && block != "mode:" {
-			statements, times, _ := strings.Cut(count, " ")
-			covered[block+" "+statements] = covered[block+" "+statements] || times != "0"
-		}
-	}
-	all, some := map[string]float64{}, map[string]float64{}
-	for block, is := range covered {
-		file, _, _ := strings.Cut(block, ":")
-		_, statements, _ := strings.Cut(block, " ")
-		count, _ := strconv.ParseFloat(statements, 64)
-		if all[path.Dir(file)] += count; is {
-			some[path.Dir(file)] += count
-		}
-	}
-	for name, count := range all {
-		all[name] = float64(int(1000*some[name]/max(count, 1))) / 10
-	}
-	return all
 }
 
 // lower returns an error for each package whose share is lower than it was, or that is gone.

@@ -1,7 +1,6 @@
 package suites
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -35,8 +34,8 @@ func TestALongRunCountsUntilTheCodeChanges(t *testing.T) {
 		t.Setenv("PART", share)
 		t.Setenv("PLAN", plan)
 		return r.part(Suite{Name: suite, steps: []step{function(func(r *runner) error {
-			_, err := fmt.Fprintln(&r.failed, "FAULTS plans=3 failed=0")
-			return err
+			r.outcome.figures = " FAULTS plans=3 failed=0"
+			return nil
 		})}}).err
 	}
 	require.NoError(t, run("faults", "2/4", ""))

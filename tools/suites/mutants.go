@@ -2,11 +2,9 @@ package suites
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path"
 	"path/filepath"
 	"slices"
@@ -61,7 +59,8 @@ func mutants(r *runner) error {
 		}
 		m.kill(each)
 	}
-	fmt.Fprintf(&r.failed, "MUTANTS entries=%d killed=%d survived=%d unkilled=%d wrong=%d\n", len(all), m.killed, m.survived, m.unkilled, m.wrong)
+	r.outcome.figures = fmt.Sprintf(" MUTANTS entries=%d killed=%d survived=%d unkilled=%d wrong=%d", len(all), m.killed, m.survived, m.unkilled, m.wrong)
+	fmt.Println(r.outcome.figures[1:])
 	if m.survived+m.wrong > 0 || len(all) == 0 {
 		return errors.New("not each mutant is killed by its test")
 	}
@@ -90,23 +89,18 @@ func chosenMutants(folder string) (chosen []mutant, err error) {
 
 // copied returns a copy of the repository with the changes that are not committed yet; new files have to be in the index.
 func (r *runner) copied() (root string, remove func(), err error) {
-	git := func(ctx context.Context, args ...string) (string, error) {
-		args = append([]string{"-C", r.root, "-c", "user.name=mutants", "-c", "user.email=mutants@localhost"}, args...)
-		out, err := exec.CommandContext(ctx, "git", args...).Output()
-		return strings.TrimSpace(string(out)), err
-	}
 	folder, err := os.MkdirTemp("", "appservice-mutants-")
 	if err != nil {
 		return "", nil, err
 	}
 	root = filepath.Join(folder, "repository")
 	remove = func() {
-		_, _ = git(context.WithoutCancel(r.ctx), "worktree", "remove", "--force", root)
+		_, _ = git(r.root, "worktree", "remove", "--force", root)
 		_ = os.RemoveAll(folder)
 	}
-	changed, err := git(r.ctx, "stash", "create")
+	changed, err := git(r.root, "-c", "user.name=mutants", "-c", "user.email=mutants@localhost", "stash", "create")
 	if err == nil {
-		_, err = git(r.ctx, "worktree", "add", "--quiet", "--detach", root, cmp.Or(changed, "HEAD"))
+		_, err = git(r.root, "worktree", "add", "--quiet", "--detach", root, cmp.Or(changed, "HEAD"))
 	}
 	if err != nil {
 		remove()

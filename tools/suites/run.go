@@ -45,7 +45,7 @@ func runAll(r *runner, all []Suite) error {
 	if len(results) > 1 {
 		table(os.Stdout, results)
 	}
-	r.failed.print(os.Stdout)
+	r.outcome.print(os.Stdout)
 	return failures(results)
 }
 
@@ -53,14 +53,14 @@ func runAll(r *runner, all []Suite) error {
 func (r *runner) part(suite Suite) result {
 	fmt.Printf("==> %s: %s.\n", suite.Name, suite.About)
 	began := time.Now()
-	r.compiled, r.failed.figures = 0, ""
+	r.compiled, r.outcome.figures = 0, ""
 	line, err := r.longRun(suite.Name)
 	events, eventsErr := os.MkdirTemp("", "appservice-suite-")
 	if r.events, err = events, errors.Join(err, eventsErr); err == nil {
 		err = r.steps(suite.steps)
 	}
-	if err == nil && line != "" {
-		err = r.record(line + r.failed.figures)
+	if err = errors.Join(err, r.outcome.read(r.events)); err == nil && line != "" {
+		err = r.record(line + r.outcome.figures)
 	}
 	done := result{suite.Name, time.Since(began), r.compiled, err}
 	fmt.Printf("%s took %.0f s, %.0f of them to compile. Its slowest tests:\n", suite.Name, done.took.Seconds(), done.compiled.Seconds())

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -35,7 +34,7 @@ type command struct {
 
 func (c command) run(r *runner) error {
 	process := r.command(c)
-	process.Stdout, process.Stderr = &r.failed, os.Stderr
+	process.Stdout, process.Stderr = os.Stdout, os.Stderr
 	if err := process.Run(); err != nil {
 		return fmt.Errorf("%s: %w", strings.Join(c.args, " "), err)
 	}
@@ -65,7 +64,7 @@ func (r *runner) command(c command) *exec.Cmd {
 
 // goTest are tests that go test runs.
 type goTest struct {
-	args    string // with the packages; build flags have the form -tags=cluster
+	args    string // with the packages, and flags of their own after these; build flags have the form -tags=cluster
 	module  string // the folder of their module, if it is not the repository's
 	flags   string // the variable with more arguments, TESTFLAGS if empty
 	env     []string
@@ -91,39 +90,12 @@ func (g goTest) run(r *runner) error {
 	return r.summed(command{args: append([]string{"--"}, args...), flags: cmp.Or(g.flags, "TESTFLAGS"), env: g.env, folder: g.module, race: g.race}, g.verbose)
 }
 
-// tests are those of a package with the tag cluster. They are compiled and run directly, with arguments of their own.
-type tests struct {
-	folder  string
-	race    bool
-	verbose bool // show all that they print, not only that of tests that fail
-	args    []string
-	flags   string
-	env     []string
-}
-
-func (t tests) run(r *runner) error {
-	build, program := words("go test -tags cluster -c"), path.Base(t.folder)
-	if t.race {
-		build, program = append(build, "-race"), program+"-race"
-	}
-	program = filepath.Join(r.root, "bin", program+".test")
-	if err := os.MkdirAll(filepath.Dir(program), 0o755); err != nil {
-		return err
-	}
-	if err := r.compile(command{args: append(build, "-o", program, "./"+t.folder), race: t.race}); err != nil {
-		return err
-	}
-	args := slices.Concat(words("--raw-command -- go tool test2json -t -p "+t.folder), []string{program, "-test.v=test2json"}, t.args)
-	return r.summed(command{args: args, flags: t.flags, env: t.env, folder: t.folder}, t.verbose)
-}
+// onCluster are flags of tests that need a cluster; others may follow.
+const onCluster = "-tags=cluster -count=1 -timeout=30m "
 
 // integration are the integration tests, or those whose names match.
 func integration(race bool, only string) step {
-	args := "-tags=cluster -timeout=60m -count=1 -parallel=8 "
-	if only != "" {
-		args += "-run=" + only + " "
-	}
-	return goTest{args: args + "./test/integration", race: race, verbose: true}
+	return goTest{args: onCluster + "-timeout=60m -parallel=8 -run=" + only + " ./test/integration", race: race, verbose: true}
 }
 
 // compile runs a command that compiles, and adds its time to that of the suite.
@@ -200,9 +172,9 @@ func (f function) run(r *runner) error { return f(r) }
 
 // runner runs steps in a repository.
 type runner struct {
-	ctx    context.Context
-	root   string
-	failed failedTests
+	ctx     context.Context
+	root    string
+	outcome outcome
 	// Of the suite that runs: how long it has compiled, and the folder with the times of its tests.
 	compiled time.Duration
 	events   string

@@ -21,12 +21,9 @@ type Suite struct {
 // step is a part of a suite; if one fails, those after it are left out.
 type step interface{ run(r *runner) error }
 
-// faultPlans is how many plans run at a time. Nearly all of them wait: for retries of the operator, and for other
-// plans.
-const faultPlans = "-test.parallel=96"
-
-// everyFault are the tests with plans: of one request, of what nothing else can run beside, and of the CRD.
-const everyFault = "-test.run=^(TestFaults|TestOneByOne|TestTheKindGoes)$"
+// faultPlans are the tests with plans: of one request, of what nothing else can run beside, and of the CRD. Of those that run
+// at a time nearly all wait: for retries of the operator, and for other plans.
+const faultPlans = onCluster + "-parallel=96 -run=^(TestFaults|TestOneByOne|TestTheKindGoes)$ "
 
 // atOnce is in the names of the integration tests in which most happens at once.
 const atOnce = "AtOnce|AllTheTime|Restart|Managers|HoldsUp|AChart|CRDIsMissing|Certificate"
@@ -56,22 +53,22 @@ func All() []Suite {
 		{Name: "chart",
 			About: "the charts' own tests, helm-charts/*/tests, and what chart maintainers rely on: CHARTFLAGS='-test.run=NAME'",
 			steps: []step{function(chartTests), controlPlane{},
-				tests{folder: "test/chart", args: words("-test.timeout=40m -test.parallel=4"), flags: "CHARTFLAGS"}}},
+				goTest{args: onCluster + "-timeout=40m -parallel=4 ./test/chart", flags: "CHARTFLAGS"}}},
 		{Name: "contract",
 			About: "each field of the API does something: CONTRACTFLAGS=-update rewrites docs/reference/fields.md",
-			steps: []step{tests{folder: "test/contract", flags: "CONTRACTFLAGS"}}},
+			steps: []step{goTest{args: onCluster + "./test/contract", flags: "CONTRACTFLAGS"}}},
 		{Name: "alerts",
 			About: "the cases of the alerts, with promtool; what Prometheus sees of alerts and dashboards",
 			steps: []step{controlPlane{}, programs{"promtool", "prometheus"},
-				goTest{args: "-tags=cluster -count=1 ./test/monitoring ./test/prometheus"}}},
+				goTest{args: onCluster + "./test/monitoring ./test/prometheus"}}},
 		{Name: "cli",
 			About: "kubectl appservice: each example of its help, the commands of the pages: CLIFLAGS='-test.run=TestExamples/why'",
 			steps: []step{controlPlane{}, empty("bin/cli/"),
-				tests{folder: "test/cli", args: words("-test.timeout=20m"), flags: "CLIFLAGS",
+				goTest{args: onCluster + "-timeout=20m ./test/cli", flags: "CLIFLAGS",
 					env: []string{"CLI_FIGURES=" + inRoot + "/bin/cli"}},
 				goTest{args: "-count=1 -run=^TestRules$ ./internal/cli/lint",
 					env: []string{"CLI_FIGURES=" + inRoot + "/bin/cli"}},
-				tests{folder: "test/integration", verbose: true, args: words("-test.run=^TestRenderIsWhatIsReleased$"),
+				goTest{args: onCluster + "-run=^TestRenderIsWhatIsReleased$ ./test/integration", verbose: true,
 					env: []string{"CLI_FIGURES=" + inRoot + "/bin/cli", "CLUSTER_NAME=appservice-cli"}},
 				command{args: words("go run ./tools/cmd/figures cli")}}},
 
@@ -83,11 +80,11 @@ func All() []Suite {
 		{Name: "injection",
 			About: "special characters of YAML, templates and shells in each text of the API change only that text",
 			steps: []step{empty(figures("input")),
-				tests{folder: "test/injection", env: []string{"SECURITY_FIGURES=" + inRoot + "/" + figures("input")}}}},
+				goTest{args: onCluster + "./test/injection", env: []string{"SECURITY_FIGURES=" + inRoot + "/" + figures("input")}}}},
 		{Name: "vectors",
 			About: "tenants who try to gain more than their AppServices: VECTORFLAGS='-test.run=TestVectors/.*/NAME'",
 			steps: []step{controlPlane{}, empty(figures("vectors")),
-				tests{folder: "test/security", args: words("-test.timeout=20m -test.parallel=8"), flags: "VECTORFLAGS",
+				goTest{args: onCluster + "-timeout=20m -parallel=8 ./test/security", flags: "VECTORFLAGS",
 					env: []string{"SECURITY_FIGURES=" + inRoot + "/" + figures("vectors")}}}},
 		{Name: "security", About: "tenants gain no rights, and no text is interpreted; last a line SECURITY",
 			Parts: []string{"injection", "vectors"},
@@ -105,19 +102,16 @@ func All() []Suite {
 			steps: []step{controlPlane{}, integration(false, "^TestAnUpgrade")}},
 
 		{Name: "scenarios", About: "what happens to AppServices and AppJobs, without faults: SCENARIOFLAGS='-test.run=TestDrift/.*/NAME'",
-			steps: []step{controlPlane{}, tests{folder: "test/scenario", flags: "SCENARIOFLAGS",
-				args: words("-test.timeout=30m -test.parallel=32 -test.run=^TestScenarios$|^TestDrift$")}}},
+			steps: []step{controlPlane{}, goTest{flags: "SCENARIOFLAGS",
+				args: onCluster + "-timeout=30m -parallel=32 -run=^TestScenarios$|^TestDrift$ ./test/scenario"}}},
 		{Name: "faults", About: "faults at each request of the operator, and others: PLAN=NAME,…, PART=1/4, FAULTFLAGS='-test.v -log'",
-			steps: []step{controlPlane{}, tests{folder: "test/scenario", flags: "FAULTFLAGS",
-				args: []string{"-test.timeout=90m", everyFault, faultPlans, "-plan=" + os.Getenv("PLAN")}}}},
+			steps: []step{controlPlane{}, goTest{args: faultPlans + "-timeout=90m ./test/scenario -plan=" + os.Getenv("PLAN"), flags: "FAULTFLAGS"}}},
 		{Name: "faults-sample", About: "every 40th of these plans, with the race detector", steps: []step{controlPlane{},
-			tests{folder: "test/scenario", race: true, args: []string{"-test.timeout=60m", everyFault, faultPlans, "-every=40"},
-				flags: "FAULTFLAGS"}}},
+			goTest{args: faultPlans + "-timeout=60m ./test/scenario -every=40", race: true, flags: "FAULTFLAGS"}}},
 		{Name: "faults-stock",
 			About: "crashes of helm-operator-plugins with the same chart, and what goes wrong",
 			steps: []step{controlPlane{},
-				tests{folder: "test/scenario", verbose: true, args: []string{"-test.timeout=60m", faultPlans, "-test.run=^TestStock$",
-					"-stock"}}}},
+				goTest{args: onCluster + "-timeout=60m -parallel=96 -run=^TestStock$ ./test/scenario -stock", verbose: true}}},
 		{Name: "walk", About: "a few random walks, always the same ones", steps: walks("-seed=5 -walks=5 -steps=5")},
 		{Name: "walks",
 			About: "random walks with other writers, each compared with a fresh install: WALKS='-seed=7 -walks=9', PART=1/3",
@@ -129,26 +123,25 @@ func All() []Suite {
 		{Name: "size",
 			About: "N=1000 of the largest AppServices of each shape, or of SHAPE=references: takes an hour, PART=1/3",
 			steps: []step{
-				controlPlane{}, tests{folder: "test/integration", verbose: true, env: []string{"SIZE_FLEET=" + parameter("N", "1000")},
-					args: []string{
-						"-test.timeout=3h",
-						"-test.run=^TestAThousandOfTheLargestFit$/" + os.Getenv("SHAPE") + "|^TestManyClaimsFit$"}}}},
+				controlPlane{}, goTest{verbose: true, env: []string{"SIZE_FLEET=" + parameter("N", "1000")},
+					args: onCluster + "-timeout=3h -run=^TestAThousandOfTheLargestFit$/" + os.Getenv("SHAPE") + "|^TestManyClaimsFit$ ./test/integration"}}},
 		{Name: "versions",
 			About: "the integration tests on other versions of Kubernetes, one after the other: VERSIONS='1.34 1.35 1.37'",
 			steps: []step{function(otherVersions)}},
 		{Name: "olm", About: "installation, upgrade and removal by OLM", steps: []step{controlPlane{},
-			goTest{args: "-tags=cluster -timeout=20m -count=1 ./test/olm", verbose: true}}},
+			goTest{args: onCluster + "-timeout=20m ./test/olm", verbose: true}}},
 		{Name: "refusals",
 			About: "what the operator refuses with a condition, and that each refusal heals",
 			steps: []step{controlPlane{},
-				tests{folder: "test/integration", race: true, verbose: true, args: words("-test.parallel=4 -test.run=^TestRefusals$")}}},
+				goTest{args: onCluster + "-parallel=4 -run=^TestRefusals$ ./test/integration", race: true, verbose: true}}},
 		{Name: "ready", About: "Ready for each kind of object; kstatus, Argo CD and kubectl wait agree",
-			steps: []step{tests{folder: "test/ready", verbose: true}}},
+			steps: []step{goTest{args: onCluster + "./test/ready", verbose: true}}},
 		{Name: "diagnosis", About: "the status explains why pods do not run: recorded failures, then simulated ones",
 			steps: []step{controlPlane{},
 				goTest{args: "-count=1 -run=^TestRecorded ./test/diagnosis ./internal/controller/release", verbose: true},
-				tests{folder: "test/integration", race: true, verbose: true, args: []string{"-test.parallel=8", "-test.run=" +
-					"^(TestDiagnosis|TestACrashLoopDoesNotFlap|TestARestartOfTheOperatorChangesNoDiagnosis|TestWhatIsWellIsNotLookedAt)$"}}}},
+				goTest{args: onCluster + "-parallel=8 -run=" +
+					"^(TestDiagnosis|TestACrashLoopDoesNotFlap|TestARestartOfTheOperatorChangesNoDiagnosis|TestWhatIsWellIsNotLookedAt)$" +
+					" ./test/integration", race: true, verbose: true}}},
 		{Name: "controlplane",
 			About: "the life of a control plane: it comes up, each of its programs that ends is started again, it leaves nothing",
 			steps: []step{controlPlane{},
@@ -193,8 +186,7 @@ func Find(name string) (Suite, bool) {
 }
 
 func walks(flags string) []step {
-	return []step{controlPlane{}, tests{folder: "test/walk", race: true, verbose: true,
-		args: words("-test.timeout=2h -test.parallel=5 " + flags)}}
+	return []step{controlPlane{}, goTest{args: onCluster + "-timeout=2h -parallel=5 ./test/walk " + flags, race: true, verbose: true}}
 }
 
 // parameter is the value of a variable, or what is meant if it is empty.

@@ -81,8 +81,7 @@ func TestAPartIsTimedAndItsFailuresAreKept(t *testing.T) {
 		require.ErrorContains(t, done.err, "gotestsum")
 		require.NotZero(t, done.compiled)
 		require.Less(t, done.compiled, done.took)
-		require.Equal(t, []string{"TestBad"}, r.failed.names)
-		require.Equal(t, "a_test.go:7: bad", r.failed.said["TestBad"])
+		require.Equal(t, []string{"FAIL TestBad: a_test.go:7: bad"}, r.outcome.failed)
 	}
 }
 
