@@ -16,8 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/example/appservice-operator/internal/cli/lint"
+	"github.com/example/appservice-operator/internal/render"
 	"github.com/example/appservice-operator/test/files"
-	"github.com/example/appservice-operator/tools/checkchart"
 )
 
 var update = flag.Bool("update", false, "write the messages of broken charts to their golden files")
@@ -33,8 +33,9 @@ var place = regexp.MustCompile(`^[a-zA-Z0-9_./-]+:[0-9]+(:[0-9]+)?: `)
 
 // Each folder of broken has the files in which a chart with a mistake differs from a sound one, and what check-chart prints of it.
 func TestBrokenChartsAreNamedWithFileAndLine(t *testing.T) {
-	resource, err := checkchart.ReadResource("testdata/tiny-cr.yaml")
-	require.NoError(t, err)
+	resource := files.Objects(t, "test/chart/testdata/tiny-cr.yaml")[0]
+	resource.SetNamespace("default")
+	resource.SetUID(render.PlaceholderUID)
 	found := func(t *testing.T, folders ...string) string {
 		t.Helper()
 		subject := lint.Subject{

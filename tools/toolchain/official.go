@@ -85,7 +85,7 @@ func checksum(document []byte, file string) (string, error) {
 	} else if words := strings.Fields(string(document)); len(words) == 1 {
 		sum = words[0]
 	} else {
-		for line := range lines(document) {
+		for line := range strings.Lines(string(document)) {
 			if fields := strings.Fields(line); len(fields) == 2 && strings.TrimPrefix(fields[1], "*") == file {
 				sum = fields[0]
 			}

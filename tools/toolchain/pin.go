@@ -1,8 +1,6 @@
 package toolchain
 
 import (
-	"bufio"
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -90,7 +88,7 @@ func release(version string) (major, minor string) {
 
 // requirement returns the version of a module that a go.mod requires, or nothing.
 func requirement(gomod []byte, module string) string {
-	for line := range lines(gomod) {
+	for line := range strings.Lines(string(gomod)) {
 		fields := strings.Fields(strings.TrimPrefix(line, "require "))
 		if len(fields) >= 2 && fields[0] == module && strings.HasPrefix(fields[1], "v") {
 			return fields[1]
@@ -101,20 +99,10 @@ func requirement(gomod []byte, module string) string {
 
 // directive returns the value of a one-line directive of a go.mod, or nothing.
 func directive(gomod []byte, name string) string {
-	for line := range lines(gomod) {
+	for line := range strings.Lines(string(gomod)) {
 		if fields := strings.Fields(line); len(fields) == 2 && fields[0] == name {
 			return fields[1]
 		}
 	}
 	return ""
-}
-
-func lines(content []byte) func(yield func(string) bool) {
-	return func(yield func(string) bool) {
-		for scanner := bufio.NewScanner(bytes.NewReader(content)); scanner.Scan(); {
-			if !yield(strings.TrimSpace(scanner.Text())) {
-				return
-			}
-		}
-	}
 }

@@ -4,14 +4,18 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 
 	"helm.sh/helm/v3/pkg/chartutil"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/config"
+	"sigs.k8s.io/yaml"
 
 	"github.com/example/appservice-operator/internal/cli/preview"
-	"github.com/example/appservice-operator/tools/checkchart"
+	"github.com/example/appservice-operator/internal/render"
 )
 
 // findings are the resources to compare, and the cluster that they are rendered for.
@@ -21,19 +25,34 @@ type findings struct {
 	capabilities *chartutil.Capabilities
 }
 
-// cases finds the golden cases.
+// cases finds the golden cases: those of AppService, and those of the other kinds, by chart.
 func cases(root string) (*findings, error) {
-	all, err := checkchart.AllCases(root)
-	if err != nil {
-		return nil, err
-	}
-	if len(all) == 0 {
-		return nil, fmt.Errorf("there are no golden cases in %s", root)
-	}
 	found := &findings{subjects: map[schema.GroupVersionKind][]preview.Subject{}}
-	for _, one := range all {
-		kind := one.Resource.GroupVersionKind()
-		found.subjects[kind] = append(found.subjects[kind], preview.Subject{Name: one.Name, Resource: one.Resource})
+	for _, pattern := range []string{"test/testdata/cases/*/cr.yaml", "test/testdata/kinds/*/*/cr.yaml"} {
+		files, err := filepath.Glob(filepath.Join(root, pattern))
+		if err != nil {
+			return nil, err
+		}
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				return nil, err
+			}
+			resource := &unstructured.Unstructured{}
+			if text, err = yaml.YAMLToJSONStrict(text); err == nil {
+				err = resource.UnmarshalJSON(text)
+			}
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", file, err)
+			}
+			resource.SetNamespace("default")
+			resource.SetUID(render.PlaceholderUID)
+			kind := resource.GroupVersionKind()
+			found.subjects[kind] = append(found.subjects[kind], preview.Subject{Name: filepath.Base(filepath.Dir(file)), Resource: resource})
+		}
+	}
+	if len(found.subjects) == 0 {
+		return nil, fmt.Errorf("there are no golden cases in %s", root)
 	}
 	return found, nil
 }
