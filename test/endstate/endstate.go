@@ -107,21 +107,43 @@ func belongs(object *unstructured.Unstructured, app client.Object) bool {
 	return slices.ContainsFunc(object.GetOwnerReferences(), func(owner metav1.OwnerReference) bool { return owner.UID == app.GetUID() })
 }
 
-// neverTheSame are the fields that differ between any two objects.
-var neverTheSame = []string{
-	"uid", "resourceVersion", "generation", "observedGeneration", "managedFields",
-	"batch.kubernetes.io/controller-uid", "controller-uid", "startTime", "completionTime", // of a Job
-	"creationTimestamp", "lastTransitionTime", "lastUpdateTime", "lastScaleTime", "nextAttemptTime", "expirationTime",
-	"clusterIP", "clusterIPs", "nodePort", "healthCheckNodePort", "volumeName",
-	"deployment.kubernetes.io/revision", hooks.AnnotationStamp, // it covers the UID of the owner
-	hooks.AnnotationReferences,    // it covers UIDs too
-	v1.AnnotationGeneratedVersion, // it counts how often values were made
-	v1.LabelOwner,                 // of claims
-	"revision", "digest",          // of the release
-	"hosts", // history: since when it serves them
+// By is what compares: Ends what AppServices became, however they got there, and Plays all that the same steps led to in two
+// namespaces (package scenario, which besides leaves out what differs between two plays without faults).
+type By int
+
+// The comparisons.
+const (
+	Ends By = 1 << iota
+	Plays
+	both = Ends | Plays
+)
+
+// neverTheSame are the fields that differ between any two objects, and who leaves them out.
+var neverTheSame = map[string]By{
+	"uid": both, "resourceVersion": both, "managedFields": both,
+	"creationTimestamp": both, "startTime": both, "completionTime": both, "lastTransitionTime": both, "lastUpdateTime": both, "lastScaleTime": both,
+	"nextAttemptTime": both,
+	"clusterIP":       both, "clusterIPs": both, "nodePort": both, "healthCheckNodePort": both, // the cluster allocates them
+	// They count changes: the same steps make as many.
+	"generation": Ends, "observedGeneration": Ends, "revision": Ends, "deployment.kubernetes.io/revision": Ends, v1.AnnotationGeneratedVersion: Ends,
+	// They name or cover UIDs: plays put a word in their place.
+	"batch.kubernetes.io/controller-uid": Ends, "controller-uid": Ends, "digest": Ends,
+	hooks.AnnotationStamp: Ends, hooks.AnnotationReferences: Ends, v1.LabelOwner: Ends,
+	"volumeName": Ends, "expirationTime": Ends, "hosts": Ends, // by history: since when it serves them
+	"since": Plays, v1.AnnotationRenewAfter: Plays, "lastProbeTime": Plays, // times, which ends compare where they have them
+	"first_deployed": Plays, "last_deployed": Plays, "modifiedAt": Plays, "createdAt": Plays, // of a release record
+	"collisionCount": Plays, // of a Deployment that was created again before the earlier ReplicaSet was deleted
+}
+
+// LeavesOut reports whether a comparison leaves out a field with this content.
+func (by By) LeavesOut(field string, content any) bool {
+	return neverTheSame[field]&by != 0 && content != "None"
 }
 
 var allocated = regexp.MustCompile(`//NODE:\d+`)
+
+// WithoutPorts is a text without the numbers of ports that the cluster allocates.
+func WithoutPorts(text string) string { return allocated.ReplaceAllString(text, "//NODE:PORT") }
 
 // Anonymous is content of an AppService or of one of its objects without what is never the same twice.
 func Anonymous(app *v1.AppService, content map[string]any) any {
@@ -129,8 +151,7 @@ func Anonymous(app *v1.AppService, content map[string]any) any {
 	if err != nil {
 		panic(err) // it came as JSON
 	}
-	text = []byte(strings.ReplaceAll(string(text), app.Namespace, "NAMESPACE"))
-	text = allocated.ReplaceAll(text, []byte("//NODE:PORT"))
+	text = []byte(WithoutPorts(strings.ReplaceAll(string(text), app.Namespace, "NAMESPACE")))
 	var out any
 	if err := utiljson.Unmarshal(text, &out); err != nil {
 		panic(err)
@@ -160,11 +181,7 @@ var lastChange = map[any]bool{v1.ConditionDeployed: true, v1.ConditionProgressin
 func without(value any) any {
 	switch value := value.(type) {
 	case map[string]any:
-		for _, key := range neverTheSame {
-			if content, found := value[key]; found && content != "None" {
-				delete(value, key)
-			}
-		}
+		maps.DeleteFunc(value, Ends.LeavesOut)
 		if lastChange[value["type"]] && value["status"] == "True" {
 			delete(value, "reason")
 			delete(value, "message")

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,22 +19,11 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/test/endstate"
 )
 
 // state is the state of a namespace: each field by its path, as in "Service web.spec.type".
 type state map[string]string
-
-// neverTheSame are fields with an identity, a time or a counter, or that the cluster allocates.
-var neverTheSame = map[string]bool{
-	"uid": true, "resourceVersion": true, "managedFields": true,
-	"creationTimestamp": true, "startTime": true, "completionTime": true, "lastProbeTime": true, "lastTransitionTime": true, "lastUpdateTime": true, "lastScaleTime": true, "nextAttemptTime": true, "since": true,
-	"first_deployed": true, "last_deployed": true, "modifiedAt": true, "createdAt": true,
-	v1.AnnotationRenewAfter: true,
-	"clusterIP":             true, "clusterIPs": true, "nodePort": true, "healthCheckNodePort": true,
-	"collisionCount": true, // of a Deployment that was created again before the earlier ReplicaSet was deleted
-}
-
-var allocated = regexp.MustCompile(`//NODE:\d+`)
 
 // stateOf returns the objects of a namespace in a form that can be compared between namespaces.
 func stateOf(namespace string, objects map[string]*unstructured.Unstructured) (state, error) {
@@ -130,7 +118,7 @@ func flatten(into state, same *strings.Replacer, path string, value any) {
 	switch value := value.(type) {
 	case map[string]any:
 		for key, content := range value {
-			if !neverTheSame[key] || content == "None" {
+			if !endstate.Plays.LeavesOut(key, content) {
 				flatten(into, same, path+"."+key, content)
 			}
 		}
@@ -146,8 +134,7 @@ func flatten(into state, same *strings.Replacer, path string, value any) {
 			flatten(into, same, path+"["+place+"]", content)
 		}
 	default:
-		text := same.Replace(fmt.Sprint(value))
-		into[same.Replace(path)] = allocated.ReplaceAllString(text, "//NODE:PORT")
+		into[same.Replace(path)] = endstate.WithoutPorts(same.Replace(fmt.Sprint(value)))
 	}
 }
 
