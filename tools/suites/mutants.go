@@ -121,14 +121,9 @@ func (m *mutation) test(folder string, names ...string) (output string, built bo
 	for _, name := range names {
 		patterns = append(patterns, "^"+strings.ReplaceAll(name, "/", "$/^")+"$")
 	}
-	program := filepath.Join(filepath.Dir(m.root), "mutant.test")
-	build := append(words("go test -tags=cluster -ldflags=-w -c -o"), program, "./"+folder)
-	if err := m.compile(command{args: build}); err != nil {
-		return "", false, err
-	}
-	args := append([]string{program}, words("-test.v -test.parallel=8 -test.timeout=10m -test.run="+strings.Join(patterns, "|"))...)
-	out, err := m.command(command{args: args, folder: folder, env: words("PART=")}).CombinedOutput()
-	return string(out), true, err
+	args := words("go test -tags=cluster -ldflags=-w -vet=off -count=1 -v -parallel=8 -timeout=10m -run=" + strings.Join(patterns, "|") + " ./" + folder)
+	out, err := m.command(command{args: args, env: words("PART=")}).CombinedOutput()
+	return string(out), !strings.Contains(string(out), " failed]\n"), err // [build failed], [setup failed]
 }
 
 // pass reports killers that do not pass without a change.

@@ -72,7 +72,7 @@ type goTest struct {
 	verbose bool // show all that they print, not only that of tests that fail
 }
 
-// run compiles the tests first, without linking them.
+// run compiles the tests first, without linking them, and runs them by gotestsum, whose events go to a file of the suite.
 func (g goTest) run(r *runner) error {
 	args := words(g.args)
 	if g.race {
@@ -87,7 +87,17 @@ func (g goTest) run(r *runner) error {
 	if err := r.compile(command{args: build, folder: g.module, race: g.race}); err != nil {
 		return err
 	}
-	return r.summed(command{args: append([]string{"--"}, args...), flags: cmp.Or(g.flags, "TESTFLAGS"), env: g.env, folder: g.module, race: g.race}, g.verbose)
+	show := "--format=standard-quiet --hide-summary=skipped"
+	if g.verbose {
+		show = "--format=standard-verbose --hide-summary=skipped,output"
+	}
+	events, err := os.CreateTemp(r.events, "*.json")
+	if err != nil {
+		return err
+	}
+	args = slices.Concat(toolchain.Pinned(r.root, "gotestsum"), words(show), []string{"--jsonfile=" + events.Name(), "--"}, args)
+	tested := command{args: args, flags: cmp.Or(g.flags, "TESTFLAGS"), env: g.env, folder: g.module, race: g.race}.run(r)
+	return errors.Join(events.Close(), tested)
 }
 
 // onCluster are flags of tests that need a cluster; others may follow.
@@ -104,20 +114,6 @@ func (r *runner) compile(c command) error {
 	err := c.run(r)
 	r.compiled += time.Since(began)
 	return err
-}
-
-// summed runs tests by gotestsum, with its arguments. It ends with a list of those that failed, and their times go to a file of the suite.
-func (r *runner) summed(c command, verbose bool) error {
-	show := "--format=standard-quiet --hide-summary=skipped"
-	if verbose {
-		show = "--format=standard-verbose --hide-summary=skipped,output"
-	}
-	events, err := os.CreateTemp(r.events, "*.json")
-	if err != nil {
-		return err
-	}
-	c.args = slices.Concat(toolchain.Pinned(r.root, "gotestsum"), words(show), []string{"--jsonfile=" + events.Name()}, c.args)
-	return errors.Join(events.Close(), c.run(r))
 }
 
 // slowest lists the slowest tests of the suite.
