@@ -66,7 +66,7 @@ func (s *surveyor) matchesSome(key string) bool {
 	return false
 }
 
-// findTests finds the names of the Go tests of the API and of the operator as a whole.
+// findTests finds the names of the Go tests of the API and of the operator as a whole, and of the scenarios that are played.
 func findTests(names map[string]bool) {
 	integration := try.Get(filepath.Glob(filepath.Join(root, "test", "*", "*_test.go")))
 	api := try.Get(filepath.Glob(filepath.Join(root, "api", "*", "*_test.go")))
@@ -76,6 +76,10 @@ func findTests(names map[string]bool) {
 			if rest, found := strings.CutPrefix(line, "func Test"); found {
 				name, _, _ := strings.Cut(rest, "(")
 				names["Test"+name] = true
+			}
+			if _, rest, found := strings.Cut(line, `{name: "`); found && strings.Contains(file, "/scenario/") {
+				name, _, _ := strings.Cut(rest, `"`)
+				names["TestScenarios/reference/"+name] = true
 			}
 		}
 	}

@@ -107,7 +107,7 @@ func goBack(t *testing.T, app *v1.AppService, releases, to int, run bool) {
 }
 
 // The task of a version that is gone back to has run, and does not run again unless that is asked for: whatever the version after it did,
-// it may not stand it.
+// it may not stand it. It is left out because the annotation names it, and no other task is.
 func TestGoingBackLeavesTheReleaseTaskOut(t *testing.T) {
 	t.Parallel()
 	namespace, manager := cluster.ManagedNamespace(t)
@@ -139,4 +139,14 @@ func TestGoingBackLeavesTheReleaseTaskOut(t *testing.T) {
 	require.Equal(t, "shop:2", imageOf(t, app))
 	require.Equal(t, "ours", app.Annotations["note"])
 	require.NoError(t, counted.are("shop:1", "shop:2", "shop:2", "shop:3"))
+
+	names := app.Annotations[v1.AnnotationSkipTask]
+	cluster.Change(t, app, func(app *v1.AppService) { app.Annotations = nil })
+	manager.Rest(t)
+	require.NoError(t, counted.are("shop:1", "shop:2", "shop:2", "shop:3"))
+	cluster.Change(t, app, func(app *v1.AppService) {
+		app.Spec.Image, app.Annotations = "shop:4", map[string]string{v1.AnnotationSkipTask: names}
+	})
+	cluster.Ready(t, app)
+	require.NoError(t, counted.are("shop:1", "shop:2", "shop:2", "shop:3", "shop:4"))
 }

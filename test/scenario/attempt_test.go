@@ -18,7 +18,6 @@ type attempt struct {
 	plan      plan
 	reference *reference
 	stage     *stage
-	process   *process
 	struck    <-chan struct{}
 	hit       bool
 	since     time.Time // of the fault, or of the restart after it
@@ -32,9 +31,9 @@ func (a *attempt) arm() {
 
 // look records whether the fault has struck, and restarts an operator that has died.
 func (a *attempt) look() {
-	if a.process != nil && a.process.revive() {
+	if a.stage.process != nil && a.stage.process.revive() {
 		a.since = time.Now()
-		if a.plan.again && a.process.deaths == 1 {
+		if a.plan.again && a.stage.process.deaths == 1 {
 			a.stage.line.Arm(harness.Fault{Number: len(a.stage.line.Points()) + 1, Kind: harness.DiesBefore})
 		}
 	}

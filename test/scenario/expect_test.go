@@ -4,12 +4,15 @@ package scenario
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/example/appservice-operator/test/harness"
@@ -19,11 +22,72 @@ import (
 // the scenario without faults. Events and requests are looked at when it is played without.
 type expectation struct {
 	same     bool              // all is as before the step, apart from its history: repaired if it was edited, or created again
-	fields   map[string]string // by their path in a state, such as "Service web.spec.type"; empty if there is none
+	fields   map[string]string // by their path in a state, such as "Service web.spec.type" or "Job web-*.kind"; empty if there is none
+	runs     []string          // the images whose release tasks have run so far, in order; nil for any
+	pods     bool              // the pods are those of before the step
+	problems []string          // parts of status.problems, as in "Warning DependencyMissing: message (hint)"; nil for any, empty for none
 	keeps    string            // an object whose spec is that of before the step in each field, such as "Service web"
 	events   []string          // parts of the notes of events
 	silent   []string          // texts that are in no event
-	requests []string          // all that change something, such as "patch appservices/web/status"; nil for any
+	requests []string          // all that write, such as "create services/web", with those of a status only if nothing else is written; nil for any
+}
+
+// lacks returns in what a namespace is not as expected yet.
+func (s *stage) lacks(t *testing.T, want expectation, objects map[string]*unstructured.Unstructured, now state) error {
+	t.Helper()
+	for field, value := range want.fields {
+		if got := now.field(field); got != value {
+			return fmt.Errorf("%s is %q, want %q", field, got, value)
+		}
+	}
+	if ran := seen.imagesRun(s.namespace); want.runs != nil && !slices.Equal(ran, want.runs) {
+		return fmt.Errorf("the tasks of %q have run, want %q", ran, want.runs)
+	}
+	if want.pods {
+		if pods := s.podsNow(t); !slices.Equal(pods, s.pods) {
+			return fmt.Errorf("the pods are %q, want %q, as before", pods, s.pods)
+		}
+	}
+	if want.problems != nil {
+		return s.otherProblems(want.problems, objects)
+	}
+	return nil
+}
+
+// otherProblems returns in what the problems of a status differ from those expected.
+func (s *stage) otherProblems(want []string, objects map[string]*unstructured.Unstructured) error {
+	app, err := servedOf(s.kind, objects)
+	if err != nil || app == nil {
+		return err
+	}
+	var lines []string
+	for _, problem := range app.Status.Problems {
+		lines = append(lines, fmt.Sprintf("%s %s: %s (%s)", problem.Type, problem.Reason, problem.Message, problem.Hint))
+	}
+	all := strings.Join(lines, "\n")
+	for _, text := range want {
+		if !strings.Contains(all, text) {
+			return fmt.Errorf("no problem has the text %q: %q", text, all)
+		}
+	}
+	if len(want) == 0 && all != "" {
+		return fmt.Errorf("there are the problems %q", all)
+	}
+	return nil
+}
+
+// podsNow returns the UIDs of the pods that are not to go.
+func (s *stage) podsNow(t *testing.T) (uids []string) {
+	t.Helper()
+	list := &corev1.PodList{}
+	require.NoError(t, cluster.Client.List(t.Context(), list, client.InNamespace(s.namespace), client.HasLabels{"pod-template-hash"}))
+	for _, pod := range list.Items {
+		if pod.DeletionTimestamp == nil {
+			uids = append(uids, string(pod.UID))
+		}
+	}
+	slices.Sort(uids)
+	return uids
 }
 
 // meets compares what a step led to with what is expected of it. States are those after each step so far, made the requests before it.
@@ -42,22 +106,30 @@ func (s *stage) meets(t *testing.T, step step, states []state, made []harness.Po
 			}
 		}
 	}
-	for path, value := range want.fields {
-		if got := now[path]; got != value {
-			t.Errorf("step %d: %s is %q, want %q", number, path, got, value)
-		}
-	}
+	objects, err := seen.objects(t.Context(), s.namespace)
+	require.NoError(t, err)
 	if want.keeps != "" {
-		now, err := seen.objects(t.Context(), s.namespace)
-		require.NoError(t, err)
-		require.Equal(t, s.before[want.keeps].Object["spec"], now[want.keeps].Object["spec"], "step %d", number)
+		require.Equal(t, s.before[want.keeps].Object["spec"], objects[want.keeps].Object["spec"], "step %d", number)
+	}
+	if app := objects[s.kind+" "+appName]; app != nil {
+		require.Equal(t, s.spec, app.Object["spec"], "step %d: the spec is not as it was written", number)
 	}
 	if want.requests != nil {
-		var got []string
+		var got, status []string
 		for _, point := range s.line.Points()[len(made):] {
-			got = append(got, point.Verb+" "+point.Target)
+			switch request := point.Verb + " " + point.Target; {
+			case point.DryRun:
+			case strings.HasSuffix(request, "/status"):
+				status = append(status, request)
+			default:
+				got = append(got, request)
+			}
 		}
-		if slices.Sort(got); !slices.Equal(got, want.requests) {
+		if len(got) == 0 {
+			got = status
+		}
+		slices.Sort(got)
+		if !slices.EqualFunc(got, want.requests, func(made, want string) bool { like, _ := path.Match(want, made); return like }) {
 			t.Errorf("step %d: got the requests %q, want %q", number, got, want.requests)
 		}
 	}

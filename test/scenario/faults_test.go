@@ -93,16 +93,12 @@ func TestFaults(t *testing.T) {
 func (p *player) playPlan(t *testing.T, plan plan) {
 	r := p.references[plan.scenario.name]
 	act := &attempt{t: t, plan: plan, reference: r}
-	server := together
-	if plan.dies() {
-		server = alone
+	own := plan.dies() || plan.scenario.restarts()
+	if own {
 		p.alive <- struct{}{}
 		defer func() { <-p.alive }()
 	}
-	act.stage = plan.scenario.stage(t, plan.name(), server)
-	if plan.dies() {
-		act.process = launch(t, cluster, act.stage.namespace, &harness.View{})
-	}
+	act.stage = plan.scenario.stage(t, plan.name(), own)
 	defer func() {
 		for _, wrong := range act.stage.wrong(t) {
 			tally.fail(t, plan.name(), false, "%s (the fault was at %s)", wrong, plan.point)
@@ -120,8 +116,8 @@ func (p *player) playPlan(t *testing.T, plan plan) {
 			return
 		}
 	}
-	if act.process != nil {
-		act.process.Stop(t)
+	if own {
+		act.stage.process.Stop(t)
 	}
 	act.stage.line.Disarm()
 	tally.played(plan.name(), act.hit, act.recovery)

@@ -53,16 +53,20 @@ func onlyPodsOfJobs() map[client.Object]cache.ByObject {
 type ledger struct {
 	kind     string
 	plan     string
-	asked    []string             // what should run, again each time that this changed
-	wanted   bool                 // the AppJob was not deleted
-	held     bool                 // spec.suspend holds it back
-	ran      []string             // the Jobs that were ever not suspended, in order
-	jobs     map[types.UID]bool   // those Jobs
-	pods     map[types.UID]jobPod // that have not ended
+	asked    []string                              // what should run, again each time that this changed
+	wanted   bool                                  // the AppJob was not deleted
+	held     bool                                  // spec.suspend holds it back
+	ran      []string                              // the Jobs that were ever not suspended, in order
+	jobs     map[types.UID]bool                    // those Jobs
+	began    []*unstructured.Unstructured          // they, when that was first seen
+	rolled   map[string]*unstructured.Unstructured // by image, a Deployment when it was first seen with that
+	again    string                                // the last request to run a task again
+	untasked map[string]bool                       // images of a spec without a release task
+	pods     map[types.UID]jobPod                  // that have not ended
 	overlaps []string
-	waits    map[string]bool // images whose release tasks do not end well on their own
-	early    []string        // of these, what was rolled out
-	says     string          // the messages of its conditions; empty if there is no AppJob that waits
+	waits    map[string]string // by image, the script of a release task that does not end well on its own
+	early    []string          // of these, what was rolled out
+	says     string            // the messages of its conditions; empty if there is no AppJob that waits
 	there    bool
 	freed    map[types.UID]bool
 }
@@ -79,7 +83,10 @@ func (s *stage) counts(plan, kind string) {
 	s.kind = kind
 	seen.mu.Lock()
 	defer seen.mu.Unlock()
-	seen.ledgers[s.namespace] = &ledger{kind: kind, plan: plan, jobs: map[types.UID]bool{}, pods: map[types.UID]jobPod{}, waits: map[string]bool{}, freed: map[types.UID]bool{}}
+	seen.ledgers[s.namespace] = &ledger{
+		kind: kind, plan: plan, jobs: map[types.UID]bool{}, pods: map[types.UID]jobPod{}, waits: map[string]string{}, freed: map[types.UID]bool{},
+		rolled: map[string]*unstructured.Unstructured{}, untasked: map[string]bool{},
+	}
 }
 
 // asked records the runs that a written AppJob or AppService requests.
@@ -92,12 +99,15 @@ func (w *world) asked(app *unstructured.Unstructured) {
 	}
 	if _, runs, _ := unstructured.NestedMap(app.Object, "spec", "release"); l.kind == v1.Kind && !runs {
 		l.wanted = false
+		image, _, _ := unstructured.NestedString(app.Object, "spec", "image")
+		l.untasked[image] = true
 		return
 	}
-	l.waitsFor(app)
-	if what := askedBy(app); !l.wanted || what != l.asked[len(l.asked)-1] {
+	if what := askedBy(app); !l.wanted || what != l.asked[len(l.asked)-1] || l.runsAgain(app) {
 		l.asked = append(l.asked, what)
+		l.waitsFor(app)
 	}
+	l.again = app.GetAnnotations()[v1.AnnotationRestartedAt]
 	l.wanted = true
 	l.held, _, _ = unstructured.NestedBool(app.Object, "spec", "suspend")
 }
@@ -111,8 +121,8 @@ func (w *world) unasked(app *unstructured.Unstructured) {
 	}
 }
 
-// askedBy and ranBy return what an AppJob or a release task should run, and what a Job runs, in the same form. A task
-// that succeeded does not run again on request.
+// askedBy and ranBy return what an AppJob or a release task should run, and what a Job runs, in the same form. Only a
+// task that failed runs again on request.
 func askedBy(app *unstructured.Unstructured) string {
 	image, _, _ := unstructured.NestedString(app.Object, "spec", "image")
 	if app.GetKind() == v1.Kind {
@@ -169,7 +179,7 @@ func (l *ledger) noteJob(job *unstructured.Unstructured) {
 		return
 	}
 	l.jobs[job.GetUID()] = true
-	l.ran = append(l.ran, ranBy(job))
+	l.ran, l.began = append(l.ran, ranBy(job)), append(l.began, job)
 }
 
 // notePod notes when pods of two Jobs have not ended.
@@ -214,6 +224,18 @@ func (l *ledger) lost() string {
 	return ""
 }
 
+// imagesRun returns the images of the Jobs that have run in a namespace, in order.
+func (w *world) imagesRun(namespace string) (images []string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if l := w.ledgers[namespace]; l != nil {
+		for _, job := range l.began {
+			images = append(images, imageIn(job))
+		}
+	}
+	return images
+}
+
 // runs returns what has run in a namespace, in order, and the pods that have not ended.
 func (w *world) runs(namespace string) (ran []string, pods int) {
 	w.mu.Lock()
@@ -239,6 +261,9 @@ func (w *world) judge(t *testing.T) {
 		}
 		if len(l.early) > 0 {
 			tally.fail(t, l.plan, false, "early: before its task has succeeded, there was a Deployment of %v", l.early)
+		}
+		if early := l.before(); len(early) > 0 {
+			tally.fail(t, l.plan, false, "early: before its task has begun, there was a Deployment of %v", early)
 		}
 		if lost != "" {
 			tally.fail(t, l.plan, false, "lost: it ran %q, and was asked for %q", l.ran, l.asked)

@@ -49,10 +49,17 @@ var (
 	}
 )
 
-// stage creates a namespace to play a scenario in.
-func (w scenario) stage(t *testing.T, name, server string) *stage {
+// stage creates a namespace to play a scenario in, with an operator of its own if need be.
+func (w scenario) stage(t *testing.T, name string, own bool) *stage {
 	t.Helper()
+	server := together
+	if own {
+		server = alone
+	}
 	s := newStage(t, name, server)
+	if own {
+		s.process = launch(t, cluster, s.namespace, &harness.View{})
+	}
 	if w.counted() {
 		s.counts(name, cmp.Or(w.kind, v1.Kind))
 	}

@@ -41,9 +41,12 @@ func launch(t *testing.T, as *harness.Cluster, namespace string, view *harness.V
 		}
 		return as.Launch(t, namespace, append(change, connected)...), incarnation
 	}}
-	p.Manager, p.incarnation = p.start()
+	p.restart()
 	return p
 }
+
+// restart starts the operator again, which has ended.
+func (p *process) restart() { p.Manager, p.incarnation = p.start() }
 
 // revive starts the operator again if it has died, and reports whether it has.
 func (p *process) revive() bool {
@@ -54,7 +57,7 @@ func (p *process) revive() bool {
 	}
 	p.Kill()
 	p.deaths++
-	p.Manager, p.incarnation = p.start()
+	p.restart()
 	return true
 }
 

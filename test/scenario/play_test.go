@@ -38,8 +38,11 @@ type stage struct {
 	namespace, server string
 	kind              string // AppService, or AppJob
 	line              *harness.Line
+	process           *process             // an operator of its own; nil if it shares one
 	touched           map[string]types.UID // what the last step edited or deleted, by its name there
 	before            map[string]*unstructured.Unstructured
+	pods              []string // those of before, if a step keeps them
+	spec              any      // as it was written last
 }
 
 // newStage creates a namespace. It is deleted with the cluster: deleting its content would be more work for the API server than the plan.
@@ -64,8 +67,36 @@ func (s *stage) do(t *testing.T, step step) {
 	s.touched = map[string]types.UID{}
 	s.before, err = seen.objects(t.Context(), s.namespace)
 	require.NoError(t, err)
+	if step.expect.pods {
+		s.pods = s.podsNow(t)
+	}
+	if step.offline {
+		s.process.Stop(t)
+		defer s.process.restart()
+	}
 	if len(step.remove) == 0 || step.remove[0] == s.kind {
 		s.holdPods(t)
+	}
+	for _, what := range s.named(step.remove) {
+		object := s.object(what)
+		if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(object), object); err != nil {
+			t.Fatalf("cannot find %s: %v", what, err)
+		}
+		if what == s.kind {
+			seen.permits(s.namespace)
+		}
+		if err := cluster.Client.Delete(t.Context(), object, client.PropagationPolicy(metav1.DeletePropagationBackground)); err != nil {
+			t.Fatalf("cannot delete %s: %v", what, err)
+		}
+		s.touched[what] = object.GetUID()
+		seen.unasked(object)
+		s.shown(t, object, true)
+	}
+	for what, text := range step.create {
+		object := s.object(what)
+		maps.Copy(object.Object, specIn(t, s.namespace, text))
+		s.foreign(t, object)
+		s.shown(t, object, false)
 	}
 	if step.spec != "" {
 		harness.Eventually(t, "change the spec", func() error { return s.set(t, step.spec) })
@@ -87,24 +118,42 @@ func (s *stage) do(t *testing.T, step step) {
 			t.Fatalf("cannot edit %s: %v", what, err)
 		}
 		s.touched[what] = object.GetUID()
+		if what == s.kind {
+			s.spec = object.Object["spec"]
+		}
 		seen.asked(object)
 		s.shown(t, object, false)
 	}
-	for _, what := range step.remove {
-		object := s.object(what)
-		if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(object), object); err != nil {
-			t.Fatalf("cannot find %s: %v", what, err)
+}
+
+// named returns the names of objects, with those of before that "*" stands for.
+func (s *stage) named(list []string) (names []string) {
+	for _, what := range list {
+		kind, all := strings.CutSuffix(what, "/*")
+		if !all {
+			names = append(names, what)
+			continue
 		}
-		if what == s.kind {
-			seen.permits(s.namespace)
+		for _, object := range s.before {
+			if object.GetKind() == kind {
+				names = append(names, kind+"/"+object.GetName())
+			}
 		}
-		if err := cluster.Client.Delete(t.Context(), object, client.PropagationPolicy(metav1.DeletePropagationBackground)); err != nil {
-			t.Fatalf("cannot delete %s: %v", what, err)
-		}
-		s.touched[what] = object.GetUID()
-		seen.unasked(object)
-		s.shown(t, object, true)
 	}
+	return names
+}
+
+// foreign creates an object that the operator does not own.
+func (s *stage) foreign(t *testing.T, object client.Object) {
+	t.Helper()
+	object.SetNamespace(s.namespace)
+	labels := object.GetLabels()
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	labels[foreignLabel] = "yes"
+	object.SetLabels(labels)
+	cluster.Create(t, object)
 }
 
 // object returns the one with a name as in "Service", or as in "Service/name" if its name is not that of the AppService.
@@ -156,6 +205,7 @@ func (s *stage) set(t *testing.T, spec string) error {
 		err = cluster.Client.Update(t.Context(), app)
 	}
 	if err == nil {
+		s.spec = app.Object["spec"]
 		seen.asked(app)
 		s.shown(t, app, false)
 	}
@@ -187,8 +237,10 @@ func (s *stage) settled(t *testing.T, step step) state {
 		if !s.quiet() {
 			return fmt.Errorf("something still happens")
 		}
-		end, err = stateOf(s.namespace, objects)
-		return err
+		if end, err = stateOf(s.namespace, objects); err != nil {
+			return err
+		}
+		return s.lacks(t, step.expect, objects, end)
 	})
 	return end
 }

@@ -154,7 +154,7 @@ func recordDeletedAndRefused(s *scene) {
 	s.stop()
 	s.drop(recordOne)
 	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: appName}}
-	s.foreign(account)
+	s.foreign(s.T, account)
 	s.want(with(small, `serviceAccount: {create: true}`))
 	deployment, service := s.uid("Deployment"), s.uid("Service")
 	s.start()
@@ -195,7 +195,7 @@ func foreignRelease(s *scene) {
 	release := &corev1.Secret{Type: "helm.sh/release.v1", Data: map[string][]byte{"release": []byte("theirs")}}
 	release.Name = "sh.helm.release.v1.web.v1"
 	release.Labels = map[string]string{"owner": "helm", "name": appName, "status": "deployed", "version": "1"}
-	s.foreign(release)
+	s.foreign(s.T, release)
 	s.start()
 	s.want(small)
 	s.says(v1.ReasonResourceExists)

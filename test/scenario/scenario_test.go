@@ -27,17 +27,19 @@ type scenario struct {
 	given, steps []step
 }
 
-// step is one change by a user. It is over when the cluster is in the state that it has then without faults.
+// step is one change by a user, in the order of its fields. It is over when the cluster is in the state that it has then without faults.
 type step struct {
-	spec   string            // becomes the spec; the AppService is created if need be
-	edit   map[string]string // a merge patch by another client, by kind
-	undone []string          // those edits that the operator undoes; a field that is not rendered stays
-	remove []string          // what a foreign hand deletes, by kind, and by name where that is another; "AppService" deletes all
-	passes bool              // the pod of the release task that runs ends well
-	ready  metav1.ConditionStatus
-	reason string // of Ready, empty for any
-	says   string // part of the message of Ready
-	expect expectation
+	offline bool              // it is done while no operator runs, which then starts again
+	remove  []string          // what a foreign hand deletes, by kind, and by name where that is another, or "*"; "AppService" deletes all
+	create  map[string]string // YAML of objects that others make beside it, by kind and name
+	spec    string            // becomes the spec; the AppService is created if need be
+	passes  bool              // the pod of the release task that runs ends well
+	edit    map[string]string // a merge patch by another client, by kind
+	undone  []string          // those edits that the operator undoes; a field that is not rendered stays
+	ready   metav1.ConditionStatus
+	reason  string // of Ready, empty for any
+	says    string // part of the message of Ready
+	expect  expectation
 }
 
 const (
@@ -104,6 +106,11 @@ var scenarios = []scenario{
 		{spec: with(small, `image: nginx:1.24`)},
 	}, steps: []step{{spec: with(small, `image: nginx:1.25`)}, {spec: with(small, `image: nginx:1.26`)}}},
 	{name: "made-again", given: []step{{spec: whole}}, steps: []step{{remove: []string{"AppService"}}, {spec: whole}}},
+}
+
+// restarts reports whether there are steps without an operator, which therefore serves nothing else.
+func (w scenario) restarts() bool {
+	return slices.ContainsFunc(w.all(), func(s step) bool { return s.offline })
 }
 
 // counted reports whether the runs of Jobs are counted.

@@ -38,9 +38,13 @@ func (p *player) learn(t *testing.T, list []scenario) {
 
 // play plays a scenario without faults: twice, if there are plans of it.
 func (p *player) play(t *testing.T, w scenario) {
-	stages := []*stage{w.stage(t, w.name, together)}
+	if w.restarts() {
+		p.alive <- struct{}{}
+		defer func() { <-p.alive }()
+	}
+	stages := []*stage{w.stage(t, w.name, w.restarts())}
 	if !w.once {
-		stages = append(stages, w.stage(t, w.name, together))
+		stages = append(stages, w.stage(t, w.name, w.restarts()))
 	}
 	defer func() {
 		for _, stage := range stages {

@@ -36,8 +36,7 @@ type scene struct {
 	since    time.Time // the end of the fault
 	recovery time.Duration
 
-	player  *player
-	process *process
+	player *player
 }
 
 // play plays an incident and notes how it ends.
@@ -196,19 +195,6 @@ func (s *scene) end() (end state, err error) {
 		return err
 	})
 	return end, err
-}
-
-// foreign creates an object that the operator does not own.
-func (s *scene) foreign(object client.Object) {
-	s.Helper()
-	object.SetNamespace(s.namespace)
-	labels := object.GetLabels()
-	if labels == nil {
-		labels = map[string]string{}
-	}
-	labels[foreignLabel] = "yes"
-	object.SetLabels(labels)
-	cluster.Create(s.T, object)
 }
 
 // uid returns the UID of an object, empty if it does not exist.

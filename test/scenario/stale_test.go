@@ -37,7 +37,7 @@ var moves = []move{
 		s.drop("Service")
 		service := &corev1.Service{Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80}}}}
 		service.Name = appName
-		s.foreign(service)
+		s.foreign(s.T, service)
 	}},
 	{name: "deployment-deleted", make: func(s *scene) { s.drop("Deployment") }},
 	{name: "service-edited-and-back", make: func(s *scene) {

@@ -25,6 +25,20 @@ import (
 // state is the state of a namespace: each field by its path, as in "Service web.spec.type".
 type state map[string]string
 
+// field returns the value at a path, in which "*" stands for any text; empty if there is none.
+func (s state) field(path string) string {
+	before, after, any := strings.Cut(path, "*")
+	if !any {
+		return s[path]
+	}
+	for known, value := range s {
+		if rest, found := strings.CutPrefix(known, before); found && strings.HasSuffix(rest, after) {
+			return value
+		}
+	}
+	return ""
+}
+
 // stateOf returns the objects of a namespace in a form that can be compared between namespaces.
 func stateOf(namespace string, objects map[string]*unstructured.Unstructured) (state, error) {
 	names := []string{namespace, "NAMESPACE"}
@@ -59,11 +73,9 @@ func stateOf(namespace string, objects map[string]*unstructured.Unstructured) (s
 	for key, object := range objects {
 		content := object.DeepCopy().Object
 		if record, found, _ := unstructured.NestedString(content, "data", "release"); found {
-			release, err := decode(record)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", key, err)
+			if release, err := decode(record); err == nil { // one that is damaged is compared as it is
+				content["data"] = release
 			}
-			content["data"] = release
 			if moving { // records of earlier releases are updated when it has settled
 				unstructured.RemoveNestedField(content, "metadata", "labels", "status")
 				unstructured.RemoveNestedField(content, "data", "info", "status")
