@@ -93,7 +93,7 @@ func TestFaults(t *testing.T) {
 func (p *player) playPlan(t *testing.T, plan plan) {
 	r := p.references[plan.scenario.name]
 	act := &attempt{t: t, plan: plan, reference: r}
-	own := plan.dies() || plan.scenario.restarts()
+	own := plan.dies() || plan.scenario.alone()
 	if own {
 		p.alive <- struct{}{}
 		defer func() { <-p.alive }()

@@ -58,7 +58,11 @@ func (w scenario) stage(t *testing.T, name string, own bool) *stage {
 	}
 	s := newStage(t, name, server)
 	if own {
-		s.process = launch(t, cluster, s.namespace, &harness.View{})
+		s.process = launch(t, cluster, s.namespace, &harness.View{}, func(options *operator.Options, _ *harness.Requests) {
+			if w.options != nil {
+				w.options(options)
+			}
+		})
 	}
 	if w.counted() {
 		s.counts(name, cmp.Or(w.kind, v1.Kind))

@@ -96,7 +96,11 @@ func (s *stage) do(t *testing.T, step step) {
 		object := s.object(what)
 		maps.Copy(object.Object, specIn(t, s.namespace, text))
 		s.foreign(t, object)
-		s.shown(t, object, false)
+		if object.GetKind() == "ResourceQuota" {
+			s.holds(t, object)
+		} else {
+			s.shown(t, object, false)
+		}
 	}
 	if step.spec != "" {
 		harness.Eventually(t, "change the spec", func() error { return s.set(t, step.spec) })

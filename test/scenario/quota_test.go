@@ -5,6 +5,7 @@ package scenario
 import (
 	"fmt"
 	"strings"
+	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -84,18 +85,25 @@ func (s *scene) quota(kind string) *corev1.ResourceQuota {
 		Spec:       corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{name: resource.MustParse("0")}},
 	}
 	cluster.Create(s.T, quota)
-	harness.Eventually(s.T, "the quota holds", func() error {
-		if err := cluster.Client.Get(s.Context(), client.ObjectKeyFromObject(quota), quota); err != nil {
+	s.holds(s.T, quota)
+	kindName, _, _ := strings.Cut(strings.TrimPrefix(kind, "count/"), ".")
+	s.probe(kindName, "exceeded quota") // its admission uses a cache of its own
+	return quota
+}
+
+// holds waits until a quota is in effect.
+func (s *stage) holds(t *testing.T, object client.Object) {
+	t.Helper()
+	harness.Eventually(t, "the quota holds", func() error {
+		quota := &corev1.ResourceQuota{}
+		if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(object), quota); err != nil {
 			return err
 		}
-		if _, holds := quota.Status.Used[name]; !holds {
+		if len(quota.Status.Used) == 0 {
 			return fmt.Errorf("nobody has counted yet")
 		}
 		return nil
 	})
-	kindName, _, _ := strings.Cut(strings.TrimPrefix(kind, "count/"), ".")
-	s.probe(kindName, "exceeded quota") // its admission uses a cache of its own
-	return quota
 }
 
 // lift removes the quota.

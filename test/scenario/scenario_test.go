@@ -12,6 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
+
+	"github.com/example/appservice-operator/internal/operator"
 )
 
 // appName is the name of every AppService here. Each plan has a namespace of its own.
@@ -20,10 +22,11 @@ const appName = "web"
 // scenario is a sequence of changes to an AppService: first the initial state, then the steps during which something fails.
 type scenario struct {
 	name         string
-	kind         string // AppService if empty
-	task         bool   // an AppService whose release task is counted
-	serves       bool   // a pod is available all the time: oracle O8
-	once         bool   // it is played without faults only
+	kind         string                  // AppService if empty
+	task         bool                    // an AppService whose release task is counted
+	serves       bool                    // a pod is available all the time: oracle O8
+	once         bool                    // it is played without faults only
+	options      func(*operator.Options) // of an operator of its own; nil if it shares one
 	given, steps []step
 }
 
@@ -108,9 +111,9 @@ var scenarios = []scenario{
 	{name: "made-again", given: []step{{spec: whole}}, steps: []step{{remove: []string{"AppService"}}, {spec: whole}}},
 }
 
-// restarts reports whether there are steps without an operator, which therefore serves nothing else.
-func (w scenario) restarts() bool {
-	return slices.ContainsFunc(w.all(), func(s step) bool { return s.offline })
+// alone reports whether it needs an operator of its own: one with other options, or that does not run all the time.
+func (w scenario) alone() bool {
+	return w.options != nil || slices.ContainsFunc(w.all(), func(s step) bool { return s.offline })
 }
 
 // counted reports whether the runs of Jobs are counted.

@@ -38,13 +38,13 @@ func (p *player) learn(t *testing.T, list []scenario) {
 
 // play plays a scenario without faults: twice, if there are plans of it.
 func (p *player) play(t *testing.T, w scenario) {
-	if w.restarts() {
+	if w.alone() {
 		p.alive <- struct{}{}
 		defer func() { <-p.alive }()
 	}
-	stages := []*stage{w.stage(t, w.name, w.restarts())}
+	stages := []*stage{w.stage(t, w.name, w.alone())}
 	if !w.once {
-		stages = append(stages, w.stage(t, w.name, w.restarts()))
+		stages = append(stages, w.stage(t, w.name, w.alone()))
 	}
 	defer func() {
 		for _, stage := range stages {

@@ -25,18 +25,19 @@ import (
 // state is the state of a namespace: each field by its path, as in "Service web.spec.type".
 type state map[string]string
 
-// field returns the value at a path, in which "*" stands for any text; empty if there is none.
+// field returns the value at a path, empty if there is none, or the values at those paths for which "*" stands.
 func (s state) field(path string) string {
-	before, after, any := strings.Cut(path, "*")
-	if !any {
+	before, after, several := strings.Cut(path, "*")
+	if !several {
 		return s[path]
 	}
-	for known, value := range s {
+	var values []string
+	for _, known := range slices.Sorted(maps.Keys(s)) {
 		if rest, found := strings.CutPrefix(known, before); found && strings.HasSuffix(rest, after) {
-			return value
+			values = append(values, s[known])
 		}
 	}
-	return ""
+	return strings.Join(values, ", ")
 }
 
 // stateOf returns the objects of a namespace in a form that can be compared between namespaces.
