@@ -29,7 +29,17 @@ type expectation struct {
 	keeps    string            // an object whose spec is that of before the step in each field, such as "Service web"
 	events   []string          // parts of the notes of events
 	silent   []string          // texts that are in no event
+	order    []string          // requests that are made in this order, whatever comes between
 	requests []string          // all that write, such as "create services/web", with those of a status only if nothing else is written; nil for any
+}
+
+// fieldsOf are paths, each followed by its value.
+func fieldsOf(pairs ...string) map[string]string {
+	fields := map[string]string{}
+	for pair := range slices.Chunk(pairs, 2) {
+		fields[pair[0]] = pair[1]
+	}
+	return fields
 }
 
 // lacks returns in what a namespace is not as expected yet.
@@ -113,6 +123,15 @@ func (s *stage) meets(t *testing.T, step step, states []state, made []harness.Po
 	}
 	if app := objects[s.kind+" "+appName]; app != nil {
 		require.Equal(t, s.spec, app.Object["spec"], "step %d: the spec is not as it was written", number)
+	}
+	next := want.order
+	for _, point := range s.line.Points()[len(made):] {
+		if len(next) > 0 && !point.DryRun && point.Verb+" "+point.Target == next[0] {
+			next = next[1:]
+		}
+	}
+	if len(next) > 0 {
+		t.Errorf("step %d: want the requests %q in this order; %q was not made, or too early", number, want.order, next[0])
 	}
 	if want.requests != nil {
 		var got, status []string

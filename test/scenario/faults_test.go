@@ -145,5 +145,8 @@ func (s *stage) wrong(t *testing.T) (list []string) {
 	if wrong := seen.wronglyMade(s.namespace, objects); len(wrong) > 0 {
 		list = append(list, "O9: of generated values: "+strings.Join(wrong, "; "))
 	}
+	if told := s.told(t, objects); len(told) > 0 {
+		list = append(list, "O9: values outside of their Secrets: "+strings.Join(told, "; "))
+	}
 	return list
 }

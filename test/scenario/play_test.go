@@ -41,8 +41,9 @@ type stage struct {
 	process           *process             // an operator of its own; nil if it shares one
 	touched           map[string]types.UID // what the last step edited or deleted, by its name there
 	before            map[string]*unstructured.Unstructured
-	pods              []string // those of before, if a step keeps them
-	spec              any      // as it was written last
+	removed           map[string]*unstructured.Unstructured // whatever steps have deleted, by its name there
+	pods              []string                              // those of before, if a step keeps them
+	spec              any                                   // as it was written last
 }
 
 // newStage creates a namespace. It is deleted with the cluster: deleting its content would be more work for the API server than the plan.
@@ -56,7 +57,7 @@ func newStage(t *testing.T, name, server string) *stage {
 	if current, _ := controlplane.CurrentWanted(); current {
 		t.Cleanup(func() { _ = cluster.Client.Delete(context.WithoutCancel(t.Context()), namespace) })
 	}
-	return &stage{namespace: namespace.Name, server: server, kind: v1.Kind, line: wire.Line(namespace.Name)}
+	return &stage{namespace: namespace.Name, server: server, kind: v1.Kind, line: wire.Line(namespace.Name), removed: map[string]*unstructured.Unstructured{}}
 }
 
 // do runs a step, and returns when all caches show its effect.
@@ -72,7 +73,7 @@ func (s *stage) do(t *testing.T, step step) {
 	}
 	if step.offline {
 		s.process.Stop(t)
-		defer s.process.restart()
+		defer func() { s.process.restart(); s.process.Synced(t) }()
 	}
 	if len(step.remove) == 0 || step.remove[0] == s.kind {
 		s.holdPods(t)
@@ -88,9 +89,17 @@ func (s *stage) do(t *testing.T, step step) {
 		if err := cluster.Client.Delete(t.Context(), object, client.PropagationPolicy(metav1.DeletePropagationBackground)); err != nil {
 			t.Fatalf("cannot delete %s: %v", what, err)
 		}
-		s.touched[what] = object.GetUID()
+		s.touched[what], s.removed[what] = object.GetUID(), object
 		seen.unasked(object)
 		s.shown(t, object, true)
+	}
+	for _, what := range step.restore {
+		object := s.removed[what].DeepCopy()
+		object.SetUID("")
+		object.SetResourceVersion("")
+		seen.permits(s.namespace, object.GetName())
+		require.NoError(t, cluster.Client.Create(t.Context(), object))
+		s.shown(t, object, false)
 	}
 	for what, text := range step.create {
 		object := s.object(what)

@@ -55,11 +55,7 @@ var (
 
 // goesBack is the step to a spec whose release fails, and from which the AppService returns, with paths of fields and their values.
 func goesBack(spec string, fields ...string) step {
-	want := map[string]string{}
-	for pair := range slices.Chunk(fields, 2) {
-		want[pair[0]] = pair[1]
-	}
-	return step{spec: spec, ready: metav1.ConditionFalse, reason: v1.ReasonReturnedToRelease, expect: expectation{fields: want}}
+	return step{spec: spec, ready: metav1.ConditionFalse, reason: v1.ReasonReturnedToRelease, expect: expectation{fields: fieldsOf(fields...)}}
 }
 
 // troubles are changes with which a release fails, each with a part of the message.

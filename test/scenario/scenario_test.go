@@ -34,6 +34,7 @@ type scenario struct {
 type step struct {
 	offline bool              // it is done while no operator runs, which then starts again
 	remove  []string          // what a foreign hand deletes, by kind, and by name where that is another, or "*"; "AppService" deletes all
+	restore []string          // what was deleted before comes back from a backup
 	create  map[string]string // YAML of objects that others make beside it, by kind and name
 	spec    string            // becomes the spec; the AppService is created if need be
 	passes  bool              // the pod of the release task that runs ends well
