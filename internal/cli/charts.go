@@ -1,11 +1,12 @@
 package cli
 
 import (
-	"cmp"
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
+	"sync"
 
 	"helm.sh/helm/v3/pkg/chartutil"
 
@@ -23,11 +24,12 @@ const (
 // built-in charts. If the folder has no watches.yaml, the built-in one is used. If the folder is itself a chart, it
 // replaces the built-in chart of the same name.
 func chartsIn(dir string) (charts *preview.Charts, err error) {
-	var files fs.FS = appservice.Files
-	if dir != "" {
-		if files, err = folder(dir); err != nil {
-			return nil, err
-		}
+	if dir == "" {
+		return builtInCharts()
+	}
+	files, err := folder(dir)
+	if err != nil {
+		return nil, err
 	}
 	if _, statErr := fs.Stat(files, chartFile); statErr == nil {
 		charts, err = oneChart(dir, files)
@@ -35,9 +37,20 @@ func chartsIn(dir string) (charts *preview.Charts, err error) {
 		charts, err = preview.LoadCharts(files)
 	}
 	if err != nil {
-		return nil, explained("charts of "+cmp.Or(dir, "this program"), err)
+		return nil, explained("charts of "+dir, err)
 	}
 	return charts, nil
+}
+
+var loadedOnce = sync.OnceValues(func() (*preview.Charts, error) { return preview.LoadCharts(appservice.Files) })
+
+// builtInCharts returns the built-in charts, which are loaded once.
+func builtInCharts() (*preview.Charts, error) {
+	charts, err := loadedOnce()
+	if err != nil {
+		return nil, explained("charts of this program", err)
+	}
+	return preview.ChartsOf(slices.Clone(charts.Watches))
 }
 
 // folder returns the files of a folder. Charts may come from others, and templates print files: no link leads
@@ -52,7 +65,7 @@ func folder(dir string) (fs.FS, error) {
 
 // oneChart returns the built-in charts with the chart of a folder in place of the one of the same name.
 func oneChart(dir string, files fs.FS) (*preview.Charts, error) {
-	all, err := preview.LoadCharts(appservice.Files)
+	all, err := builtInCharts()
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -211,8 +212,20 @@ func configOf(files fs.FS) fs.FS {
 	return shipped
 }
 
-// definitionOf returns the definition of a kind; nil if there is none.
+// definitionOf returns the definition of a kind; nil if there is none. Built-in ones are read once.
 func definitionOf(config fs.FS, kind schema.GroupVersionKind) (*crd.Definition, error) {
+	if config == shipped {
+		if known, found := definitions.Load(kind); found {
+			return known.(*crd.Definition), nil
+		}
+	}
 	plural, _ := meta.UnsafeGuessKindToResource(kind)
-	return crd.Of(config, definitionsDir, kind, plural.Resource)
+	definition, err := crd.Of(config, definitionsDir, kind, plural.Resource)
+	if config == shipped && err == nil {
+		definitions.Store(kind, definition)
+	}
+	return definition, err
 }
+
+// definitions are those of the built-in files that were read, by kind.
+var definitions sync.Map

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -17,11 +18,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/meta/testrestmapper"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/tools/record"
@@ -91,16 +94,23 @@ func newWorld(t *testing.T) *world {
 	return newWorldOf(t, many)
 }
 
+// The kinds that a world has, and their resources: making them takes longer than most tests do.
+var (
+	scheme = sync.OnceValue(func() *runtime.Scheme {
+		scheme := runtime.NewScheme()
+		utilruntime.Must(clientgoscheme.AddToScheme(scheme))
+		utilruntime.Must(v1.AddToScheme(scheme))
+		return scheme
+	})
+	mapper = sync.OnceValue(func() meta.RESTMapper { return testrestmapper.TestOnlyStaticRESTMapper(scheme()) })
+)
+
 // newWorldOf is a world with as many resources.
 func newWorldOf(t *testing.T, count int) *world {
 	t.Helper()
 	log.SetLogger(logr.Discard())
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1.AddToScheme} {
-		require.NoError(t, add(scheme))
-	}
 	w := &world{t: t, clock: clocktesting.NewFakePassiveClock(start), recorder: record.NewFakeRecorder(10_000), sick: func(appsv1.DeploymentSpec) bool { return false }, atATime: forever, facts: &factSource{}}
-	inner := fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&v1.AppService{}, &appsv1.Deployment{}).Build()
+	inner := fake.NewClientBuilder().WithScheme(scheme()).WithRESTMapper(mapper()).WithStatusSubresource(&v1.AppService{}, &appsv1.Deployment{}).Build()
 	w.WithWatch = interceptor.NewClient(inner, interceptor.Funcs{Patch: w.patch, SubResourcePatch: w.patchStatus})
 	w.charts = render.NewCurrent(rendererOf("one", ""))
 	for i := range count {

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -25,11 +26,18 @@ import (
 // cases holds a folder for each golden case.
 const cases = "../../test/testdata/cases"
 
-// shipped renders AppServices as the operator does.
+var load = sync.OnceValues(func() (*chart.Chart, error) {
+	return appchart.Load(appservice.Files, "helm-charts/appservice")
+})
+
+// shipped renders AppServices as the operator does. Its chart may be given other metadata.
 func shipped(t testing.TB) *Renderer {
 	t.Helper()
-	c, err := appchart.Load(appservice.Files, "helm-charts/appservice")
+	loaded, err := load()
 	require.NoError(t, err)
+	own, metadata := *loaded, *loaded.Metadata
+	c := &own
+	c.Metadata = &metadata
 	return &Renderer{Chart: c, Translator: values.For(v1.GroupVersion.WithKind(v1.Kind), c, nil), Hooks: hooks.Default()}
 }
 

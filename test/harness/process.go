@@ -73,7 +73,7 @@ func RunBinary(t *testing.T, binary, kubeconfig string, args ...string) *Process
 	t.Helper()
 	p := &Process{}
 	command := exec.Command(binary, append([]string{"--health-probe-bind-address=0", "--metrics-bind-address=0"}, args...)...)
-	command.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig, "HOME="+t.TempDir())
+	command.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig, "HOME="+t.TempDir(), "GOGC=") // its own
 	command.Stdout, command.Stderr = &p.Output, &p.Output
 	var err error
 	if p.Child, err = processes.Start(command); err != nil {

@@ -53,9 +53,7 @@ func TestFaults(t *testing.T) {
 	defer seen.judge(t)
 	p := newPlayer()
 	fleet, all := shared(t, together), everyScenario()
-	if p.learn(t, slices.DeleteFunc(slices.Clone(all), func(s scenario) bool { return !needed(s) })); t.Failed() {
-		t.Fatal("there is nothing to compare with")
-	}
+	p.learnOr(t, slices.DeleteFunc(slices.Clone(all), func(s scenario) bool { return !needed(s) }))
 	t.Run("plan", func(t *testing.T) {
 		for _, incident := range lasting() {
 			if *every == 1 && chosen(incident.name, *every) {
@@ -63,16 +61,7 @@ func TestFaults(t *testing.T) {
 			}
 		}
 		n := 0
-		for _, w := range all {
-			if p.references[w.name] == nil {
-				continue
-			}
-			for _, plan := range plansOf(w, p.references[w.name].points) {
-				if n++; chosen(plan.name(), n) {
-					t.Run(plan.name(), func(t *testing.T) { t.Parallel(); p.playPlan(t, plan) })
-				}
-			}
-		}
+		p.playPlans(t, all, func(plan plan) bool { n++; return chosen(plan.name(), n) })
 		for n, incident := range slices.Concat(incidents(), p.jobIncidents()) {
 			if chosen(incident.name, n) {
 				t.Run(incident.name, func(t *testing.T) { t.Parallel(); p.playIncident(t, incident) })
@@ -86,6 +75,45 @@ func TestFaults(t *testing.T) {
 	p.verify(t)
 	if tally.jobs.plans == 0 && *only == "" {
 		t.Error("no plan of an AppJob was played")
+	}
+}
+
+// TestDeaths has the operator die before and after each write of a few scenarios, those in which a half of it would do
+// most harm: the end is always the same.
+func TestDeaths(t *testing.T) {
+	cluster.CollectsGarbage(t)
+	defer seen.judge(t)
+	p := newPlayer()
+	fleet := shared(t, together)
+	list := slices.DeleteFunc(everyScenario(), func(s scenario) bool { return !s.deadly })
+	p.learnOr(t, list)
+	t.Run("plan", func(t *testing.T) {
+		p.playPlans(t, list, func(plan plan) bool { return plan.dies() && !plan.again })
+	})
+	fleet.Stop(t)
+	p.verify(t)
+}
+
+// learnOr plays scenarios without faults, or ends the test.
+func (p *player) learnOr(t *testing.T, list []scenario) {
+	t.Helper()
+	if p.learn(t, list); t.Failed() {
+		t.Fatal("there is nothing to compare with")
+	}
+}
+
+// playPlans plays those plans of scenarios that are chosen, in parallel.
+func (p *player) playPlans(t *testing.T, list []scenario, chosen func(plan) bool) {
+	t.Helper()
+	for _, w := range list {
+		if p.references[w.name] == nil {
+			continue
+		}
+		for _, plan := range plansOf(w, p.references[w.name].points) {
+			if chosen(plan) {
+				t.Run(plan.name(), func(t *testing.T) { t.Parallel(); p.playPlan(t, plan) })
+			}
+		}
 	}
 }
 

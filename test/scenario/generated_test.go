@@ -64,7 +64,7 @@ var (
 	again = fmt.Sprintf(`{"metadata":{"annotations":{%q:"%s, %s"}}}`, v1.AnnotationGenerateAgain, ofSpec, ofChart)
 
 	generatedScenarios = []scenario{
-		{name: "generated-first", steps: []step{{spec: made, expect: expectation{order: []string{"patch secrets/" + ofSpec, "patch deployments/web"}}}}},
+		{name: "generated-first", deadly: true, steps: []step{{spec: made, expect: expectation{order: []string{"patch secrets/" + ofSpec, "patch deployments/web"}}}}},
 		{name: "generated-more", serves: true, given: []step{{spec: made}}, steps: []step{
 			{spec: with(made, `{image: "nginx:1.27", config: {generated: {TOKEN: {encoding: base64}}}}`), expect: rolled("2", "1")},
 		}},

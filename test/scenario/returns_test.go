@@ -142,7 +142,7 @@ var returnScenarios = slices.Concat(answered(), []scenario{
 	{name: "return-crash-then-fixed", serves: true, given: []step{{spec: returning}, {spec: with(returning, `image: nginx:1.27`)}}, steps: []step{
 		goesBack(cannotStart), {spec: with(returning, `image: nginx:1.28`)},
 	}},
-	{name: "return-after-task", task: true, serves: true, given: []step{{spec: taskReturns}}, steps: []step{goesBack(cannotFollow)}},
+	{name: "return-after-task", task: true, serves: true, deadly: true, given: []step{{spec: taskReturns}}, steps: []step{goesBack(cannotFollow)}},
 })
 
 // untrulyReturned returns what contradicts that an AppService has returned to an earlier release: the newest record says so, and its pods are those

@@ -26,6 +26,7 @@ type scenario struct {
 	task         bool                    // an AppService whose release task is counted
 	serves       bool                    // a pod is available all the time: oracle O8
 	once         bool                    // it is played without faults only
+	deadly       bool                    // its plans in which the operator dies are a part of TestDeaths
 	options      func(*operator.Options) // of an operator of its own; nil if it shares one
 	given, steps []step
 }

@@ -177,7 +177,7 @@ func (l *ledger) before() (early []string) {
 // taskScenarios are changes of an AppService with a release task, whose runs are counted as those of AppJobs are.
 var taskScenarios = []scenario{
 	{name: "task-first", task: true, steps: []step{{spec: tasked}}},
-	{name: "task-new-image", task: true, given: []step{{spec: tasked}}, steps: []step{{spec: with(tasked, `image: nginx:1.27`)}}},
+	{name: "task-new-image", task: true, deadly: true, given: []step{{spec: tasked}}, steps: []step{{spec: with(tasked, `image: nginx:1.27`)}}},
 	{name: "task-new-args", task: true, given: []step{{spec: tasked}}, steps: []step{{spec: with(tasked, `release: {args: [--all]}`)}}},
 	{name: "task-there-and-back", task: true, given: []step{{spec: tasked}}, steps: []step{{spec: with(tasked, `image: nginx:1.27`)}, {spec: tasked}}},
 	{name: "task-on", task: true, given: []step{{spec: small}}, steps: []step{{spec: tasked}}},

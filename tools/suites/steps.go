@@ -41,6 +41,10 @@ func (c command) run(r *runner) error {
 	return nil
 }
 
+// fewCollections is GOGC for compilers, tests and control planes: they end soon, and memory is there, while both cores
+// are busy. A manager that runs as a program has its own.
+const fewCollections = "400"
+
 // command prepares the process. A shell reads the additional arguments: so quotes in them mean what they mean in a
 // recipe of make.
 func (r *runner) command(c command) *exec.Cmd {
@@ -52,7 +56,7 @@ func (r *runner) command(c command) *exec.Cmd {
 	process.Cancel = func() error { return process.Process.Signal(syscall.SIGTERM) }
 	process.Stdin = os.Stdin
 	process.Dir = filepath.Join(r.root, c.folder)
-	process.Env = append(os.Environ(), "PWD="+process.Dir)
+	process.Env = append(os.Environ(), "PWD="+process.Dir, "GOGC="+parameter("GOGC", fewCollections))
 	if c.race { // nothing else needs C
 		process.Env = append(process.Env, "CGO_ENABLED=1")
 	}

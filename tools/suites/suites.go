@@ -103,7 +103,7 @@ func All() []Suite {
 
 		{Name: "scenarios", About: "what happens to AppServices and AppJobs, without faults: SCENARIOFLAGS='-test.run=TestDrift/.*/NAME'",
 			steps: []step{controlPlane{}, goTest{flags: "SCENARIOFLAGS",
-				args: onCluster + "-timeout=30m -parallel=32 -run=^TestScenarios$|^TestDrift$ ./test/scenario"}}},
+				args: onCluster + "-timeout=30m -parallel=32 -run=^(TestScenarios|TestDrift|TestDeaths)$ ./test/scenario"}}},
 		{Name: "faults", About: "faults at each request of the operator, and others: PLAN=NAME,…, PART=1/4, FAULTFLAGS='-test.v -log'",
 			steps: []step{controlPlane{}, goTest{args: faultPlans + "-timeout=90m ./test/scenario -plan=" + os.Getenv("PLAN"), flags: "FAULTFLAGS"}}},
 		{Name: "faults-sample", About: "every 40th of these plans, with the race detector", steps: []step{controlPlane{},
