@@ -28,6 +28,9 @@ func (c *Cluster) serve(ctx context.Context) error {
 	if err := c.serveIngressClasses(ctx); err != nil {
 		return err
 	}
+	if err := c.serveVolumes(ctx); err != nil {
+		return err
+	}
 	if err := follow(ctx, c, &corev1.Service{}, c.balance); err != nil {
 		return err
 	}

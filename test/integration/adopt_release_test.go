@@ -17,7 +17,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
@@ -123,49 +122,6 @@ func TestAHelmReleaseIsNotAdoptedWhileHelmIsAtWork(t *testing.T) {
 		t.Errorf("the message does not say what Helm does: %s", condition.Message)
 	}
 	assert.NoError(t, want("records", recordsOf(t, namespace), "theirs.v1 theirs.v2"))
-}
-
-// The program is killed with SIGKILL at each write of an adoption, before it is sent and after it is committed: the pods stay, and in the end the
-// AppService owns everything and Helm has no record.
-func TestAnAdoptionSurvivesSIGKILLAtEveryWrite(t *testing.T) {
-	t.Parallel()
-	for name, committed := range map[string]bool{"before the write is sent": false, "after it is committed": true} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			proxy := cluster.NewProxy(t)
-			writes := 0
-			for killedInAdoption(t, proxy, writes+1, committed) {
-				writes++
-			}
-			if writes < 7 { // two of each object, two of Helm's records, ours
-				t.Errorf("an adoption made only %d writes", writes)
-			}
-		})
-	}
-}
-
-// killedInAdoption reports whether an adoption has as many writes. The program is killed at that one, and another one completes the adoption.
-func killedInAdoption(t *testing.T, proxy *harness.Proxy, write int, committed bool) bool {
-	t.Helper()
-	namespace, label := cluster.Namespace(t), map[string]string{"app": "web"}
-	was := byHand(t, namespace, label, ofHelm(namespace, "web"))
-	helms(t, namespace, "web", helmrelease.StatusDeployed)
-	pods := whatRuns(t, namespace)
-	app := seedToAdopt(namespace)
-	app.Annotations[v1.AnnotationAdoptRelease] = "web"
-	app.Spec.Size = ptr.To[int32](2)
-	crash := &harness.Crash{Write: write, Committed: committed}
-	if !diesAt(t, proxy, crash, namespace, func() { cluster.Create(t, app) }, func() error { return isRunning(t, app) }) {
-		return false
-	}
-	healer := healed(t, proxy, app)
-	adopted(t, app, was, label)
-	if now := whatRuns(t, namespace); !slices.Equal(now, pods) {
-		t.Errorf("pods or ReplicaSets were replaced: %v, want %v", now, pods)
-	}
-	harness.Eventually(t, "one record", func() error { return want("records", recordsOf(t, namespace), "web.v1") })
-	healer.Kill()
-	return true
 }
 
 // A release of the AppService's name that no annotation names is in the way of its record: that is found before anything is adopted.

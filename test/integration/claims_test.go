@@ -168,7 +168,7 @@ func TestFurtherClaimsGrowAndStay(t *testing.T) {
 	t.Parallel()
 	cluster.CollectsGarbage(t)
 	namespace, manager := cluster.ManagedNamespace(t)
-	class := growing(t, namespace, true, 3)
+	class := harness.GrowingVolumes
 	app := withClaims(namespace)
 	shared := func(name string, retain bool) v1.Claim {
 		return v1.Claim{Name: name, Size: resource.MustParse("1Gi"), StorageClassName: &class, Retain: &retain, Mounts: []v1.ClaimMount{{Path: "/" + name}}}

@@ -3,7 +3,6 @@
 package integration
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,7 +14,6 @@ import (
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
-	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -34,33 +32,6 @@ func stateful(namespace, class string) *v1.AppService {
 		PodManagementPolicy: appsv1.ParallelPodManagement,
 	}
 	return app
-}
-
-// growing creates a storage class with or without volume expansion, and some volumes of it that are larger than requested.
-func growing(t *testing.T, namespace string, grows bool, volumes int) string {
-	t.Helper()
-	class := &storagev1.StorageClass{Provisioner: "kubernetes.io/no-provisioner", AllowVolumeExpansion: &grows}
-	class.Name = "class-of-" + namespace
-	made := []client.Object{class}
-	for i := range volumes {
-		volume := &corev1.PersistentVolume{Spec: corev1.PersistentVolumeSpec{
-			Capacity:               corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("5Gi")},
-			AccessModes:            []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
-			StorageClassName:       class.Name,
-			PersistentVolumeSource: corev1.PersistentVolumeSource{NFS: &corev1.NFSVolumeSource{Server: "nfs.example.com", Path: "/"}},
-		}}
-		volume.Name = fmt.Sprintf("%s-%d", class.Name, i)
-		made = append(made, volume)
-	}
-	for _, object := range made {
-		cluster.Create(t, object)
-	}
-	t.Cleanup(func() {
-		for _, object := range made {
-			_ = cluster.Client.Delete(context.WithoutCancel(t.Context()), object)
-		}
-	})
-	return class.Name
 }
 
 // claims waits until claims of a namespace exist, each of a size, as in "data-web-0 1Gi", and returns their UIDs.
@@ -209,7 +180,7 @@ func TestWhatOthersChangeOfAStatefulSetIsPutBack(t *testing.T) {
 func TestClaimsOfReplicasGrow(t *testing.T) {
 	t.Parallel()
 	namespace, manager := cluster.ManagedNamespace(t)
-	app := stateful(namespace, growing(t, namespace, true, 3))
+	app := stateful(namespace, harness.GrowingVolumes)
 	cluster.CreateReady(t, app)
 	claims(t, namespace, "data-web-0 1Gi", "data-web-1 1Gi")
 	set := &appsv1.StatefulSet{}
@@ -272,7 +243,7 @@ func TestWhatCannotBecomeOfClaimsIsRefusedBeforeAnythingIsWritten(t *testing.T) 
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			namespace, _ := cluster.ManagedNamespace(t)
-			app := stateful(namespace, growing(t, namespace, false, 2))
+			app := stateful(namespace, harness.FixedVolumes)
 			cluster.CreateReady(t, app)
 			cluster.Change(t, app, func(app *v1.AppService) {
 				app.Spec.Image = "nginx:1.27"
@@ -370,36 +341,6 @@ func TestAStatefulSetIsAutoscaled(t *testing.T) {
 	cluster.Ready(t, app)
 	get(t, app, set)
 	assert.NoError(t, want("replicas without an autoscaler", *set.Spec.Replicas, 1))
-}
-
-func TestGrowthSurvivesSIGKILLAtEveryWrite(t *testing.T) {
-	t.Parallel()
-	namespace := cluster.Namespace(t)
-	proxy := cluster.NewProxy(t)
-	app := stateful(namespace, growing(t, namespace, true, 2))
-	healer := harness.Run(t, proxy.Kubeconfig, "--watch-namespaces="+namespace)
-	cluster.CreateReady(t, app)
-	healer.Kill()
-	for write, crashed := 1, true; crashed; write++ {
-		size := resource.MustParse(fmt.Sprintf("%dMi", 1024+write))
-		grow := func() { cluster.Change(t, app, func(app *v1.AppService) { app.Spec.Persistence.Size = size }) }
-		crashed = diesAt(t, proxy, &harness.Crash{Write: write, Committed: write%2 == 0}, namespace, grow, func() error {
-			ready, err := cluster.ConditionNow(t.Context(), app, v1.ConditionReady)
-			if err != nil {
-				return err
-			}
-			return want("Ready", ready.Status, metav1.ConditionTrue)
-		})
-		if !crashed {
-			if write < 5 {
-				t.Errorf("growth made only %d writes", write-1)
-			}
-			continue
-		}
-		healer := healed(t, proxy, app)
-		claims(t, namespace, "data-web-0 "+size.String(), "data-web-1 "+size.String())
-		healer.Kill()
-	}
 }
 
 func TestAPodThatHoldsUpARolloutIsNamed(t *testing.T) {

@@ -103,7 +103,9 @@ func (s *stage) do(t *testing.T, step step) {
 	}
 	for what, text := range step.create {
 		object := s.object(what)
+		name := object.GetName()
 		maps.Copy(object.Object, specIn(t, s.namespace, text))
+		object.SetName(name)
 		s.foreign(t, object)
 		if object.GetKind() == "ResourceQuota" {
 			s.holds(t, object)

@@ -15,7 +15,7 @@ func newPlayer() *player {
 }
 
 func everyScenario() []scenario {
-	return slices.Concat(scenarios, returnScenarios, generatedScenarios, jobScenarios, taskScenarios)
+	return slices.Concat(scenarios, claimScenarios, adoptionScenarios, returnScenarios, generatedScenarios, jobScenarios, taskScenarios)
 }
 
 // TestScenarios plays each scenario without faults, and looks at what is expected of it.

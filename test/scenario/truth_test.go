@@ -11,6 +11,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
@@ -38,7 +39,8 @@ func untrue(app *v1.AppService, objects map[string]*unstructured.Unstructured) e
 		return err
 	}
 	deployment := &appsv1.Deployment{}
-	if found := objects["Deployment "+app.Name]; found != nil {
+	found := cmp.Or(objects["Deployment "+app.Name], objects["StatefulSet "+app.Name]) // it has the same fields
+	if found != nil && metav1.IsControlledBy(found, app) {
 		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(found.Object, deployment); err != nil {
 			return err
 		}
