@@ -21,7 +21,7 @@ type shelf struct {
 // note processes an event of a Secret, which may not be a record.
 func (s *shelf) note(object client.Object, gone bool) {
 	revision, err := strconv.Atoi(object.GetLabels()["version"])
-	if object.GetLabels()["owner"] != "helm" || err != nil {
+	if labels := object.GetLabels(); labels["owner"] != "helm" || labels["name"] != appName || err != nil {
 		return
 	}
 	if s.status == nil {
