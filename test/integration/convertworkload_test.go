@@ -261,7 +261,7 @@ func TestAConversionDoesNotRunTheReleaseTaskAgain(t *testing.T) {
 	t.Parallel()
 	namespace, manager := cluster.ManagedNamespace(t)
 	counted := countRuns(t, namespace)
-	app := migrated(namespace, "shop:1")
+	app := migrated(namespace)
 	cluster.CreateReady(t, app)
 	app.Spec.StatefulSet = &v1.StatefulSet{}
 	printed := converts(t, app)

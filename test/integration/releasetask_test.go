@@ -30,10 +30,10 @@ var fails = v1.Annotation(fmt.Sprintf(`{phase: Failed, %s, containerStatuses: [{
 	unreadyPod, "relation users already exists"))
 
 // migrated returns an AppService with a release task.
-func migrated(namespace, image string) *v1.AppService {
+func migrated(namespace string) *v1.AppService {
 	app := harness.Seed(namespace, "shop")
-	app.Spec.Image = image
-	app.Spec.Config = &v1.Config{Environment: map[string]v1.ConfigValue{"VERSION": v1.ConfigValue(image)}}
+	app.Spec.Image = "shop:1"
+	app.Spec.Config = &v1.Config{Environment: map[string]v1.ConfigValue{"VERSION": "shop:1"}}
 	app.Spec.Release = &v1.ReleaseTask{Command: []string{"bin/rails", "db:migrate"}}
 	return app
 }
@@ -102,7 +102,7 @@ func TestAReleaseTaskUnderAnotherLeader(t *testing.T) {
 		return harness.Run(t, cluster.Kubeconfig, "--watch-namespaces="+namespace, "--leader-elect", "--leader-election-namespace="+namespace)
 	}
 	first := compete()
-	app := migrated(namespace, "shop:1")
+	app := migrated(namespace)
 	cluster.CreateReady(t, app)
 	second := compete()
 	cluster.Change(t, app, func(app *v1.AppService) {
@@ -144,7 +144,7 @@ func leaderOf(t *testing.T, namespace, not string) (holder string) {
 func TestAReturnIsCompletedWhileTheNextTaskRuns(t *testing.T) {
 	t.Parallel()
 	namespace, proxy := cluster.Namespace(t), cluster.NewProxy(t)
-	app := migrated(namespace, "shop:1")
+	app := migrated(namespace)
 	app.Spec.Ports[0].NodePort = nil
 	app.Spec.OnFailure = &v1.OnFailure{Action: v1.OnFailureReturn, AfterTask: true}
 	first := harness.Run(t, proxy.Kubeconfig, "--watch-namespaces="+namespace)

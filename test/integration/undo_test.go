@@ -112,7 +112,7 @@ func TestGoingBackLeavesTheReleaseTaskOut(t *testing.T) {
 	t.Parallel()
 	namespace, manager := cluster.ManagedNamespace(t)
 	counted := countRuns(t, namespace)
-	app := migrated(namespace, "shop:1")
+	app := migrated(namespace)
 	cluster.CreateReady(t, app)
 	cluster.Change(t, app, func(app *v1.AppService) { app.Spec.Image = "shop:2" })
 	cluster.Ready(t, app)

@@ -109,7 +109,7 @@ var upgrades = map[string]func(t *testing.T, before *former){
 	},
 	"a task that runs": func(t *testing.T, before *former) {
 		before.start(t)
-		app := migrated(before.namespace, "shop:1")
+		app := migrated(before.namespace)
 		cluster.CreateReady(t, app)
 		cluster.Change(t, app, func(app *v1.AppService) {
 			app.Spec.Image = "shop:2"
@@ -119,7 +119,7 @@ var upgrades = map[string]func(t *testing.T, before *former){
 	},
 	"a task that failed": func(t *testing.T, before *former) {
 		before.start(t)
-		app := migrated(before.namespace, "shop:1")
+		app := migrated(before.namespace)
 		cluster.CreateReady(t, app)
 		cluster.Change(t, app, func(app *v1.AppService) {
 			app.Spec.Image = "shop:2"
