@@ -62,18 +62,27 @@ func Run(t *testing.T, kubeconfig string, args ...string) *Process {
 	return RunBinary(t, Binary(t), kubeconfig, args...)
 }
 
-// RunAsUsersDo is Run without the race detector, which needs several times the memory.
+// MemoryLimit is that of the manager's container, in megabytes.
+const MemoryLimit = 512
+
+// RunAsUsersDo is Run with that limit, and without the race detector, which needs several times the memory.
 func RunAsUsersDo(t *testing.T, kubeconfig string, args ...string) *Process {
 	t.Helper()
-	return RunBinary(t, built(t, releaseOnce), kubeconfig, args...)
+	return run(t, built(t, releaseOnce), kubeconfig, []string{fmt.Sprint("MEMORY_LIMIT=", MemoryLimit<<20)}, args)
 }
 
 // RunBinary is Run for another program, such as the manager of an earlier version.
 func RunBinary(t *testing.T, binary, kubeconfig string, args ...string) *Process {
 	t.Helper()
+	return run(t, binary, kubeconfig, nil, args)
+}
+
+func run(t *testing.T, binary, kubeconfig string, env, args []string) *Process {
+	t.Helper()
 	p := &Process{}
 	command := exec.Command(binary, append([]string{"--health-probe-bind-address=0", "--metrics-bind-address=0"}, args...)...)
 	command.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig, "HOME="+t.TempDir(), "GOGC=") // its own
+	command.Env = append(command.Env, env...)
 	command.Stdout, command.Stderr = &p.Output, &p.Output
 	var err error
 	if p.Child, err = processes.Start(command); err != nil {

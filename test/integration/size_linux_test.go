@@ -29,9 +29,6 @@ import (
 	"github.com/example/appservice-operator/tools/part"
 )
 
-// limit is the memory limit of the manager's container in megabytes.
-const limit = 512
-
 // neighbor is an AppService of a tenant who does nothing wrong, beside one who does.
 type neighbor struct {
 	*testing.T
@@ -44,7 +41,6 @@ type neighbor struct {
 // beside starts the operator's program in a container of its usual size, for the namespaces of an attacker and of a neighbor.
 func beside(t *testing.T, attacker string) *neighbor {
 	t.Helper()
-	t.Setenv("MEMORY_LIMIT", strconv.Itoa(limit<<20))
 	app := idle(cluster.Namespace(t), "web")
 	app.Spec.Config = &v1.Config{Environment: map[string]v1.ConfigValue{"LEVEL": "info"}}
 	cluster.Create(t, app)
@@ -72,8 +68,8 @@ func (n *neighbor) fits(when string) {
 	n.Helper()
 	now, peak := memory(n.T, n.process)
 	n.Logf("%s: %d MB now, %d MB at the most", when, now, peak)
-	if peak > limit {
-		n.Errorf("%s: it took %d MB, want %d at the most", when, peak, limit)
+	if peak > harness.MemoryLimit {
+		n.Errorf("%s: it took %d MB, want %d at the most", when, peak, harness.MemoryLimit)
 	}
 }
 
@@ -236,6 +232,7 @@ var largest = map[string]int{"references": 100, "files": 32 << 10, "variables": 
 // A thousand of the largest AppServices that the CRD accepts fit. Fewer of one shape are tried, unless SIZE_FLEET is set: then the memory for each
 // of them is asserted.
 func TestAThousandOfTheLargestFit(t *testing.T) {
+	t.Parallel()
 	for n, name := range slices.Sorted(maps.Keys(largest)) {
 		if os.Getenv("SIZE_FLEET") == "" && name != "references" || !part.Has(n) {
 			continue
@@ -260,8 +257,8 @@ func TestAThousandOfTheLargestFit(t *testing.T) {
 			n.served()
 			n.fits("started again")
 			now, _ := memory(t, n.process)
-			if all := before + max(0, now-before-transient)*1000/many + transient; all > limit {
-				t.Errorf("with 1,000 it would take %d MB, want %d at the most", all, limit)
+			if all := before + max(0, now-before-transient)*1000/many + transient; all > harness.MemoryLimit {
+				t.Errorf("with 1,000 it would take %d MB, want %d at the most", all, harness.MemoryLimit)
 			}
 		})
 	}
@@ -269,6 +266,7 @@ func TestAThousandOfTheLargestFit(t *testing.T) {
 
 // Many claims of hosts and paths fit, too.
 func TestManyClaimsFit(t *testing.T) {
+	t.Parallel()
 	attacker := cluster.Namespace(t)
 	n := beside(t, attacker)
 	before, _ := memory(t, n.process)
@@ -302,6 +300,7 @@ func TestManyClaimsFit(t *testing.T) {
 
 // Specs that change all the time leave no more behind than others, and do not delay other AppServices.
 func TestSpecsThatChangeAllTheTimeLeaveNothingBehind(t *testing.T) {
+	t.Parallel()
 	attacker := cluster.Namespace(t)
 	n := beside(t, attacker)
 	const fleet, rounds = 50, 8

@@ -68,8 +68,6 @@ func All() []Suite {
 					env: []string{"CLI_FIGURES=" + inRoot + "/bin/cli"}},
 				goTest{args: "-count=1 -run=^TestRules$ ./internal/cli/lint",
 					env: []string{"CLI_FIGURES=" + inRoot + "/bin/cli"}},
-				goTest{args: onCluster + "-run=^TestRenderIsWhatIsReleased$ ./test/integration", verbose: true,
-					env: []string{"CLI_FIGURES=" + inRoot + "/bin/cli", "CLUSTER_NAME=appservice-cli"}},
 				command{args: words("go run ./tools/cmd/figures cli")}}},
 
 		{Name: "corpus",
@@ -101,7 +99,7 @@ func All() []Suite {
 			About: "what runs with the version before, in the middle of all that it does, stays: TESTFLAGS='-run=TestAnUpgrade/NAME'",
 			steps: []step{controlPlane{}, integration(false, "^TestAnUpgrade")}},
 
-		{Name: "scenarios", About: "what happens to AppServices and AppJobs, without faults: SCENARIOFLAGS='-test.run=TestDrift/.*/NAME'",
+		{Name: "scenarios", About: "what happens to AppServices and AppJobs; in a few, the operator dies at each write: SCENARIOFLAGS='-test.run=TestDrift/.*/NAME'",
 			steps: []step{controlPlane{}, goTest{flags: "SCENARIOFLAGS",
 				args: onCluster + "-timeout=30m -parallel=32 -run=^(TestScenarios|TestDrift|TestDeaths)$ ./test/scenario"}}},
 		{Name: "faults", About: "faults at each request of the operator, and others: PLAN=NAME,…, PART=1/4, FAULTFLAGS='-test.v -log'",
