@@ -80,7 +80,10 @@ var (
 		{name: "generated-key-deleted-again", once: true, given: []step{{spec: made}}, steps: []step{
 			loses(ofSpec, "PASSWORD", rolled("2", "1.1")), loses(ofSpec, "PASSWORD", rolled("3", "1.2")),
 			{spec: with(made, `config: {generated: {TOKEN: {encoding: base64}}}`), expect: rolled("4", "1.2")},
-			{edit: map[string]string{"Secret/" + ofSpec: `{"data":{"PASSWORD":"` + theirs + `"}}`}, expect: rolled("4", "1.2", "Secret "+ofSpec+".data.PASSWORD", theirs)},
+			{
+				edit:   map[string]string{"Secret/" + ofSpec: `{"data":{"PASSWORD":"` + theirs + `"}}`},
+				expect: rolled("4", "1.2", "Secret "+ofSpec+".data.PASSWORD", theirs),
+			},
 		}},
 		{name: "generated-key-deleted-while-refused", once: true, given: []step{{spec: made}, {
 			spec: lacksSecret, ready: metav1.ConditionFalse, reason: v1.ReasonDependencyMissing,
@@ -100,12 +103,11 @@ var (
 			whileGone(step{remove: []string{"Secret/" + ofSpec}}, "Secret "+ofSpec+" is gone"),
 			whileGone(step{remove: []string{"Service"}, expect: expectation{same: true}}, "Secret "+ofSpec+" is gone"),
 			whileGone(step{offline: true, spec: with(made, `image: nginx:1.27`)}, "Secret "+ofSpec+" is gone"),
-			{restore: []string{"Secret/" + ofSpec}, expect: expectation{fields: map[string]string{podRevision: "2"}}},
-			{
-				remove: []string{"Secret/" + ofSpec}, ready: metav1.ConditionFalse, reason: v1.ReasonGeneratedSecretLost,
-				expect: expectation{fields: map[string]string{podRevision: "2"}},
-			},
-			{edit: map[string]string{v1.Kind: strings.ReplaceAll(again, ofChart, "other")}, expect: expectation{fields: map[string]string{podRevision: "3"}}},
+			{restore: []string{"Secret/" + ofSpec}, expect: expectation{fields: map[string]string{runningImage: newImage}}},
+		}},
+		{name: "generated-lost-and-made-again", once: true, given: []step{{spec: made}}, steps: []step{
+			whileGone(step{remove: []string{"Secret/" + ofSpec}}, "Secret "+ofSpec+" is gone"),
+			{edit: map[string]string{v1.Kind: strings.ReplaceAll(again, ofChart, "other")}, expect: expectation{fields: map[string]string{podRevision: "2"}}},
 		}},
 		{name: "generated-lost-of-no-pod", once: true, given: []step{{spec: with(small, `commonLabels: {token: made}`)}}, steps: []step{
 			whileGone(step{remove: []string{"Secret/" + ofChart}}, "Secret "+ofChart+" is gone"),

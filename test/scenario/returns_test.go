@@ -45,6 +45,7 @@ func following(annotation, status string) string {
 
 // returning is an AppService that returns from a release that fails.
 var (
+	neverLess    = with(autoscaled, `autoscaling: {behavior: {scaleDown: {selectPolicy: Disabled}}}`)
 	returning    = with(small, `onFailure: {action: Return}`)
 	hurried      = with(returning, `progressDeadlineSeconds: 10`)
 	taskReturns  = with(tasked, `onFailure: {action: Return, afterTask: true}`)
@@ -60,10 +61,13 @@ func goesBack(spec string, fields ...string) step {
 
 // troubles are changes with which a release fails, each with a part of the message.
 var troubles = map[string]struct{ change, says string }{
-	"no-image":  {following(scripted, noImage), "the registry does not have it"},
-	"crash":     {following(scripted, crashes), "exit code 3"},
-	"memory":    {with(`resources: {limits: {memory: 64Mi}}`, following(scripted, outOfMemory)), "64Mi"},
-	"readiness": {with(`{progressDeadlineSeconds: 30, probes: {readiness: {periodSeconds: 2, httpGet: {path: /healthz}}}}`, following(scripted, unready)), "GET :80/healthz"},
+	"no-image": {following(scripted, noImage), "the registry does not have it"},
+	"crash":    {following(scripted, crashes), "exit code 3"},
+	"memory":   {with(`resources: {limits: {memory: 64Mi}}`, following(scripted, outOfMemory)), "64Mi"},
+	"readiness": {with(`
+progressDeadlineSeconds: 30
+probes: {readiness: {periodSeconds: 2, httpGet: {path: /healthz}}}
+`, following(scripted, unready)), "GET :80/healthz"},
 }
 
 // answered are releases with such a trouble, which are tried once more on request, and then corrected. Their operator keeps one record.
@@ -71,15 +75,17 @@ func answered() (list []scenario) {
 	for name, trouble := range troubles {
 		spec := with(with(returning, `image: "nginx:0"`), trouble.change)
 		list = append(list, scenario{
-			name: "return-" + name + "-again", once: true, serves: true, options: func(options *operator.Options) { options.HistoryMax = 1 }, given: []step{{spec: returning}},
+			name: "return-" + name + "-again", once: true, serves: true, options: func(options *operator.Options) { options.HistoryMax = 1 },
+			given: []step{{spec: returning}},
 			steps: []step{
 				{spec: spec, ready: metav1.ConditionFalse, reason: v1.ReasonReturnedToRelease, says: "release 2 failed, release 1 runs again", expect: expectation{
 					pods: true, fields: map[string]string{"AppService web.status.phase": string(v1.PhaseDegraded)}, problems: []string{trouble.says},
 					events: []string{v1.ReasonReturnedToRelease, "release 2 failed"},
 				}},
-				{edit: asksAgain("now"), ready: metav1.ConditionFalse, reason: v1.ReasonReturnedToRelease, says: "release 4 failed, release 3 runs again", expect: expectation{
-					pods: true, fields: map[string]string{recordVersions: "5", recordStatuses: "deployed"},
-				}},
+				{
+					edit: asksAgain("now"), ready: metav1.ConditionFalse, reason: v1.ReasonReturnedToRelease, says: "release 4 failed, release 3 runs again",
+					expect: expectation{pods: true, fields: map[string]string{recordVersions: "5", recordStatuses: "deployed"}},
+				},
 				{spec: with(returning, `image: nginx:1.27`), expect: expectation{
 					problems: []string{}, fields: map[string]string{"AppService web.status.release.revision": "6"},
 				}},
@@ -116,10 +122,10 @@ var returnScenarios = slices.Concat(answered(), []scenario{
 		goesBack(with(cannotPull, `size: 3`), "Deployment web.spec.replicas", "3", runningScript, ""),
 	}},
 	{name: "return-autoscaled", serves: true, once: true, given: []step{
-		{spec: with(with(returning, autoscaled), `autoscaling: {behavior: {scaleDown: {selectPolicy: Disabled}}}`)},
+		{spec: with(returning, neverLess)},
 		{edit: map[string]string{"Deployment": `{"spec":{"replicas":4}}`}},
 	}, steps: []step{
-		goesBack(with(with(cannotPull, autoscaled), `{size: 3, autoscaling: {behavior: {scaleDown: {selectPolicy: Disabled}}}}`), "Deployment web.spec.replicas", "4", runningScript, ""),
+		goesBack(with(with(cannotPull, neverLess), `size: 3`), "Deployment web.spec.replicas", "4", runningScript, ""),
 	}},
 	{name: "return-lack-of-nodes", once: true, serves: true, given: []step{{spec: hurried}}, steps: []step{
 		notAnswered(with(hurried, `nodeSelector: {disk: fast}`), v1.ReasonUnschedulable),
@@ -137,7 +143,9 @@ var returnScenarios = slices.Concat(answered(), []scenario{
 		{spec: with(returning, data), expect: expectation{requests: []string{ // neither the Secret nor the claim
 			"create secrets", "patch deployments/web", "patch secrets/sh.helm.release.v1.web.v4", "update secrets/sh.helm.release.v1.web.v3",
 		}}},
-		{spec: with(returning, `image: nginx:1.27`), expect: expectation{fields: map[string]string{"Secret web-generated.kind": "", "PersistentVolumeClaim web.kind": ""}}},
+		{spec: with(returning, `image: nginx:1.27`), expect: expectation{
+			fields: map[string]string{"Secret web-generated.kind": "", "PersistentVolumeClaim web.kind": ""},
+		}},
 	}},
 	{name: "return-crash-then-fixed", serves: true, given: []step{{spec: returning}, {spec: with(returning, `image: nginx:1.27`)}}, steps: []step{
 		goesBack(cannotStart), {spec: with(returning, `image: nginx:1.28`)},

@@ -203,9 +203,13 @@ var taskScenarios = []scenario{
 		}}},
 		{passes: true, expect: expectation{fields: map[string]string{"AppService web.status.runs[0].result": string(v1.RunComplete)}}},
 	}},
-	{name: "task-runs-once", task: true, once: true, given: []step{{create: map[string]string{"Secret/mail": `stringData: {PASSWORD: one}`}, spec: mailing}}, steps: []step{
+	{name: "task-runs-once", task: true, once: true, given: []step{
+		{create: map[string]string{"Secret/mail": `stringData: {PASSWORD: one}`}, spec: mailing},
+	}, steps: []step{
 		{spec: with(mailing, `{size: 2, commonLabels: {team: a}}`)},
-		{edit: asksAgain("now"), expect: expectation{fields: map[string]string{"Deployment web.spec.template.metadata.annotations." + v1.AnnotationRestartedAt: "now"}}},
+		{edit: asksAgain("now"), expect: expectation{
+			fields: map[string]string{"Deployment web.spec.template.metadata.annotations." + v1.AnnotationRestartedAt: "now"},
+		}},
 		{edit: map[string]string{"Secret/mail": `{"stringData":{"PASSWORD":"two"}}`}},
 		{remove: []string{"Job/*"}},
 		{offline: true, expect: expectation{same: true, requests: []string{}, runs: []string{oldImage}}},
@@ -236,8 +240,10 @@ var taskScenarios = []scenario{
 	}},
 	{name: "task-after-return", task: true, serves: true, given: []step{{spec: taskReturns}, goesBack(cannotFollow)}, steps: []step{
 		{spec: with(longTask, `serviceAccount: {}`), ready: metav1.ConditionFalse, says: lasts, expect: expectation{
-			fields:   map[string]string{"ConfigMap web-release.data.GREETING": "good day", runningImage: oldImage},
-			requests: []string{"delete jobs/web-release-*", "patch configmaps/web-release", "patch jobs/web-release-*", "patch jobs/web-release-*", "patch serviceaccounts/web"},
+			fields: map[string]string{"ConfigMap web-release.data.GREETING": "good day", runningImage: oldImage},
+			requests: []string{
+				"delete jobs/web-release-*", "patch configmaps/web-release", "patch jobs/web-release-*", "patch jobs/web-release-*", "patch serviceaccounts/web",
+			},
 		}},
 		{passes: true, expect: expectation{fields: map[string]string{runningImage: newImage}, runs: []string{oldImage, "nginx:0", newImage}}},
 	}},

@@ -94,6 +94,15 @@ func TestPlacesAreTakenInOrder(t *testing.T) {
 	}
 }
 
+func TestNamespacesShareThePlaces(t *testing.T) {
+	b := newBench(t, 2)
+	for i, namespace := range []string{"one", "two", "three"} {
+		if got := b.Begin(in(namespace, 0)); got != (i < 2) {
+			t.Errorf("the resource of namespace %s begins: %t", namespace, got)
+		}
+	}
+}
+
 func TestNobodyBeginsBeforeAllWereLookedAt(t *testing.T) {
 	b := newBench(t, 2, web(0), web(1), web(2))
 	if b.Begin(web(0)) {
