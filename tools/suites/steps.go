@@ -76,6 +76,9 @@ type goTest struct {
 	verbose bool // show all that they print, not only that of tests that fail
 }
 
+// fastLinks leaves out what only debuggers read: a hundred programs are linked.
+const fastLinks = "-ldflags=-w"
+
 // run compiles the tests first, without linking them, and runs them by gotestsum, whose events go to a file of the suite.
 func (g goTest) run(r *runner) error {
 	args := words(g.args)
@@ -99,7 +102,7 @@ func (g goTest) run(r *runner) error {
 	if err != nil {
 		return err
 	}
-	args = slices.Concat(toolchain.Pinned(r.root, "gotestsum"), words(show), []string{"--jsonfile=" + events.Name(), "--"}, args)
+	args = slices.Concat(toolchain.Pinned(r.root, "gotestsum"), words(show), []string{"--jsonfile=" + events.Name(), "--", fastLinks}, args)
 	tested := command{args: args, flags: cmp.Or(g.flags, "TESTFLAGS"), env: g.env, folder: g.module, race: g.race}.run(r)
 	return errors.Join(events.Close(), tested)
 }
