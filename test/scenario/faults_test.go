@@ -53,7 +53,7 @@ func TestFaults(t *testing.T) {
 	defer seen.judge(t)
 	p := newPlayer()
 	fleet, all := shared(t, together), everyScenario()
-	p.learnOr(t, slices.DeleteFunc(slices.Clone(all), func(s scenario) bool { return !needed(s) }))
+	p.mustLearn(t, slices.DeleteFunc(slices.Clone(all), func(s scenario) bool { return !needed(s) }))
 	t.Run("plan", func(t *testing.T) {
 		for _, incident := range lasting() {
 			if *every == 1 && chosen(incident.name, *every) {
@@ -86,7 +86,7 @@ func TestDeaths(t *testing.T) {
 	p := newPlayer()
 	fleet := shared(t, together)
 	list := slices.DeleteFunc(everyScenario(), func(s scenario) bool { return !s.deadly })
-	p.learnOr(t, list)
+	p.mustLearn(t, list)
 	t.Run("plan", func(t *testing.T) {
 		p.playPlans(t, list, func(plan plan) bool { return plan.dies() && !plan.again })
 	})
@@ -94,8 +94,8 @@ func TestDeaths(t *testing.T) {
 	p.verify(t)
 }
 
-// learnOr plays scenarios without faults, or ends the test.
-func (p *player) learnOr(t *testing.T, list []scenario) {
+// mustLearn plays scenarios without faults, or ends the test.
+func (p *player) mustLearn(t *testing.T, list []scenario) {
 	t.Helper()
 	if p.learn(t, list); t.Failed() {
 		t.Fatal("there is nothing to compare with")
