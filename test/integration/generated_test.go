@@ -50,14 +50,6 @@ func deleteKey(t *testing.T, secret *corev1.Secret, key string) {
 	cluster.Patch(t, secret, client.RawPatch(types.JSONPatchType, fmt.Appendf(nil, `[{"op":"remove","path":"/data/%s"}]`, key)))
 }
 
-// podRevisions returns how many revisions of pods an AppService has had.
-func podRevisions(t *testing.T, app *v1.AppService) int {
-	t.Helper()
-	sets := &appsv1.ReplicaSetList{}
-	cluster.List(t, sets, client.InNamespace(app.Namespace))
-	return len(sets.Items)
-}
-
 // A rotation rolls the pods of an AppService that waits for its turn with a new chart, and does not bring it that chart.
 func TestARotationReachesPodsOfAReleaseThatWaits(t *testing.T) {
 	t.Parallel()
@@ -168,14 +160,21 @@ func TestCertificatesAreRenewed(t *testing.T) {
 	})
 	assert.Equal(t, old.Data["ca.crt"], secret.Data["ca.crt"])
 	assert.Equal(t, old.Data["ca.key"], secret.Data["ca.key"])
-	harness.Eventually(t, "the pods roll", func() error {
-		second := &appsv1.Deployment{}
-		cluster.Get(t, client.ObjectKey{Namespace: namespace, Name: "web-second"}, second)
-		return want("version", second.Spec.Template.Annotations[v1.AnnotationGeneratedVersion], "web-tls=1.1")
+	second := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "web-second"}}
+	cluster.Becomes(t, "the pods roll", second, func() error {
+		return want("pods", [2]string{second.Spec.Template.Annotations[v1.AnnotationGeneratedVersion], revisionOfPods(second)},
+			[2]string{"web-tls=1.1", "2"})
 	})
 	cluster.Ready(t, app)
 	manager.Rest(t)
-	assert.Equal(t, 3, podRevisions(t, app), "those of web, and two of web-second")
+	cluster.Refresh(t, second)
+	assert.Equal(t, "2", revisionOfPods(second), "they roll once: %v", second.Spec.Template.Annotations)
+	assert.Equal(t, "1", revisionOfPods(deployment(t, app)), "others do not")
+}
+
+// revisionOfPods is how many versions of its pods a Deployment has had, as far as its controller has seen.
+func revisionOfPods(deployment *appsv1.Deployment) string {
+	return deployment.Annotations["deployment.kubernetes.io/revision"]
 }
 
 // withKind sets the kind, which clients leave out.

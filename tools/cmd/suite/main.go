@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -32,8 +33,8 @@ func main() {
 func list() {
 	for _, suite := range suites.All() {
 		fmt.Printf("  %-18s %s", suite.Name, suite.About)
-		if len(suite.Parts) > 0 {
-			fmt.Printf(" (%s)", strings.Join(suite.Parts, ", "))
+		if parts := slices.Concat(suite.Parts, suite.Beside); len(parts) > 0 {
+			fmt.Printf(" (%s)", strings.Join(parts, ", "))
 		}
 		fmt.Println()
 	}
