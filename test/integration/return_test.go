@@ -225,7 +225,9 @@ func TestANewChartDeletesNoData(t *testing.T) {
 	for name, test := range map[string]struct {
 		then func(t *testing.T, app *v1.AppService, manager *harness.Manager, options func(*operator.Options, *harness.Requests))
 		goes bool
+		with bool // the chart comes with another spec, while no operator runs
 	}{
+		"the spec changes with the chart": {with: true, then: func(*testing.T, *v1.AppService, *harness.Manager, func(*operator.Options, *harness.Requests)) {}},
 		"the spec changes": {then: func(t *testing.T, app *v1.AppService, _ *harness.Manager, _ func(*operator.Options, *harness.Requests)) {
 			cluster.Change(t, app, func(app *v1.AppService) { app.Spec.Image = "nginx:2" })
 		}, goes: true},
@@ -274,7 +276,14 @@ spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}, stor
 			app := harness.Seed(namespace, "web")
 			app.Spec.Ports[0].NodePort = nil
 			cluster.CreateReady(t, app)
+			if test.with {
+				manager.Stop(t)
+				cluster.Change(t, app, func(app *v1.AppService) { app.Spec.Image = "nginx:2" })
+			}
 			files.Write(t, filepath.Join(dir, "helm-charts/appservice/templates/data.yaml"), "")
+			if test.with {
+				manager = cluster.Manager(t, namespace, options)
+			}
 			harness.Eventually(t, "the new chart has come", func() error { return gone(t, namespace, "web-note", &corev1.ConfigMap{}) })
 			kept := func() {
 				t.Helper()
