@@ -258,13 +258,13 @@ func (r *Reconciler) renderEarlier(ctx context.Context, s *scope, wanted renderi
 		return nil, err
 	}
 	again := func(chain ...hooks.Hook) (*render.Result, error) {
-		chain = append(chain, hooks.Sizes(present))
+		chain = append(chain, hooks.Sizes(present), hooks.ClaimSizes(present))
 		return render.Again(ctx, s.resource, earlier.Chart, earlier.Config, earlier.Manifest, facts, chain...)
 	}
 	facts.Content, facts.Generated = wanted.content.Version, wanted.facts.Generated
 	restarted, err := again(hooks.Restarts)
 	if err == nil && restarted.Digest == wanted.outline.Digest {
-		err = fmt.Errorf("release %d, the last that was Ready, differs only in what restarts pods and in their number",
+		err = fmt.Errorf("release %d, the last that was Ready, differs only in what restarts pods, and in sizes",
 			earlier.Version)
 	}
 	if err != nil {

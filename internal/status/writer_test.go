@@ -124,7 +124,7 @@ func TestWithoutRunsAStatusHasNoField(t *testing.T) {
 	w := &Writer{Client: fake.NewClientBuilder().WithScheme(runtime.NewScheme()).WithObjects(stored).WithStatusSubresource(stored).Build()}
 	read := app("", "")
 	require.NoError(t, w.Client.Get(t.Context(), client.ObjectKeyFromObject(read), read))
-	after, err := w.NoteRuns(t.Context(), read, nil)
+	after, err := w.NoteRuns(t.Context(), read, []v1.RunStatus{})
 	require.NoError(t, err)
 	if runs, found, _ := unstructured.NestedFieldNoCopy(after.Object, "status", "runs"); found {
 		t.Errorf("the status has runs: %v", runs)

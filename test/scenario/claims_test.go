@@ -2,6 +2,9 @@
 
 package scenario
 
+// growing is a claim that may grow.
+const growing = `persistence: {size: 1Gi, mountPath: /data, storageClassName: growing, accessModes: [ReadWriteMany], retain: false}`
+
 // replicated is an AppService of two replicas with a claim each, which may grow.
 const replicated = `
 size: 2

@@ -44,7 +44,7 @@ const (
 	alone    = "alone"
 	through  = "through" // outages of the control plane
 	// ownOperators is how many run at a time. Most of the time they wait.
-	ownOperators = 12
+	ownOperators = 24
 )
 
 // TestFaults plays the plans in which one request fails, and in parallel the incidents.

@@ -18,8 +18,8 @@ type freshState struct {
 	mask  map[string]bool
 }
 
-// fresh makes two AppServices, or AppJobs, with a spec, once for all plans, and compares them.
-func (p *player) fresh(t *testing.T, kind, spec string) *freshState {
+// fresh makes two AppServices, or AppJobs, with a spec, beside objects of others, once for all plans, and compares them.
+func (p *player) fresh(t *testing.T, kind, spec string, others map[string]string) *freshState {
 	t.Helper()
 	p.mu.Lock()
 	if p.freshStates == nil {
@@ -36,7 +36,7 @@ func (p *player) fresh(t *testing.T, kind, spec string) *freshState {
 		var states []state
 		for _, stage := range stages {
 			stage.kind = kind
-			stage.do(t, step{spec: spec})
+			stage.do(t, step{create: others, spec: spec})
 		}
 		for _, stage := range stages {
 			states = append(states, timeless(stage.settled(t, stepTo(spec))))

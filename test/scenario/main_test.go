@@ -52,11 +52,14 @@ func TestMain(m *testing.M) {
 			return 1, err
 		}
 		code = m.Run()
+		if pairTally.sequences > 0 {
+			fmt.Println(pairTally.line())
+		}
 		switch {
 		case tally.plans > 0:
 			fmt.Println(tally.line())
 			fmt.Println(tally.jobLine())
-		case *only != "":
+		case *only != "" && pairTally.sequences == 0:
 			return 1, fmt.Errorf("no plan has the name %q, or one that begins with it", *only)
 		}
 		return code, nil

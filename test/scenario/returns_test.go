@@ -147,6 +147,10 @@ var returnScenarios = slices.Concat(answered(), []scenario{
 			fields: map[string]string{"Secret web-generated.kind": "", "PersistentVolumeClaim web.kind": ""},
 		}},
 	}},
+	{name: "return-after-growth", once: true, given: []step{{spec: with(returning, growing)}}, steps: []step{
+		goesBack(with(with(cannotPull, growing), `persistence: {size: 2Gi}`),
+			"PersistentVolumeClaim web.spec.resources.requests.storage", "2Gi", runningImage, oldImage),
+	}},
 	{name: "return-crash-then-fixed", serves: true, given: []step{{spec: returning}, {spec: with(returning, `image: nginx:1.27`)}}, steps: []step{
 		goesBack(cannotStart), {spec: with(returning, `image: nginx:1.28`)},
 	}},

@@ -99,7 +99,7 @@ func (s *scene) with(spec string) {
 // endsAs waits until everything is as if the AppService had been created with this spec.
 func (s *scene) endsAs(spec string) {
 	s.Helper()
-	fresh := s.player.fresh(s.T, s.kind, spec)
+	fresh := s.player.fresh(s.T, s.kind, spec, nil)
 	var differs []string
 	err := poll.UntilWithin(s.Context(), patience, func(context.Context) error {
 		objects, err := seen.objects(s.Context(), s.namespace)

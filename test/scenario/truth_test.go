@@ -174,7 +174,9 @@ func scales(autoscaler *unstructured.Unstructured) bool {
 	conditions, _, _ := unstructured.NestedSlice(autoscaler.Object, "status", "conditions")
 	return !slices.ContainsFunc(conditions, func(content any) bool {
 		condition, _ := content.(map[string]any)
-		return condition["type"] != "ScalingLimited" && condition["status"] == "False" && condition["reason"] != "ScalingDisabled"
+		reason, message := fmt.Sprint(condition["reason"]), fmt.Sprint(condition["message"])
+		unmeasured := strings.HasPrefix(reason, "FailedGet") && !strings.Contains(message, "missing request") // metrics are for the cluster to provide
+		return condition["type"] != "ScalingLimited" && condition["status"] == "False" && reason != "ScalingDisabled" && !unmeasured
 	})
 }
 

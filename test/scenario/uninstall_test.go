@@ -27,7 +27,7 @@ func TestTheKindGoes(t *testing.T) {
 	}
 	p := &player{alive: make(chan struct{}, ownOperators)}
 	forFresh := shared(t, together)
-	p.fresh(t, v1.Kind, small)
+	p.fresh(t, v1.Kind, small, nil)
 	forFresh.Stop(t)
 	t.Run(crdDeleted.name, func(t *testing.T) { p.playIncident(t, crdDeleted) })
 	p.verify(t)

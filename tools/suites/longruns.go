@@ -17,7 +17,7 @@ const (
 	// longRuns has a line for each run of a long suite, or of a part of one, that ended well: date, suite, part, commit, figures.
 	longRuns = "test/long-runs.txt"
 	// narrowing are the variables with which a suite is another than a release needs.
-	narrowing = "CLUSTER DEPTH FAULTFLAGS KUBERNETES_VERSION MUTANTS N NAME PLAN SHAPE TESTFLAGS VECTORFLAGS WALKS"
+	narrowing = "CLUSTER DEPTH FAULTFLAGS KUBERNETES_VERSION MUTANTS N NAME PAIRFLAGS PLAN SHAPE TESTFLAGS VECTORFLAGS WALKS"
 	// decisive is all that a run depends on, tests excepted.
 	decisive = "api cmd config helm-charts internal go.mod"
 )
@@ -30,7 +30,7 @@ type longSuite struct {
 
 // long are the suites that a release needs and that take too long for make ci.
 var long = []longSuite{
-	{"faults", 4, ""}, {"faults-stock", 1, ""}, {"walks", 3, ""}, {"model", 8, "DEPTH=4"}, {"unit-race", 1, ""}, {"integration", 1, ""},
+	{"faults", 4, ""}, {"pairs", 7, ""}, {"faults-stock", 1, ""}, {"walks", 3, ""}, {"model", 8, "DEPTH=4"}, {"unit-race", 1, ""}, {"integration", 1, ""},
 	{"injection", 1, ""}, {"vectors", 1, ""}, {"mutants", 3, ""}, {"size", 3, ""},
 }
 

@@ -28,3 +28,55 @@ func Sizes(present []*unstructured.Unstructured) Hook {
 		return nil
 	}
 }
+
+// ClaimSizes gives claims of an earlier release, and the claim templates of its workloads, the size that they are
+// rendered with at present: a claim that has grown never shrinks, and what it belongs to could not be applied.
+func ClaimSizes(present []*unstructured.Unstructured) Hook {
+	by := kube.ByKey(present)
+	return func(_ context.Context, _ *Input, objects []*unstructured.Unstructured) error {
+		for _, object := range objects {
+			now := by[kube.KeyOf(object)]
+			if now == nil {
+				continue
+			}
+			if object.GetKind() == kube.RetainedKind {
+				takeStorage(object.Object, now.Object)
+				continue
+			}
+			templates := claimTemplates(object)
+			for _, template := range claimTemplates(now) {
+				for _, earlier := range templates {
+					if (&unstructured.Unstructured{Object: earlier}).GetName() == (&unstructured.Unstructured{Object: template}).GetName() {
+						takeStorage(earlier, template)
+					}
+				}
+			}
+		}
+		return nil
+	}
+}
+
+// claimTemplates returns those of a workload, not copied; nil if there are none.
+func claimTemplates(of *unstructured.Unstructured) (templates []map[string]any) {
+	path := kube.TraitsOf(of.GroupVersionKind().GroupKind()).Claims
+	if path == nil {
+		return nil
+	}
+	content, _, _ := unstructured.NestedFieldNoCopy(of.Object, path...)
+	list, _ := content.([]any)
+	for _, item := range list {
+		if template, _ := item.(map[string]any); template != nil {
+			templates = append(templates, template)
+		}
+	}
+	return templates
+}
+
+// takeStorage sets the storage that a claim requests to that of another, if both request any.
+func takeStorage(claim, other map[string]any) {
+	requests, _, _ := unstructured.NestedFieldNoCopy(claim, "spec", "resources", "requests")
+	size, has, _ := unstructured.NestedString(other, "spec", "resources", "requests", "storage")
+	if into, _ := requests.(map[string]any); into["storage"] != nil && has {
+		into["storage"] = size
+	}
+}

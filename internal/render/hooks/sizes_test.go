@@ -29,3 +29,26 @@ func TestAnEarlierReleaseTakesThePresentSizes(t *testing.T) {
 		})
 	}
 }
+
+func TestAnEarlierReleaseTakesThePresentSizesOfClaims(t *testing.T) {
+	claim := func(size string) *unstructured.Unstructured {
+		return parse(t, "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: web}, spec: {resources: {requests: {storage: "+size+"}}}}")
+	}
+	replicated := func(name, size string) *unstructured.Unstructured {
+		return parse(t, "{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: web}, spec: {volumeClaimTemplates: "+
+			"[{metadata: {name: "+name+"}, spec: {resources: {requests: {storage: "+size+"}}}}]}}")
+	}
+	for name, test := range map[string]struct{ earlier, present, want *unstructured.Unstructured }{
+		"a claim":                  {claim("1Gi"), claim("2Gi"), claim("2Gi")},
+		"a claim template":         {replicated("data", "1Gi"), replicated("data", "2Gi"), replicated("data", "2Gi")},
+		"one of another name":      {replicated("data", "1Gi"), replicated("logs", "2Gi"), replicated("data", "1Gi")},
+		"no claim at present":      {claim("1Gi"), replicated("data", "2Gi"), claim("1Gi")},
+		"no templates at present":  {replicated("data", "1Gi"), parse(t, "{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: web}, spec: {}}"), replicated("data", "1Gi")},
+		"a request without a size": {parse(t, "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: web}, spec: {}}"), claim("2Gi"), parse(t, "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: web}, spec: {}}")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.NoError(t, ClaimSizes([]*unstructured.Unstructured{test.present})(t.Context(), nil, []*unstructured.Unstructured{test.earlier}))
+			assert.Equal(t, test.want, test.earlier)
+		})
+	}
+}

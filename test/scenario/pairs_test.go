@@ -1,0 +1,438 @@
+//go:build cluster
+
+package scenario
+
+import (
+	"context"
+	stderrors "errors"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/operator"
+	"github.com/example/appservice-operator/internal/render/hooks"
+	"github.com/example/appservice-operator/test/files"
+	"github.com/example/appservice-operator/test/harness"
+	"github.com/example/appservice-operator/tools/part"
+	"github.com/example/appservice-operator/tools/poll"
+)
+
+var longest = flag.Duration("longest", patience, "how long a sequence may take to come to its end")
+
+var seeds = flag.Int("seeds", 3, "play each pair this often in a part, at another request each time")
+
+// sequence is a pair that is played: its second feature begins while a request of the first is on its way.
+type sequence struct {
+	*stage
+	*testing.T
+	name   string
+	pair   [2]feature
+	seed   int
+	player *player
+
+	dir     string // of the charts, if they change
+	spec    string // as it was written last
+	before  string // as it was before the first feature, and between
+	between string
+	data    map[string]string // UIDs of the claims and generated Secrets that were there when the second feature began
+}
+
+// pairResults sums up what was played.
+type pairResults struct {
+	mu                sync.Mutex
+	pairs, wrong      map[string]bool
+	sequences, struck int
+}
+
+var pairTally = pairResults{pairs: map[string]bool{}, wrong: map[string]bool{}}
+
+func (r *pairResults) line() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return fmt.Sprintf("PAIRS pairs=%d of=%d sequences=%d wrong=%d", len(r.pairs), len(pairs()), r.sequences, len(r.wrong))
+}
+
+// TestPairs plays two features of which the second begins before the first has ended, in each order. A seed decides at
+// which request of the first that is, and whether the operator dies there. In the end the newest spec, or the newest
+// release that was ready, runs, nothing is lost, no task has run twice, and the status says so.
+func TestPairs(t *testing.T) {
+	cluster.CollectsGarbage(t)
+	defer seen.judge(t)
+	p := newPlayer()
+	fleet := shared(t, together)
+	number, parts, err := part.Of()
+	require.NoError(t, err)
+	t.Run("pair", func(t *testing.T) {
+		n := 0
+		for _, pair := range pairs() {
+			for i := range *seeds {
+				seed := (number%parts)*(*seeds) + i
+				name := fmt.Sprintf("pairs/%s-%s/%d", pair[0].name, pair[1].name, seed)
+				if n++; !selected(name) || n%*every != 0 {
+					continue
+				}
+				t.Run(name, func(t *testing.T) {
+					t.Parallel()
+					(&sequence{T: t, name: name, pair: pair, seed: seed, player: p}).play()
+				})
+			}
+		}
+	})
+	fleet.Stop(t)
+	p.verify(t)
+}
+
+// selected reports whether the flags select a name.
+func selected(name string) bool {
+	return *only == "" || slices.ContainsFunc(strings.Split(*only, ","), func(one string) bool {
+		return name == one || strings.HasPrefix(name, strings.TrimSuffix(one, "/")+"/")
+	})
+}
+
+// cuts are what becomes of the request at which the second feature begins: it is sent afterwards, or its answer is
+// lost; or the operator dies before it is sent, or after.
+var cuts = []harness.FaultKind{harness.CutBefore, harness.DiesAfter, harness.CutAfter, harness.DiesBefore}
+
+func (s *sequence) play() {
+	s.player.alive <- struct{}{}
+	defer func() { <-s.player.alive }()
+	completed := false
+	defer func() {
+		pairTally.mu.Lock()
+		defer pairTally.mu.Unlock()
+		pairTally.pairs[s.pair[0].name+"-"+s.pair[1].name] = true
+		pairTally.sequences++
+		if s.Failed() || !completed {
+			pairTally.wrong[s.name] = true
+			s.Logf("again: make test-pairs PLAN=%s", s.name)
+		}
+	}()
+	s.begin()
+	for at := 1 + s.seed%5; !s.overlap(at); at = 1 { // a shorter first feature is over by then: again, from its first request
+		s.process.Stop(s.T)
+		s.begin()
+	}
+	s.finish()
+	s.ends()
+	completed = true
+}
+
+// begin creates a namespace in which all is as both features need it.
+func (s *sequence) begin() {
+	s.stage = newStage(s.T, strings.TrimPrefix(s.name, "pairs/"), alone)
+	s.dir = chartDir
+	s.process = launch(s.T, cluster, s.namespace, &harness.View{}, func(options *operator.Options, _ *harness.Requests) {
+		options.ChartDir, options.MaxFailedRollouts = s.dir, 0
+	})
+	s.process.Synced(s.T)
+	if involves(s.pair, "task") {
+		s.counts(s.name, v1.Kind)
+	}
+	first := step{create: map[string]string{}, spec: merged(small, s.pair[0].given, s.pair[1].given)}
+	for _, feature := range s.pair {
+		maps.Copy(first.create, feature.others)
+	}
+	s.do(first)
+	s.before = first.spec
+	s.settled(s.T, step{})
+	if involves(s.pair, "halt") {
+		unfit := s.object(v1.Kind + "/unfit")
+		unfit.SetLabels(map[string]string{serverLabel: alone})
+		unfit.Object["spec"] = specIn(s.T, s.namespace, small)
+		require.NoError(s, cluster.Client.Create(s.Context(), unfit))
+		s.isReady(unfit.GetName())
+	}
+}
+
+// do runs a step, and remembers the spec.
+func (s *sequence) do(step step) {
+	if step.spec != "" {
+		s.spec = step.spec
+	}
+	s.stage.do(s.T, step)
+}
+
+// overlap begins the first feature and, at a number of its requests, the second. It reports whether the first was
+// still going on.
+func (s *sequence) overlap(at int) bool {
+	gone := make(chan struct{})
+	s.line.Start()
+	struck := s.line.Arm(harness.Fault{Number: at, Kind: cuts[s.seed%len(cuts)], Gone: gone})
+	s.start(s.pair[0], false)
+	s.between = s.spec
+	err := poll.UntilWithin(s.Context(), *longest, func(context.Context) error {
+		select {
+		case <-struck:
+			return nil
+		default:
+		}
+		if s.quiet() {
+			return nil
+		}
+		return stderrors.New("it is going on")
+	})
+	require.NoError(s, err)
+	select {
+	case <-struck:
+	default:
+		s.line.Disarm()
+		return false
+	}
+	s.noteData()
+	s.start(s.pair[1], s.pair[0].name == s.pair[1].name)
+	close(gone)
+	s.line.Disarm()
+	return true
+}
+
+// start begins a feature, if the AppService is still there.
+func (s *sequence) start(f feature, again bool) {
+	app := s.object(v1.Kind)
+	if err := cluster.Client.Get(s.Context(), client.ObjectKeyFromObject(app), app); apierrors.IsNotFound(err) && involves(s.pair, "ttl") {
+		return
+	}
+	if f.begin != nil {
+		next := f.begin(again)
+		if next.spec != "" {
+			next.spec = merged(s.spec, next.spec)
+		}
+		s.do(next)
+	}
+	if f.evicts {
+		s.evict()
+	}
+	if f.chart != "" {
+		s.newChart(f, again)
+	}
+}
+
+// evict deletes the pods of the application.
+func (s *sequence) evict() {
+	require.NoError(s, cluster.Client.DeleteAllOf(s.Context(), &corev1.Pod{}, client.InNamespace(s.namespace), client.HasLabels{"pod-template-hash"}))
+}
+
+// newChart starts the operator again, with one more template in its chart.
+func (s *sequence) newChart(f feature, again bool) {
+	dir := s.TempDir()
+	require.NoError(s, os.CopyFS(dir, os.DirFS(s.dir)))
+	text := fmt.Sprintf("{{- /* %s %t */}}\n%s", s.namespace, again, f.chart) // another digest for each: one that is halted is halted for its own
+	files.Write(s, filepath.Join(dir, "helm-charts/appservice/templates", fmt.Sprintf("%s-%t.yaml", f.name, again)), text)
+	s.dir = dir
+	s.process.Stop(s.T)
+	s.process.restart()
+	s.process.Synced(s.T)
+}
+
+// noteData remembers the claims and generated values that are there.
+func (s *sequence) noteData() {
+	s.data = map[string]string{}
+	objects, err := seen.objects(s.Context(), s.namespace)
+	require.NoError(s, err)
+	for key, object := range objects {
+		if holdsData(key) && object.GetDeletionTimestamp() == nil {
+			s.data[key] = string(object.GetUID())
+		}
+	}
+}
+
+func holdsData(key string) bool {
+	return strings.HasPrefix(key, "PersistentVolumeClaim ") || key == "Secret "+ofSpec
+}
+
+// finish ends features that have no end of their own.
+func (s *sequence) finish() {
+	for _, feature := range s.pair {
+		if feature.ends == "" {
+			continue
+		}
+		s.eventually("all is quiet", func() error {
+			s.revives()
+			if !s.quiet() {
+				return stderrors.New("something still happens")
+			}
+			return nil
+		})
+		if app := s.object(v1.Kind); cluster.Client.Get(s.Context(), client.ObjectKeyFromObject(app), app) == nil {
+			s.do(step{spec: merged(s.spec, feature.ends)})
+		}
+	}
+}
+
+func (s *sequence) revives() { s.process.revive() }
+
+func (s *sequence) eventually(what string, check func() error) {
+	s.Helper()
+	if err := poll.UntilWithin(s.Context(), *longest, func(context.Context) error { return check() }); err != nil {
+		s.Fatalf("%s: %v", what, err)
+	}
+}
+
+// ends waits until all is as it has to be, and nothing happens any more.
+func (s *sequence) ends() {
+	gone := s.pair[0].gone || s.pair[1].gone
+	var wanted []*freshState
+	if !gone {
+		wanted = s.wanted()
+	}
+	s.eventually("it does not come to its end", func() error {
+		s.revives()
+		if !s.quiet() {
+			return stderrors.New("something still happens")
+		}
+		objects, err := seen.objects(s.Context(), s.namespace)
+		require.NoError(s, err)
+		maps.DeleteFunc(objects, func(key string, _ *unstructured.Unstructured) bool { return strings.Contains(key, "unfit") })
+		if gone {
+			return left(objects)
+		}
+		return s.off(objects, wanted)
+	})
+	for _, wrong := range s.wrong(s.T) {
+		s.Errorf("%s", wrong)
+	}
+	if text := logs.panicIn(s.namespace); text != "" {
+		s.Errorf("O3: %s", text)
+	}
+	end, err := s.stage.state(s.T)
+	require.NoError(s, err)
+	s.process.Stop(s.T)
+	s.line.Start()
+	if s.dir == chartDir {
+		s.player.mu.Lock()
+		defer s.player.mu.Unlock()
+		s.player.played = append(s.player.played, &played{s.name, s.stage, end, nil})
+	}
+}
+
+// wanted returns the states of which one has to run in the end: that of the newest spec or, if the newest release fails
+// and its user asked for that, of a release that was ready before.
+func (s *sequence) wanted() (list []*freshState) {
+	specs := []string{s.spec}
+	if s.returns() {
+		specs = []string{s.before}
+		if !s.pair[0].fails {
+			specs = append(specs, merged(s.between, s.pair[0].ends))
+		}
+	}
+	for _, spec := range specs {
+		needed := map[string]string{}
+		if strings.Contains(spec, "secretRef") {
+			needed = secretOfOthers
+		}
+		list = append(list, s.player.fresh(s.T, v1.Kind, spec, needed))
+	}
+	return list
+}
+
+// fails reports whether the newest release does, and returns whether an earlier one runs instead.
+func (s *sequence) fails() bool   { return strings.Contains(s.spec, "ImagePullBackOff") }
+func (s *sequence) returns() bool { return s.fails() && involves(s.pair, "return") }
+
+// off returns how the objects differ from what has to be.
+func (s *sequence) off(objects map[string]*unstructured.Unstructured, wanted []*freshState) error {
+	app, err := servedOf(v1.Kind, objects)
+	if err != nil || app == nil {
+		return fmt.Errorf("there is no AppService: %w", err)
+	}
+	if err := lie(objects); err != nil {
+		return err
+	}
+	ready := meta.FindStatusCondition(app.Status.Conditions, v1.ConditionReady)
+	reason := v1.ReasonRunning
+	switch {
+	case s.returns():
+		reason = v1.ReasonReturnedToRelease
+	case s.fails():
+		reason = v1.ReasonImageNotFound
+	}
+	if ready == nil || ready.Reason != reason {
+		return fmt.Errorf("Ready is %+v, want the reason %s", ready, reason)
+	}
+	for key, uid := range s.data {
+		if objects[key] == nil || string(objects[key].GetUID()) != uid {
+			return fmt.Errorf("%s is lost, or another", key)
+		}
+	}
+	got, err := stateOf(s.namespace, objects)
+	if err != nil {
+		return err
+	}
+	var differs []string
+	for _, want := range wanted {
+		if differs = s.differences(want, got); len(differs) == 0 {
+			return nil
+		}
+	}
+	return fmt.Errorf("%d fields differ:\n    %s", len(differs), listed(differs))
+}
+
+// differences lists what runs differently.
+func (s *sequence) differences(want *freshState, got state) (list []string) {
+	for _, line := range differences(s.runs(want.state), s.runs(timeless(got)), want.mask) {
+		key, _, _ := strings.Cut(line, ".")
+		switch {
+		case s.returns() && holdsData(key): // it stays, though the release that runs does not have it
+		case s.returns() && involves(s.pair, "size", "autoscaler") && strings.Contains(line, ".spec.replicas: "): // that of the newest spec
+		case involves(s.pair, "autoscaler") && strings.Contains(line, ".spec.replicas: ") && s.scaled(got): // the autoscaler decides
+		case involves(s.pair, "chart") && key == "ConfigMap web-note":
+		default:
+			list = append(list, line)
+		}
+	}
+	if _, there := got["ConfigMap web-note.kind"]; involves(s.pair, "chart") && !there && !s.returns() && !s.fails() {
+		list = append(list, "ConfigMap web-note: missing")
+	}
+	return list
+}
+
+// scaled reports whether the number of replicas is one that the autoscaler leaves as it is.
+func (s *sequence) scaled(now state) bool {
+	least, most := now["HorizontalPodAutoscaler web.spec.minReplicas"], now["HorizontalPodAutoscaler web.spec.maxReplicas"]
+	number := now["Deployment web.spec.replicas"]
+	return least <= number && number <= most // digits
+}
+
+// runs returns what of a state runs: neither what led to it nor what is said of it.
+func (s *sequence) runs(all state) state {
+	out := state{}
+	for path, value := range all {
+		kind, _, _ := strings.Cut(path, " ")
+		switch {
+		case slices.Contains([]string{v1.Kind, "ReplicaSet", "Job"}, kind), strings.Contains(path, ".status"):
+		case strings.HasPrefix(path, "Secret RELEASE"), strings.HasPrefix(path, "Secret sh.helm"), strings.HasPrefix(path, "Secret mail"):
+		case strings.Contains(path, hooks.AnnotationReferences), strings.Contains(path, v1.AnnotationRestartedAt):
+		case strings.Contains(path, v1.AnnotationStartedWith), strings.Contains(path, foreignLabel), strings.Contains(path, v1.AnnotationGeneratedVersion):
+		default:
+			out[path] = value
+		}
+	}
+	return out
+}
+
+// isReady waits for another AppService.
+func (s *sequence) isReady(name string) {
+	s.eventually(name+" is ready", func() error {
+		app := &v1.AppService{}
+		if err := cluster.Client.Get(s.Context(), client.ObjectKey{Namespace: s.namespace, Name: name}, app); err != nil {
+			return err
+		}
+		if !meta.IsStatusConditionTrue(app.Status.Conditions, v1.ConditionReady) {
+			return fmt.Errorf("its conditions are %+v", app.Status.Conditions)
+		}
+		return nil
+	})
+}
