@@ -32,7 +32,7 @@ func TestWhetherReplicasHaveVolumesOfTheirOwnCannotBeChanged(t *testing.T) {
 			switch err := a.Change(t.Context(), before, after).ToAggregate(); {
 			case err == nil && test.refused:
 				t.Error("it is accepted")
-			case err != nil && (!test.refused || !strings.Contains(err.Error(), "kubectl appservice convert-workload -f FILE makes")):
+			case err != nil && (!test.refused || !strings.Contains(err.Error(), "docs/convert-workload.md is the recipe")):
 				t.Errorf("got %v", err)
 			}
 		})

@@ -109,12 +109,12 @@ func (a *adopting) run(ctx context.Context, names []string) error {
 }
 
 // actor returns a client and the operator's own actor, which is used for dry runs only.
-func (s *shell) actor() (client.Client, *release.Actor, error) {
-	config, err := s.config()
+func (a *adopting) actor() (client.Client, *release.Actor, error) {
+	config, err := a.config()
 	if err != nil {
 		return nil, nil, err
 	}
-	writer, err := s.client()
+	writer, err := a.client()
 	if err != nil {
 		return nil, nil, err
 	}

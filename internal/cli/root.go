@@ -50,7 +50,6 @@ var commands = []func(*shell) *cobra.Command{
 	importCommand,
 	convertIngressCommand,
 	adoptCommand,
-	convertWorkloadCommand,
 	lintCommand,
 	validateCommand,
 }
@@ -63,7 +62,7 @@ var groups = []struct {
 	{"Preview", []string{"render", "values", "diff", "dev"}},
 	{"Explain", []string{"status", "why", "tree", "history"}},
 	{"Change", []string{"pause", "resume", "restart", "undo"}},
-	{"Migrate", []string{"import", "convert-ingress", "convert-workload", "adopt"}},
+	{"Migrate", []string{"import", "convert-ingress", "adopt"}},
 	{"Check", []string{"lint", "validate"}},
 }
 
@@ -120,7 +119,7 @@ func New(streams genericiooptions.IOStreams) *cobra.Command {
 		Long: "kubectl appservice shows the objects of AppServices before they are applied, and explains the state of AppServices in the cluster. It\n" +
 			"renders with the operator's own code.\n\n" +
 			"Commands exit with 0 on success, and with 2 on errors. Those that compare or check (diff, validate, lint, why, adopt,\n" +
-			"convert-workload, import --strict) exit with 1 if there are differences or findings.",
+			"import --strict) exit with 1 if there are differences or findings.",
 		Version:       version.OfModule(),
 		SilenceErrors: true,
 		SilenceUsage:  true,

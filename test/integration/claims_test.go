@@ -160,7 +160,7 @@ func keepsItsKind(t *testing.T, app *v1.AppService, words string) {
 	condition := cluster.Condition(t, app, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonImmutableChange)
 	assert.Contains(t, condition.Message, words)
 	require.NotEmpty(t, app.Status.Problems)
-	assert.Contains(t, app.Status.Problems[0].Hint, "set spec.statefulSet back; or have kubectl appservice convert-workload -f FILE make")
+	assert.Contains(t, app.Status.Problems[0].Hint, "set spec.statefulSet back; or follow docs/convert-workload.md")
 }
 
 // Further claims grow, stay or go as the claim of spec.persistence does.

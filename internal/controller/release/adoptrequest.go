@@ -69,12 +69,12 @@ func (a *Adoption) mayTake(owner client.Object, key kube.Key, live client.Object
 
 // left reports whether an object is left by an earlier resource of the owner's name, and the owner requests to take it
 // over.
-func left(owner, live client.Object) bool { return AdoptionOf(owner) != nil && IsLeft(owner, live) }
+func left(owner, live client.Object) bool { return AdoptionOf(owner) != nil && isLeft(owner, live) }
 
-// IsLeft reports whether an object without a controller was rendered for an earlier resource of the owner's kind,
+// isLeft reports whether an object without a controller was rendered for an earlier resource of the owner's kind,
 // namespace and name, and outlived it: it was deleted with --cascade=orphan, or the object comes from a backup. Anyone
 // who forges that has his own object changed to the rendered one.
-func IsLeft(owner, live client.Object) bool {
+func isLeft(owner, live client.Object) bool {
 	annotations := live.GetAnnotations()
 	return metav1.GetControllerOfNoCopy(live) == nil && live.GetNamespace() != "" &&
 		live.GetNamespace() == owner.GetNamespace() &&

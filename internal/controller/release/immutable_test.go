@@ -34,7 +34,7 @@ func TestWhatCannotChangeIsForetold(t *testing.T) {
 		"the pods of a StatefulSet":            {set, "{serviceName: a, replicas: 1}", "{serviceName: a, replicas: 3, template: {spec: {}}}", ""},
 		"claims of a StatefulSet that grow":    {set, templates("{resources: {requests: {storage: 1Gi}}}"), templates("{resources: {requests: {storage: 2Gi}}}"), ""},
 		"claims of a StatefulSet that shrink":  {set, templates("{resources: {requests: {storage: 2Gi}}}"), templates("{resources: {requests: {storage: 1Gi}}}"), "spec.volumeClaimTemplates[0].spec.resources.requests.storage of"},
-		"a further claim of a StatefulSet":     {set, "{serviceName: web}", templates("{}"), `spec.volumeClaimTemplates of StatefulSet "web" cannot get "data": set the claims with perReplica back (spec.claims, spec.persistence); or have kubectl appservice convert-workload -f FILE change them; or delete the StatefulSet with --cascade=orphan`},
+		"a further claim of a StatefulSet":     {set, "{serviceName: web}", templates("{}"), `spec.volumeClaimTemplates of StatefulSet "web" cannot get "data": set the claims with perReplica back (spec.claims, spec.persistence); or delete the StatefulSet with --cascade=orphan`},
 		"a claim less of a StatefulSet":        {set, templates("{}"), "{serviceName: web}", `spec.volumeClaimTemplates of StatefulSet "web" cannot lose "data"`},
 		"a claim of another name":              {set, templates("{}"), strings.Replace(templates("{}"), "name: data", "name: other", 1), `spec.volumeClaimTemplates of StatefulSet "web" cannot get "other" and cannot lose "data"`},
 		"a claim that grows":                   {claim, "{resources: {requests: {storage: 1Gi}}}", "{resources: {requests: {storage: 1025Mi}}}", ""},

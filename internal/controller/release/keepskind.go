@@ -28,8 +28,8 @@ func (e *OtherKindError) Reason() string { return v1.ReasonImmutableChange }
 
 // Hint returns what leads there nevertheless.
 func (e *OtherKindError) Hint() string {
-	return fmt.Sprintf("set %s back; or have kubectl appservice convert-workload -f FILE make of an AppService what the file "+
-		"says, which shows first what becomes of the data; or delete the resource and create it again", e.Field)
+	return fmt.Sprintf("set %s back; or follow docs/convert-workload.md, which changes an AppService without a loss of data; or "+
+		"delete the resource and create it again", e.Field)
 }
 
 // KeepsKind returns an error if created objects would take the place of deleted ones that run pods, and are of another

@@ -37,9 +37,9 @@ func keepsClaims(desired *unstructured.Unstructured, live client.Object) *Refuse
 	}
 	key := kube.KeyOf(desired)
 	return &RefusedError{reason: v1.ReasonImmutableChange, message: fmt.Sprintf("%s of %s %q %s: set the claims with "+
-		"perReplica back (spec.claims, spec.persistence); or have kubectl appservice convert-workload -f FILE change them; or "+
-		"delete the %s with --cascade=orphan and, once it is there again, its pods one after the other, from the first on: "+
-		"they come back with all claims, none of which is deleted", field, key.Kind, key.Name,
+		"perReplica back (spec.claims, spec.persistence); or delete the %s with "+
+		"--cascade=orphan and, once it is there again, its pods one after the other, from the first on: they come back with "+
+		"all claims, none of which is deleted (docs/convert-workload.md, for an AppService)", field, key.Kind, key.Name,
 		strings.Join(words, " and "), key.Kind)}
 }
 

@@ -48,7 +48,7 @@ func inTheWay(owner client.Object, key kube.Key, object client.Object) error {
 				"which are deleted with it", kindOf(owner), kube.RetainedFor(object))}
 	case key.Kind == kube.RetainedKind:
 		return &NotOursError{Key: key, Owner: "not its own" + takenOver + ", with its data)", Remedy: adoptsFor(owner)}
-	case IsLeft(owner, object):
+	case isLeft(owner, object):
 		return &NotOursError{Key: key, Owner: "left by an earlier resource of this name" + takenOver + ")", Remedy: adoptsFor(owner)}
 	case object.GetAnnotations()[helmReleaseName] != "":
 		return &NotOursError{Key: key,
