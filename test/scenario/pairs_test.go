@@ -48,14 +48,14 @@ type sequence struct {
 	spec    string // as it was written last
 	before  string // as it was before the first feature, and between
 	between string
-	data    map[string]string // UIDs of the claims and generated Secrets that were there when the second feature began
+	data    map[string]string // UIDs of the claims and generated Secrets when the second feature began
 }
 
 // pairResults sums up what was played.
 type pairResults struct {
-	mu                sync.Mutex
-	pairs, wrong      map[string]bool
-	sequences, struck int
+	mu           sync.Mutex
+	pairs, wrong map[string]bool
+	sequences    int
 }
 
 var pairTally = pairResults{pairs: map[string]bool{}, wrong: map[string]bool{}}
@@ -66,7 +66,7 @@ func (r *pairResults) line() string {
 	return fmt.Sprintf("PAIRS pairs=%d of=%d sequences=%d wrong=%d", len(r.pairs), len(pairs()), r.sequences, len(r.wrong))
 }
 
-// TestPairs plays two features of which the second begins before the first has ended, in each order. A seed decides at
+// TestPairs plays two features, in each order: the second begins before the first has ended. A seed decides at
 // which request of the first that is, and whether the operator dies there. In the end the newest spec, or the newest
 // release that was ready, runs, nothing is lost, no task has run twice, and the status says so.
 func TestPairs(t *testing.T) {
@@ -167,7 +167,7 @@ func (s *sequence) do(step step) {
 }
 
 // overlap begins the first feature and, at a number of its requests, the second. It reports whether the first was
-// still going on.
+// not over yet.
 func (s *sequence) overlap(at int) bool {
 	gone := make(chan struct{})
 	s.line.Start()
@@ -183,7 +183,7 @@ func (s *sequence) overlap(at int) bool {
 		if s.quiet() {
 			return nil
 		}
-		return stderrors.New("it is going on")
+		return stderrors.New("it is not over yet")
 	})
 	require.NoError(s, err)
 	select {
@@ -237,7 +237,7 @@ func (s *sequence) newChart(f feature, again bool) {
 	s.process.Synced(s.T)
 }
 
-// noteData remembers the claims and generated values that are there.
+// noteData remembers the present claims and generated values.
 func (s *sequence) noteData() {
 	s.data = map[string]string{}
 	objects, err := seen.objects(s.Context(), s.namespace)
@@ -307,7 +307,7 @@ func (s *sequence) ends() {
 	if text := logs.panicIn(s.namespace); text != "" {
 		s.Errorf("O3: %s", text)
 	}
-	end, err := s.stage.state(s.T)
+	end, err := s.state(s.T)
 	require.NoError(s, err)
 	s.process.Stop(s.T)
 	s.line.Start()
@@ -318,7 +318,7 @@ func (s *sequence) ends() {
 	}
 }
 
-// wanted returns the states of which one has to run in the end: that of the newest spec or, if the newest release fails
+// wanted returns the states that may run in the end: that of the newest spec or, if the newest release fails
 // and its user asked for that, of a release that was ready before.
 func (s *sequence) wanted() (list []*freshState) {
 	specs := []string{s.spec}
@@ -380,7 +380,7 @@ func (s *sequence) off(objects map[string]*unstructured.Unstructured, wanted []*
 	return fmt.Errorf("%d fields differ:\n    %s", len(differs), listed(differs))
 }
 
-// differences lists what runs differently.
+// differences lists the fields in which the running objects differ.
 func (s *sequence) differences(want *freshState, got state) (list []string) {
 	for _, line := range differences(s.runs(want.state), s.runs(timeless(got)), want.mask) {
 		key, _, _ := strings.Cut(line, ".")
@@ -406,7 +406,7 @@ func (s *sequence) scaled(now state) bool {
 	return least <= number && number <= most // digits
 }
 
-// runs returns what of a state runs: neither what led to it nor what is said of it.
+// runs returns the running objects of a state, without records and statuses.
 func (s *sequence) runs(all state) state {
 	out := state{}
 	for path, value := range all {

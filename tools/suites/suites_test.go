@@ -53,7 +53,7 @@ func TestOtherSuitesRunAfterAFailure(t *testing.T) {
 	}
 }
 
-// A suite beside others runs while they do. What it prints is shown after what they print, and its failures count.
+// A suite beside others runs while they do. Its output is shown after theirs, and its failures count.
 func TestSuitesBesideOthers(t *testing.T) {
 	out, err := os.Create(filepath.Join(t.TempDir(), "out"))
 	require.NoError(t, err)

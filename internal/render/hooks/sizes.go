@@ -46,7 +46,7 @@ func ClaimSizes(present []*unstructured.Unstructured) Hook {
 			templates := claimTemplates(object)
 			for _, template := range claimTemplates(now) {
 				for _, earlier := range templates {
-					if (&unstructured.Unstructured{Object: earlier}).GetName() == (&unstructured.Unstructured{Object: template}).GetName() {
+					if nameOf(earlier) == nameOf(template) {
 						takeStorage(earlier, template)
 					}
 				}
@@ -54,6 +54,10 @@ func ClaimSizes(present []*unstructured.Unstructured) Hook {
 		}
 		return nil
 	}
+}
+
+func nameOf(content map[string]any) string {
+	return (&unstructured.Unstructured{Object: content}).GetName()
 }
 
 // claimTemplates returns those of a workload, not copied; nil if there are none.
