@@ -122,7 +122,7 @@ func (s *sequence) play() {
 		}
 	}()
 	s.begin()
-	for at := 1 + s.seed%5; !s.overlap(at); at = 1 { // a shorter first feature is over by then: again, from its first request
+	for at := 1 + s.seed%7; !s.overlap(at); at = 1 { // a shorter first feature is over by then: again, from its first request
 		s.process.Stop(s.T)
 		s.begin()
 	}
@@ -301,7 +301,7 @@ func (s *sequence) ends() {
 		}
 		return s.off(objects, wanted)
 	})
-	for _, wrong := range s.wrong(s.T) {
+	for _, wrong := range append(s.wrong(s.T), s.churn()...) {
 		s.Errorf("%s", wrong)
 	}
 	if text := logs.panicIn(s.namespace); text != "" {
@@ -316,6 +316,26 @@ func (s *sequence) ends() {
 		defer s.player.mu.Unlock()
 		s.player.played = append(s.player.played, &played{s.name, s.stage, end, nil})
 	}
+}
+
+// patient is how often the same request may be made while two features go on: an operator that undoes its own writes
+// makes it several times a second.
+const patient = 10
+
+// churn lists the requests that were made too often, those of statuses excepted.
+func (s *sequence) churn() (list []string) {
+	made := map[string]int{}
+	for _, point := range s.line.Points() {
+		if request := point.Verb + " " + point.Target; !point.DryRun && !strings.HasSuffix(request, "/status") {
+			made[request]++
+		}
+	}
+	for _, request := range slices.Sorted(maps.Keys(made)) {
+		if made[request] > patient {
+			list = append(list, fmt.Sprintf("%s was made %d times", request, made[request]))
+		}
+	}
+	return list
 }
 
 // wanted returns the states that may run in the end: that of the newest spec or, if the newest release fails

@@ -41,7 +41,7 @@ func mutants(r *runner) error {
 		return err
 	}
 	defer remove()
-	m := &mutation{runner: &runner{ctx: r.ctx, root: root, out: r.out}}
+	m := &mutation{runner: &runner{ctx: r.ctx, root: root}}
 	packages := map[string][]string{}
 	for _, each := range all {
 		if folder, test, found := strings.Cut(each.Killer, " "); found && !slices.Contains(packages[folder], test) {

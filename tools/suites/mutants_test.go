@@ -56,7 +56,7 @@ func TestMutantsFailUnlessEachIsKilled(t *testing.T) {
 				out, err := git.CombinedOutput()
 				require.NoError(t, err, string(out))
 			}
-			out := printed(t, func() error { return mutants(&runner{ctx: t.Context(), root: root, out: os.Stdout}) }, name == "each is killed, or nothing can kill it")
+			out := printed(t, func() error { return mutants(&runner{ctx: t.Context(), root: root}) }, name == "each is killed, or nothing can kill it")
 			for _, want := range test.want {
 				if !regexp.MustCompile("(?m)^" + want + "\\b").MatchString(out) {
 					t.Errorf("no line begins with %s: %s", want, out)

@@ -58,11 +58,6 @@ func (o *outcome) note(action, test, output string, said map[string]string) {
 	}
 }
 
-// add adds what the tests of other suites have said.
-func (o *outcome) add(other outcome) {
-	o.failed, o.races = append(o.failed, other.failed...), o.races+other.races
-}
-
 func (o *outcome) print(out io.Writer) {
 	for _, line := range o.failed {
 		fmt.Fprintln(out, line)

@@ -34,7 +34,7 @@ type command struct {
 
 func (c command) run(r *runner) error {
 	process := r.command(c)
-	process.Stdout, process.Stderr = r.out, r.out
+	process.Stdout, process.Stderr = os.Stdout, os.Stderr
 	if err := process.Run(); err != nil {
 		return fmt.Errorf("%s: %w", strings.Join(c.args, " "), err)
 	}
@@ -141,7 +141,7 @@ func (controlPlane) run(r *runner) error {
 	if current || err != nil {
 		return err
 	}
-	_, err = controlplane.Programs(r.ctx, r.out)
+	_, err = controlplane.Programs(r.ctx, os.Stderr)
 	return err
 }
 
@@ -149,7 +149,7 @@ func (controlPlane) run(r *runner) error {
 type programs []string
 
 func (p programs) run(r *runner) error {
-	_, err := toolchain.Ensure(r.ctx, r.out, p...)
+	_, err := toolchain.Ensure(r.ctx, os.Stderr, p...)
 	return err
 }
 
@@ -175,11 +175,8 @@ func (f function) run(r *runner) error { return f(r) }
 
 // runner runs steps in a repository.
 type runner struct {
-	ctx  context.Context
-	root string
-	// out takes what its processes print. It is a file: they write to it themselves, and what outlives them keeps nobody
-	// waiting.
-	out     *os.File
+	ctx     context.Context
+	root    string
 	outcome outcome
 	// Of the suite that runs: how long it has compiled, and the folder with the times of its tests.
 	compiled time.Duration

@@ -13,10 +13,9 @@ import (
 type Suite struct {
 	Name  string
 	About string
-	// Parts are the suites that it consists of, and Beside those of them that run at the same time as the others: all of
-	// them wait about half of their time. Each part runs, whether or not others fail. Steps come after them.
-	Parts, Beside []string
-	steps         []step
+	// Parts are the suites that it consists of. Each of them runs, whether or not others fail. Steps come after them.
+	Parts []string
+	steps []step
 }
 
 // step is a part of a suite; if one fails, those after it are left out.
@@ -34,10 +33,9 @@ func All() []Suite {
 	figures := func(file string) string { return filepath.Join("bin/security", file) }
 	return []Suite{
 		{Name: "test", About: "what a change should see: no race detector, no programs that take long to build",
-			Parts: []string{"unit", "contract", "cli", "scenarios"}, Beside: []string{"integration-plain"}},
+			Parts: []string{"unit", "contract", "cli", "scenarios", "integration-plain"}},
 		{Name: "check", About: "what make test leaves out, and a sample of the rest with the race detector",
-			Parts:  []string{"chart", "alerts", "security", "controlplane", "walk"},
-			Beside: []string{"integration-sample", "faults-sample"}},
+			Parts: []string{"chart", "alerts", "security", "controlplane", "integration-sample", "faults-sample", "walk"}},
 
 		{Name: "unit", About: "unit tests, those of tools that are modules of their own included", steps: []step{
 			goTest{args: "-timeout=20m ./..."},

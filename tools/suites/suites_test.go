@@ -1,7 +1,6 @@
 package suites
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,16 +18,26 @@ import (
 
 func TestEachPartIsASuiteAndRunsOnce(t *testing.T) {
 	for _, suite := range All() {
-		all, err := lanesOf(suite.Name)
+		list, err := parts(suite.Name)
 		require.NoError(t, err)
-		require.NotEmpty(t, append(all.inTurn, all.beside...), suite.Name)
+		if len(list) == 0 {
+			t.Errorf("%s runs nothing", suite.Name)
+		}
 	}
-	all, err := lanesOf("test", "check", "unit")
+	list, err := parts("test", "check", "unit")
 	require.NoError(t, err)
-	require.Equal(t, "unit, contract, cli, scenarios, chart, alerts, injection, vectors, security, controlplane, walk", namesOf(all.inTurn))
-	require.Equal(t, "integration-plain, integration-sample, faults-sample", namesOf(all.beside))
-	_, err = lanesOf("none")
-	require.ErrorContains(t, err, `there is no suite "none"`)
+	var names []string
+	for _, suite := range list {
+		names = append(names, suite.Name)
+	}
+	want := []string{"unit", "contract", "cli", "scenarios", "integration-plain", "chart", "alerts", "injection",
+		"vectors", "security", "controlplane", "integration-sample", "faults-sample", "walk"}
+	if !slices.Equal(names, want) {
+		t.Errorf("got %v, want %v", names, want)
+	}
+	if _, err := parts("none"); err == nil {
+		t.Error("a suite that is not there has no error")
+	}
 }
 
 // A step that fails ends its suite, and not the others.
@@ -41,40 +50,16 @@ func TestOtherSuitesRunAfterAFailure(t *testing.T) {
 		})
 	}
 	broken := errors.New("broken")
-	err := runAll(&runner{ctx: t.Context(), out: os.Stdout}, lanes{inTurn: []Suite{
+	err := runAll(&runner{ctx: t.Context()}, []Suite{
 		{Name: "one", steps: []step{does("first", broken), does("second", nil)}},
 		{Name: "two", steps: []step{does("third", nil)}},
-	}})
+	})
 	if !errors.Is(err, broken) || !strings.HasPrefix(fmt.Sprint(err), "one: ") {
 		t.Errorf("got the error %v", err)
 	}
 	if want := []string{"first", "third"}; !slices.Equal(ran, want) {
 		t.Errorf("%v ran, want %v", ran, want)
 	}
-}
-
-// A suite beside others runs while they do. Its output is shown after theirs, and its failures count.
-func TestSuitesBesideOthers(t *testing.T) {
-	out, err := os.Create(filepath.Join(t.TempDir(), "out"))
-	require.NoError(t, err)
-	others, those := make(chan bool), make(chan bool)
-	broken := errors.New("broken")
-	meets := func(arrives, other chan bool, err error) []step {
-		return []step{function(func(r *runner) error {
-			close(arrives)
-			<-other
-			r.outcome.failed = append(r.outcome.failed, "FAIL of "+filepath.Base(r.out.Name())[:3])
-			return cmp.Or(command{args: words("echo printed")}.run(r), err)
-		})}
-	}
-	err = runAll(&runner{ctx: t.Context(), out: out, root: t.TempDir()}, lanes{
-		inTurn: []Suite{{Name: "one", steps: meets(others, those, nil)}, {Name: "two"}},
-		beside: []Suite{{Name: "three", steps: meets(those, others, broken)}}})
-	require.ErrorIs(t, err, broken)
-	text, err := os.ReadFile(out.Name())
-	require.NoError(t, err)
-	require.Regexp(t, "(?s)^three at the same time.*==> one.*printed.*one took.*==> two.*==> three.*printed.*three: broken.*"+
-		"one .* ok\ntwo .* ok\nthree .* failed: three: broken\nall .*FAIL of out\nFAIL of app\n$", string(text))
 }
 
 // The time to compile the tests and the names of those that failed are kept, whether or not all output is shown.
@@ -91,7 +76,7 @@ func TestAPartIsTimedAndItsFailuresAreKept(t *testing.T) {
 	relative, err := filepath.Rel(root, module)
 	require.NoError(t, err)
 	for _, verbose := range []bool{false, true} {
-		r := &runner{ctx: t.Context(), root: root, out: os.Stdout}
+		r := &runner{ctx: t.Context(), root: root}
 		done := r.part(Suite{Name: "a", steps: []step{goTest{module: relative, args: ".", verbose: verbose}}})
 		require.ErrorContains(t, done.err, "gotestsum")
 		require.NotZero(t, done.compiled)
@@ -104,7 +89,7 @@ func TestNothingRunsAfterAnInterrupt(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	never := function(func(*runner) error { t.Error("it runs"); return nil })
-	if err := runAll(&runner{ctx: ctx, out: os.Stdout}, lanes{inTurn: []Suite{{Name: "one", steps: []step{never}}}}); !errors.Is(err, context.Canceled) {
+	if err := runAll(&runner{ctx: ctx}, []Suite{{Name: "one", steps: []step{never}}}); !errors.Is(err, context.Canceled) {
 		t.Errorf("got the error %v", err)
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"slices"
 	"strings"
 	"syscall"
 
@@ -33,8 +32,8 @@ func main() {
 func list() {
 	for _, suite := range suites.All() {
 		fmt.Printf("  %-18s %s", suite.Name, suite.About)
-		if parts := slices.Concat(suite.Parts, suite.Beside); len(parts) > 0 {
-			fmt.Printf(" (%s)", strings.Join(parts, ", "))
+		if len(suite.Parts) > 0 {
+			fmt.Printf(" (%s)", strings.Join(suite.Parts, ", "))
 		}
 		fmt.Println()
 	}
