@@ -86,7 +86,7 @@ metadata: {name: {{ include "appservice.name" . }}-note}
 	{name: "halt", chart: `{{ if eq .Release.Name "unfit" }}{{ fail "no more" }}{{ end }}`, refuse: true, once: "a chart that is halted stays halted"},
 	{name: "restart", begin: touches(v1.Kind, `{"metadata":{"annotations":{"`+v1.AnnotationRestartedAt+`":"%d"}}}`)},
 	{name: "rotation", given: `envFrom: [{secretRef: {name: mail}}]`, others: secretOfOthers,
-		begin: touches("Secret/mail", `{"stringData":{"PASSWORD":"%d"}}`)},
+		begin: touches("Secret/mail", `{"stringData":{"PASSWORD":"%d"}}`), once: "pods that take neither of two rotations take the second"},
 	{name: "hosts", given: `ingress: {hosts: [{host: NAMESPACE.example.com}]}`,
 		begin: changes(`ingress: {hosts: [{host: NAMESPACE.moved.example.com}]}`, `ingress: {hosts: [{host: NAMESPACE.example.com}]}`)},
 	{name: "pause", begin: changes(`paused: true`, ``), ends: `paused: null`, once: "it is paused already"},

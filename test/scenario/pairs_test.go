@@ -48,6 +48,7 @@ type sequence struct {
 	spec    string // as it was written last
 	before  string // as it was before the first feature, and between
 	between string
+	taken   []string          // the versions of content that pods had before a Secret was rotated
 	data    map[string]string // UIDs of the claims and generated Secrets when the second feature began
 }
 
@@ -147,7 +148,7 @@ func (s *sequence) begin() {
 		maps.Copy(first.create, feature.others)
 	}
 	s.do(first)
-	s.before = first.spec
+	s.before, s.taken = first.spec, nil
 	s.settled(s.T, step{})
 	if involves(s.pair, "halt") {
 		unfit := s.object(v1.Kind + "/unfit")
@@ -205,6 +206,9 @@ func (s *sequence) start(f feature, again bool) {
 	if err := cluster.Client.Get(s.Context(), client.ObjectKeyFromObject(app), app); apierrors.IsNotFound(err) && involves(s.pair, "ttl") {
 		return
 	}
+	if f.name == "rotation" {
+		s.noteTaken()
+	}
 	if f.begin != nil {
 		next := f.begin(again)
 		if next.spec != "" {
@@ -247,6 +251,19 @@ func (s *sequence) noteData() {
 			s.data[key] = string(object.GetUID())
 		}
 	}
+}
+
+// noteTaken remembers which version of content the pods have.
+func (s *sequence) noteTaken() {
+	deployment := s.object("Deployment")
+	require.NoError(s, cluster.Client.Get(s.Context(), client.ObjectKeyFromObject(deployment), deployment))
+	s.taken = append(s.taken, takenBy(deployment))
+}
+
+// takenBy returns the version of the content that the pods of a Deployment take.
+func takenBy(deployment *unstructured.Unstructured) string {
+	version, _, _ := unstructured.NestedString(deployment.Object, "spec", "template", "metadata", "annotations", hooks.AnnotationReferences)
+	return version
 }
 
 func holdsData(key string) bool {
@@ -386,6 +403,9 @@ func (s *sequence) off(objects map[string]*unstructured.Unstructured, wanted []*
 		if objects[key] == nil || string(objects[key].GetUID()) != uid {
 			return fmt.Errorf("%s is lost, or another", key)
 		}
+	}
+	if deployment := objects["Deployment "+appName]; deployment != nil && slices.Contains(s.taken, takenBy(deployment)) {
+		return stderrors.New("the pods have the content of before the rotation")
 	}
 	got, err := stateOf(s.namespace, objects)
 	if err != nil {

@@ -172,12 +172,22 @@ func untrulyReturned(app *v1.AppService, deployment *appsv1.Deployment, objects 
 		return fmt.Errorf("status says that it has returned, and the newest record does not")
 	case !isAbout(app, v1.ConditionStalled, metav1.ConditionTrue) || !isAbout(app, v1.ConditionDeployed, metav1.ConditionFalse):
 		return fmt.Errorf("status says that it has returned, with the conditions %+v", app.Status.Conditions)
-	case !strings.Contains(ready.Message, fmt.Sprintf("release %d failed", revision-1)):
-		return fmt.Errorf("release %d follows one that failed, and status says %q", revision, ready.Message)
+	case !strings.Contains(ready.Message, fmt.Sprintf("release %d failed", failedBefore(objects, revision))):
+		return fmt.Errorf("release %d follows %d, which failed, and status says %q", revision, failedBefore(objects, revision), ready.Message)
 	case len(deployment.Spec.Template.Spec.Containers) == 0 || deployment.Spec.Template.Spec.Containers[0].Image == app.Spec.Image:
 		return fmt.Errorf("status says that it has returned, and the Deployment is %+v", deployment.Spec.Template.Spec.Containers)
 	}
 	return nil
+}
+
+// failedBefore returns the revision of the release that failed before a return. The return may have restarted pods since.
+func failedBefore(objects map[string]*unstructured.Unstructured, revision int) int {
+	for revision--; revision > 0; revision-- {
+		if record := objects[fmt.Sprintf("Secret sh.helm.release.v1.%s.v%d", appName, revision)]; record == nil || record.GetLabels()[v1.LabelReturnedFrom] == "" {
+			break
+		}
+	}
+	return revision
 }
 
 // isAbout reports whether a condition has a status because the AppService has returned.
