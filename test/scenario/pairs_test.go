@@ -335,7 +335,7 @@ func (s *sequence) ends() {
 	}
 }
 
-// patient is how often the same request may be made while two features go on: an operator that undoes its own writes
+// patient is how often the same request may be made while two features last: an operator that undoes its own writes
 // makes it several times a second.
 const patient = 10
 
