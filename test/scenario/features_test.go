@@ -109,8 +109,6 @@ func impossible(a, b feature) string {
 		return "what fails either returns or not"
 	case has("claim", "growth"):
 		return "a claim is there, or not"
-	case has("size", "autoscaler"):
-		return "" // the size is that of the autoscaler's beginning
 	}
 	return ""
 }

@@ -97,13 +97,6 @@ func TestPairs(t *testing.T) {
 	p.verify(t)
 }
 
-// selected reports whether the flags select a name.
-func selected(name string) bool {
-	return *only == "" || slices.ContainsFunc(strings.Split(*only, ","), func(one string) bool {
-		return name == one || strings.HasPrefix(name, strings.TrimSuffix(one, "/")+"/")
-	})
-}
-
 // cuts are what becomes of the request at which the second feature begins: it is sent afterwards, or its answer is
 // lost; or the operator dies before it is sent, or after.
 var cuts = []harness.FaultKind{harness.CutBefore, harness.DiesAfter, harness.CutAfter, harness.DiesBefore}
@@ -111,13 +104,12 @@ var cuts = []harness.FaultKind{harness.CutBefore, harness.DiesAfter, harness.Cut
 func (s *sequence) play() {
 	s.player.alive <- struct{}{}
 	defer func() { <-s.player.alive }()
-	completed := false
 	defer func() {
 		pairTally.mu.Lock()
 		defer pairTally.mu.Unlock()
 		pairTally.pairs[s.pair[0].name+"-"+s.pair[1].name] = true
 		pairTally.sequences++
-		if s.Failed() || !completed {
+		if s.Failed() {
 			pairTally.wrong[s.name] = true
 			s.Logf("again: make test-pairs PLAN=%s", s.name)
 		}
@@ -129,7 +121,6 @@ func (s *sequence) play() {
 	}
 	s.finish()
 	s.ends()
-	completed = true
 }
 
 // begin creates a namespace in which all is as both features need it.
@@ -277,7 +268,7 @@ func (s *sequence) finish() {
 			continue
 		}
 		s.eventually("all is quiet", func() error {
-			s.revives()
+			s.process.revive()
 			if !s.quiet() {
 				return stderrors.New("something still happens")
 			}
@@ -288,8 +279,6 @@ func (s *sequence) finish() {
 		}
 	}
 }
-
-func (s *sequence) revives() { s.process.revive() }
 
 func (s *sequence) eventually(what string, check func() error) {
 	s.Helper()
@@ -306,7 +295,7 @@ func (s *sequence) ends() {
 		wanted = s.wanted()
 	}
 	s.eventually("it does not come to its end", func() error {
-		s.revives()
+		s.process.revive()
 		if !s.quiet() {
 			return stderrors.New("something still happens")
 		}

@@ -84,10 +84,14 @@ func pointsOf(first, second []harness.Point) []harness.Point {
 
 // chosen reports whether the flags select the n-th plan, and PART has it.
 func chosen(name string, n int) bool {
-	asked := *only == "" || slices.ContainsFunc(strings.Split(*only, ","), func(one string) bool {
+	return selected(name) && n%*every == 0 && part.Has(n / *every)
+}
+
+// selected reports whether the flags select a name.
+func selected(name string) bool {
+	return *only == "" || slices.ContainsFunc(strings.Split(*only, ","), func(one string) bool {
 		return name == one || strings.HasPrefix(name, strings.TrimSuffix(one, "/")+"/")
 	})
-	return asked && n%*every == 0 && part.Has(n / *every)
 }
 
 // needed reports whether the flags may select a plan of a scenario.

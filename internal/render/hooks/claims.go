@@ -17,17 +17,7 @@ import (
 // claims.
 func Claims(_ context.Context, in *Input, objects []*unstructured.Unstructured) error {
 	for _, object := range objects {
-		path := kube.TraitsOf(object.GroupVersionKind().GroupKind()).Claims
-		if path == nil {
-			continue
-		}
-		templates, _, _ := unstructured.NestedFieldNoCopy(object.Object, path...)
-		list, _ := templates.([]any)
-		for _, item := range list {
-			content, _ := item.(map[string]any)
-			if content == nil {
-				continue // Canonical has refused it
-			}
+		for _, content := range claimTemplates(object) {
 			template := &unstructured.Unstructured{Object: content}
 			template.SetLabels(labels.Merge(template.GetLabels(), map[string]string{
 				v1.LabelManaged: "true", v1.LabelOwner: string(in.Owner.GetUID())}))
@@ -42,4 +32,20 @@ func Claims(_ context.Context, in *Input, objects []*unstructured.Unstructured) 
 		}
 	}
 	return nil
+}
+
+// claimTemplates returns those of a workload, not copied; nil if there are none.
+func claimTemplates(of *unstructured.Unstructured) (templates []map[string]any) {
+	path := kube.TraitsOf(of.GroupVersionKind().GroupKind()).Claims
+	if path == nil {
+		return nil
+	}
+	content, _, _ := unstructured.NestedFieldNoCopy(of.Object, path...)
+	list, _ := content.([]any)
+	for _, item := range list {
+		if template, _ := item.(map[string]any); template != nil { // Canonical refuses others
+			templates = append(templates, template)
+		}
+	}
+	return templates
 }

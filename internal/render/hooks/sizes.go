@@ -60,22 +60,6 @@ func nameOf(content map[string]any) string {
 	return (&unstructured.Unstructured{Object: content}).GetName()
 }
 
-// claimTemplates returns those of a workload, not copied; nil if there are none.
-func claimTemplates(of *unstructured.Unstructured) (templates []map[string]any) {
-	path := kube.TraitsOf(of.GroupVersionKind().GroupKind()).Claims
-	if path == nil {
-		return nil
-	}
-	content, _, _ := unstructured.NestedFieldNoCopy(of.Object, path...)
-	list, _ := content.([]any)
-	for _, item := range list {
-		if template, _ := item.(map[string]any); template != nil {
-			templates = append(templates, template)
-		}
-	}
-	return templates
-}
-
 // takeStorage sets the storage that a claim requests to that of another, if both request any.
 func takeStorage(claim, other map[string]any) {
 	requests, _, _ := unstructured.NestedFieldNoCopy(claim, "spec", "resources", "requests")
