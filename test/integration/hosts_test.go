@@ -99,7 +99,7 @@ func TestAppServicesOfANamespaceSwapTheirHosts(t *testing.T) {
 		cluster.Refresh(t, live)
 		return live.UID
 	}
-	for _, round := range [][]string{{"b", "a", "c"}, {"c", "b", "a"}, {"a", "c", "b"}} { // first two of them, then all
+	for _, round := range [][]string{{"b", "a", "c"}, {"c", "b", "a"}} { // first two of them, then all
 		before := map[string]types.UID{}
 		for i, name := range ring {
 			before[name] = uid(name)
