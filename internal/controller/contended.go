@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/example/appservice-operator/internal/controller/release"
 	"github.com/example/appservice-operator/internal/kube"
@@ -13,7 +14,7 @@ import (
 // contest is what is remembered of a field that was repaired, and of who changed it since.
 type contest struct {
 	repairPace
-	by string
+	by, remedy string
 }
 
 // spareContended leaves out of a plan of repairs the fields that other writers change each time they are restored,
@@ -35,10 +36,11 @@ func (r *Reconciler) spareContended(ctx context.Context, s *scope, plan *release
 		case object == nil:
 			known.by = "another writer" // it has deleted the object
 		case known.by == "":
-			known.by = r.Actor.OtherWriter(ctx, object)
+			known.by, known.remedy = r.Actor.OtherWriter(ctx, object, strings.TrimPrefix(field, key.String()+": "))
 		}
 		if longest == nil || known.Wait(now) > longest.Wait {
-			longest = &release.ContendedError{Field: field, By: known.by, Every: known.Every(), Wait: known.Wait(now)}
+			longest = &release.ContendedError{Field: field, By: known.by, Remedy: known.remedy, Every: known.Every(),
+				Wait: known.Wait(now)}
 		}
 	}
 	if longest == nil {
