@@ -2,8 +2,8 @@ package hosts
 
 import "errors"
 
-// swap grants the routes of a ring, and reports whether a route that waits is in one: resources of a namespace of which
-// each waits only for what the next one has and no longer requests. Otherwise they would wait for each other for ever.
+// swap grants the routes of a ring, and reports whether a route that waits is in one: resources of a namespace, each of
+// them waiting only for claims that the next one has and no longer requests. They would wait for each other for ever.
 func (h *Hosts) swap(s *stake) bool {
 	ring := map[*stake]bool{}
 	if !h.ring(s, ring) {

@@ -47,8 +47,8 @@ func ChangedBy(resource *unstructured.Unstructured) (manager string, at time.Tim
 }
 
 // OtherWriter returns which field manager besides the operator wrote a field of an object, such as spec.replicas, or
-// else wrote the object last, apart from its status; empty if its managed fields do not show that. What was written
-// through a subresource such as scale has no time, and shows only whose a field is.
+// else wrote the object last, apart from its status; empty if its managed fields do not show that. A write through a
+// subresource such as scale leaves no time, and shows only whose a field is.
 func OtherWriter(object client.Object, field string) string {
 	var last metav1.ManagedFieldsEntry
 	for _, entry := range object.GetManagedFields() {

@@ -76,7 +76,7 @@ func TestAnObjectThatIsDeletedEachTime(t *testing.T) {
 	cluster.Ready(t, app)
 }
 
-// An autoscaler that somebody made for the Deployment is named, with what to do; without one, who scaled it, and how.
+// An autoscaler of another team for the Deployment is named, with what to do; without one, the writer that scaled it, and how.
 func TestWhoeverScalesADeploymentIsNamed(t *testing.T) {
 	t.Parallel()
 	namespace, _ := cluster.ManagedNamespace(t)
@@ -84,7 +84,7 @@ func TestWhoeverScalesADeploymentIsNamed(t *testing.T) {
 		autoscaler    bool
 		message, hint string
 	}{
-		"web":    {true, "last by HorizontalPodAutoscaler mine", "delete HorizontalPodAutoscaler mine, and use spec.autoscaling"},
+		"web":    {true, "last by HorizontalPodAutoscaler mine", "delete HorizontalPodAutoscaler mine; spec.autoscaling"},
 		"manual": {false, "last by keeper, through scale", "stop the other writer"},
 	} {
 		app := harness.Seed(namespace, name)
@@ -110,7 +110,7 @@ func TestWhoeverScalesADeploymentIsNamed(t *testing.T) {
 	}
 }
 
-// Who scales an AppService has changed its size, and who applied it before has not.
+// The history of an AppService names the writer that scaled it, not the one that applied it before.
 func TestWhoScaledAnAppServiceIsInItsHistory(t *testing.T) {
 	t.Parallel()
 	namespace, _ := cluster.ManagedNamespace(t)

@@ -44,7 +44,7 @@ func TestADeletedObjectReturns(t *testing.T) {
 	}
 }
 
-// What cert-manager adds to an Ingress for the time of a challenge stays, also when the Ingress is repaired, or changes.
+// The path that cert-manager adds to an Ingress for the time of a challenge stays, also when the Ingress is repaired, or changes.
 func TestThePathOfAChallengeStays(t *testing.T) {
 	t.Parallel()
 	app := withEverything(t)

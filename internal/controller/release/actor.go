@@ -169,7 +169,7 @@ func (a *Actor) OtherWriter(ctx context.Context, object client.Object, field str
 		found, err := scalersOf(ctx, a.live, object.GetNamespace(), key)
 		if err == nil && len(found) > 0 {
 			scaler := kube.Key{GroupKind: autoscalers, Name: found[0].Name}.String()
-			return scaler, "delete " + scaler + ", and use spec.autoscaling if this is to be scaled automatically"
+			return scaler, "delete " + scaler + "; spec.autoscaling scales automatically"
 		}
 	}
 	live := kube.Metadata(object.GetObjectKind().GroupVersionKind())

@@ -16,7 +16,7 @@ kind: Ingress
 metadata: {name: web, namespace: demo, annotations: {app.example.com/rendered: one}}
 spec: {rules: [`
 
-// What cert-manager adds to an Ingress for a challenge is there as long as it leaves it, whatever else is written.
+// Paths that cert-manager adds to an Ingress for a challenge stay until it removes them, whatever else is written.
 func TestPathsOfChallengesStay(t *testing.T) {
 	const (
 		app       = `{path: /, pathType: Prefix, backend: {service: {name: web, port: {number: 80}}}}`
