@@ -121,5 +121,5 @@ func (r *Reconciler) forget(name types.NamespacedName) {
 // the chart.
 func (r *Reconciler) pausedBy(resource *unstructured.Unstructured) bool {
 	paused, _, _ := unstructured.NestedBool(resource.Object, "spec", "paused")
-	return paused && r.Kind == v1.GroupVersion.WithKind(v1.Kind)
+	return paused && kube.IsAppService(r.Kind)
 }
