@@ -86,10 +86,7 @@ func (a attempt) decays() attempt {
 // show by their stamps that it was applied, if only in part. One that only deletes objects is recorded first.
 func (r *Reconciler) act(ctx context.Context, s *scope, wanted rendering, found attempt) attempt {
 	began := r.Clock.Now()
-	there, err := r.watchRecorded(ctx, s, wanted, found.there)
-	if err != nil {
-		return attempt{there: there, err: err}
-	}
+	there := found.there
 	desired, plan, err := r.compare(ctx, s, wanted, there)
 	if err != nil {
 		return attempt{there: there, err: err}
@@ -360,13 +357,12 @@ func (r *Reconciler) lastGood(ctx context.Context, s *scope, wanted rendering, r
 		return nil, nil, err
 	}
 	objects := slices.Clone(recorded.Objects)
-	// The chart in use, if any, may name other kinds than that of the release. Nothing is known of a kind that cannot be
-	// watched.
+	// Nothing is known of a kind that cannot be watched.
 	all := len(objects)
 	objects = slices.DeleteFunc(objects,
 		func(o *unstructured.Unstructured) bool { return r.Tracker.Ensure(ctx, o.GroupVersionKind()) != nil })
-	there, err := r.observe(ctx, s, wanted, slices.Collect(maps.Keys(kube.ByKey(objects)))...)
-	if err != nil {
+	there := a.there
+	if err := r.complete(ctx, s, there, slices.Collect(maps.Keys(kube.ByKey(objects)))); err != nil {
 		return nil, nil, err
 	}
 	compare := release.CompareLastGood
@@ -409,16 +405,20 @@ func keysOf(held []hosts.Held) []kube.Key {
 	return keys
 }
 
-// observe returns the objects that exist for a resource. Content that the caches do not hold is read for objects only
-// that are rendered, or have one of the recorded keys: anyone can create a large object that appears to be the
-// resource's.
-func (r *Reconciler) observe(ctx context.Context, s *scope, wanted rendering,
-	recorded ...kube.Key) (*livestate.Snapshot, error) {
-	if wanted.rendered != nil {
-		recorded = slices.Concat(recorded, wanted.outline.Keys)
+// observe returns the objects that exist for a resource after they were written.
+func (r *Reconciler) observe(ctx context.Context, s *scope, wanted rendering) (*livestate.Snapshot, error) {
+	there, err := r.Observer.Snapshot(ctx, s.resource, nil)
+	if err != nil {
+		return nil, err
 	}
-	return r.Observer.Snapshot(ctx, s.resource, func(outline client.Object) bool {
-		return slices.Contains(recorded, kube.KeyOf(outline)) && !s.memory.verified.Knows(outline)
+	return there, r.complete(ctx, s, there, wanted.keys())
+}
+
+// complete reads content that the caches do not hold, of rendered or recorded objects only: anyone can create a large
+// object that appears to be the resource's.
+func (r *Reconciler) complete(ctx context.Context, s *scope, there *livestate.Snapshot, keys []kube.Key) error {
+	return r.Observer.Complete(ctx, there, func(outline client.Object) bool {
+		return slices.Contains(keys, kube.KeyOf(outline)) && !s.memory.verified.Knows(outline)
 	})
 }
 

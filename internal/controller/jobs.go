@@ -21,18 +21,20 @@ import (
 	"github.com/example/appservice-operator/internal/controller/release"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/kube/jobs"
+	"github.com/example/appservice-operator/internal/kube/livestate"
 	"github.com/example/appservice-operator/internal/status"
 )
 
 // jobNames returns the names of the Jobs that already run the rendered spec, by rendered name: as noted in the status,
 // or as recorded.
-func (r *Reconciler) jobNames(ctx context.Context, s *scope, runs []jobs.Run) (map[string]string, error) {
+func (r *Reconciler) jobNames(ctx context.Context, s *scope, runs []jobs.Run,
+	record *livestate.Record) (map[string]string, error) {
 	names := jobs.Names(runs, s.previous.Runs)
 	for _, run := range runs {
 		if names[run.Job] != "" {
 			continue
 		}
-		former, err := r.former(ctx, s, run)
+		former, err := r.former(ctx, s, run, record)
 		if err != nil {
 			return nil, err
 		}
@@ -49,10 +51,10 @@ func (r *Reconciler) jobNames(ctx context.Context, s *scope, runs []jobs.Run) (m
 
 // former returns the run of the recorded release, if it ran the same and no other is noted since: the release of an
 // operator that noted nothing, or of a chart that names other fields. It returns nil if there is none.
-func (r *Reconciler) former(ctx context.Context, s *scope, run jobs.Run) (*v1.RunStatus, error) {
-	record, err := r.recordBefore(ctx, s)
-	if err != nil || record == nil {
-		return nil, err
+func (r *Reconciler) former(ctx context.Context, s *scope, run jobs.Run,
+	record *livestate.Record) (*v1.RunStatus, error) {
+	if record == nil {
+		return nil, nil
 	}
 	recorded, err := r.lastGoodOf(ctx, s, record)
 	if damaged := (*release.DamagedError)(nil); errors.As(err, &damaged) && len(s.previous.Runs) > 0 {
