@@ -23,7 +23,6 @@ import (
 	"github.com/example/appservice-operator/internal/hosts"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/kube/livestate"
-	"github.com/example/appservice-operator/internal/kube/stage"
 	"github.com/example/appservice-operator/internal/render"
 )
 
@@ -46,8 +45,6 @@ type attempt struct {
 	queued bool
 	// staged is the stage before of the release, if that has to be ready before the rest is written; nil if not.
 	staged *staged
-	// after says that the stage after may be written: all before it is as rendered and ready.
-	after bool
 	// unfit is the error of rendering the resource with a new chart, or new defaults, if it could be rendered before.
 	unfit error
 	// returned says what failed before the recorded release was applied again; nil if nothing did, or if its user did not
@@ -91,13 +88,7 @@ func (r *Reconciler) act(ctx context.Context, s *scope, wanted rendering, found 
 	if err != nil {
 		return attempt{there: there, err: err}
 	}
-	after := wanted.outline.InStage(stage.After)
-	isAfter := len(after) > 0 && r.isMainReady(ctx, s, wanted, plan, there)
-	if !isAfter {
-		plan.HoldBack(after...)
-	}
-	a := attempt{state: release.Decide(wanted.outline.Digest, there, plan), plan: plan, there: there, staged: found.staged,
-		after: isAfter}
+	a := attempt{state: release.Decide(wanted.outline.Digest, there, plan), plan: plan, there: there, staged: found.staged}
 	if a.state == release.Drifted {
 		a.contended = r.spareContended(ctx, s, plan, there)
 		a.state = release.Decide(wanted.outline.Digest, there, plan)
@@ -191,7 +182,7 @@ func (r *Reconciler) record(ctx context.Context, s *scope, wanted rendering, tas
 			return err // what it leaves may be another's by now
 		}
 	}
-	begun, _ := s.begunJobs(wanted, a)
+	begun, _ := r.begunJobs(ctx, s, wanted, a)
 	if noted := r.runJobs(ctx, s, wanted, a); !s.notes(begun) {
 		return noted.err // the record says what has run
 	}

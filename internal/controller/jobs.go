@@ -164,7 +164,7 @@ func (j *runner) look(ctx context.Context, done attempt) error {
 	waits := done.waits() && done.staged == nil || done.queued
 	j.state.Known = j.wanted.rendered != nil && !j.s.paused && !waits && asRendered
 	if j.state.Known {
-		j.state.Wanted, j.state.Kept = j.s.begunJobs(j.wanted, done)
+		j.state.Wanted, j.state.Kept = j.begunJobs(ctx, j.s, j.wanted, done)
 		for i, wanted := range j.state.Wanted {
 			for _, former := range j.s.former {
 				if former.Digest == wanted.Run.Digest {

@@ -112,9 +112,9 @@ func (r *Reconciler) actBefore(ctx context.Context, s *scope, wanted rendering, 
 	return a
 }
 
-// isMainReady reports whether everything before the stage after is as rendered and ready.
-func (r *Reconciler) isMainReady(ctx context.Context, s *scope, wanted rendering, plan *release.Plan,
-	there *livestate.Snapshot) bool {
+// isMainReady reports whether everything was found as rendered and ready, except for the stage after.
+func (r *Reconciler) isMainReady(ctx context.Context, s *scope, wanted rendering, done attempt) bool {
+	plan, there := done.plan, done.there
 	facts := health.Facts{Now: r.Clock.Now(), Live: there.Objects, Gateways: r.gateways(ctx, there)}
 	if there.Record != nil {
 		facts.Since = there.Record.Made
@@ -137,7 +137,8 @@ func (w rendering) jobsIn(stages ...stage.Stage) []jobs.Wanted {
 }
 
 // begunJobs returns the Jobs that run once of the stages that have begun, and the noted runs of those of other stages.
-func (s *scope) begunJobs(wanted rendering, done attempt) (begun []jobs.Wanted, kept []v1.RunStatus) {
+func (r *Reconciler) begunJobs(ctx context.Context, s *scope, wanted rendering,
+	done attempt) (begun []jobs.Wanted, kept []v1.RunStatus) {
 	if len(wanted.outline.Stages) == 0 {
 		return slices.Clone(wanted.jobs), nil
 	}
@@ -145,7 +146,7 @@ func (s *scope) begunJobs(wanted rendering, done attempt) (begun []jobs.Wanted, 
 	if done.staged == nil {
 		stages = append(stages, stage.Early, stage.Main)
 	}
-	if done.after {
+	if len(wanted.jobsIn(stage.After)) > 0 && done.plan != nil && r.isMainReady(ctx, s, wanted, done) {
 		stages = append(stages, stage.After)
 	}
 	begun = wanted.jobsIn(stages...)
