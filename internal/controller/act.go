@@ -41,15 +41,8 @@ type attempt struct {
 	repaired *release.Plan
 	// resumed says that objects of the recorded release were written that another one had applied since.
 	resumed bool
-	// queued says that it waits in the line of rollouts.
-	queued bool
-	// staged is the stage before of the release, if that has to be ready before the rest is written; nil if not.
-	staged *staged
-	// unfit is the error of rendering the resource with a new chart, or new defaults, if it could be rendered before.
-	unfit error
-	// returned says what failed before the recorded release was applied again; nil if nothing did, or if its user did not
-	// ask for it: then it is unfit.
-	returned *returnedError
+	// hold says why the recorded release is kept for now; the zero value if it is not.
+	hold hold
 	// contended says that a field is not repaired for now, because another writer changes it each time; nil if there is no
 	// such field.
 	contended error
@@ -73,7 +66,7 @@ func (a attempt) released() bool {
 // decays returns the attempt without the error of keeping the recorded release, if its stage before runs: the release
 // that waits is about to replace that one.
 func (a attempt) decays() attempt {
-	if a.staged != nil && !a.queued && a.err != nil && isBlocked(a.err) {
+	if a.hold.by == byStage && a.err != nil && isBlocked(a.err) {
 		a.decayed, a.err = cmp.Or(a.decayed, a.err), nil
 	}
 	return a
@@ -88,7 +81,7 @@ func (r *Reconciler) act(ctx context.Context, s *scope, wanted rendering, found 
 	if err != nil {
 		return attempt{there: there, err: err}
 	}
-	a := attempt{state: release.Decide(wanted.outline.Digest, there, plan), plan: plan, there: there, staged: found.staged}
+	a := attempt{state: release.Decide(wanted.outline.Digest, there, plan), plan: plan, there: there, hold: found.hold}
 	if a.state == release.Drifted {
 		a.contended = r.spareContended(ctx, s, plan, there)
 		a.state = release.Decide(wanted.outline.Digest, there, plan)
@@ -109,7 +102,7 @@ func (r *Reconciler) act(ctx context.Context, s *scope, wanted rendering, found 
 		return a
 	}
 	if !may {
-		a.queued, a.plan = true, nil // nothing of it is carried out
+		a.hold, a.plan = hold{by: byLine}, nil // nothing of it is carried out
 		return a
 	}
 	task := release.Task{Owner: s.resource, Chart: s.renderer.Chart, Desired: desired, Snapshot: there, Plan: plan,
@@ -120,7 +113,7 @@ func (r *Reconciler) act(ctx context.Context, s *scope, wanted rendering, found 
 	if rollout != nil {
 		task.Labels[v1.LabelRollout] = rollout.String()
 	}
-	if a.staged != nil {
+	if a.hold.by == byStage {
 		return r.actBefore(ctx, s, wanted, task, a, began)
 	}
 	records := release.ActionOf(a.state).Records
@@ -361,8 +354,8 @@ func (r *Reconciler) lastGood(ctx context.Context, s *scope, wanted rendering, r
 		compare = release.CompareReturned
 	}
 	plan, complete := compare(objects, there.Objects)
-	if a.staged != nil {
-		plan.HoldBack(slices.Concat(a.staged.before, a.staged.early)...)
+	if a.hold.by == byStage {
+		plan.HoldBack(slices.Concat(a.hold.before, a.hold.early)...)
 		plan.Delete = nil
 	}
 	if err := r.Actor.SpareAdmitted(ctx, s.resource, plan); err != nil {

@@ -161,8 +161,8 @@ func (r *Reconciler) runJobs(ctx context.Context, s *scope, wanted rendering, do
 func (j *runner) look(ctx context.Context, done attempt) error {
 	asRendered := done.err == nil || done.plan != nil && done.plan.Empty() // else only its record is missing
 	j.state.Runs, j.state.Unrecorded = j.s.previous.Runs, len(done.there.Records) == 0
-	waits := done.waits() && done.staged == nil || done.queued
-	j.state.Known = j.wanted.rendered != nil && !j.s.paused && !waits && asRendered
+	goes := !done.waits() || done.hold.by == byStage
+	j.state.Known = j.wanted.rendered != nil && !j.s.paused && goes && asRendered
 	if j.state.Known {
 		j.state.Wanted, j.state.Kept = j.begunJobs(ctx, j.s, j.wanted, done)
 		for i, wanted := range j.state.Wanted {

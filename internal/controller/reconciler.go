@@ -145,27 +145,9 @@ func (r *Reconciler) reconcile(whole context.Context,
 	}
 	done := attempt{there: there, err: refused}
 
-	// 4. Spare a resource for which something new cannot be rendered, or failed; look which stage comes first; refuse a
-	// name, and hold back routes, that others have.
-	done = r.returned(ctx, s, s.spare(done))
-	if done.err == nil {
-		done.err = r.namesake(ctx, s, done.there)
-	}
-	if done.err == nil && !s.paused {
-		done.err = r.Actor.HoldGrowth(ctx, s.resource, done.there.Objects,
-			func(prefix string) []client.Object { return r.Observer.Claims(s.resource.GetNamespace(), prefix) })
-	}
-	if done.err == nil && !s.paused && !done.keeps() {
-		done.staged, done.err = r.stageBefore(s, wanted, done.there)
-	}
-	if done.err == nil && done.staged == nil && !done.keeps() {
-		done.err = wanted.owed
-	}
-	if done.err == nil && !s.paused && !done.waits() {
-		wanted.held, done.err = r.Hosts.Settle(ctx, s.resource, wanted.outline.Claims, done.there.Objects)
-	} else {
-		r.Hosts.Rest(s.resource) // nothing is about to be written: it keeps the hosts that it serves
-	}
+	// 4. Ask whether it may be written: spare a resource for which something new cannot be rendered, or failed; look which
+	// stage comes first; refuse a name, and hold back routes, that others have.
+	done = r.guard(ctx, s, &wanted, done)
 
 	// 5. Act: compare, decide, take a place in the line of rollouts, write and record.
 	if done.err == nil && !s.paused && !done.keeps() {
@@ -190,7 +172,7 @@ func (r *Reconciler) reconcile(whole context.Context,
 		return metrics.Deferred, after(staleRetry), nil
 	}
 
-	if r.mayGoOn(s, wanted, done) {
+	if r.mayGoOn(ctx, s, wanted, done) {
 		return metrics.Deferred, after(staleRetry), nil
 	}
 

@@ -63,7 +63,7 @@ func (r *Reconciler) restart(ctx context.Context, s *scope, wanted rendering, a 
 	}
 	next := *known
 	next.content = reference.ContentOf(known.references, facts.There).After(known.content)
-	if a.staged == nil && a.there.Record.ReturnedFrom == "" { // else a request is one to try again what failed
+	if a.hold.by != byStage && a.there.Record.ReturnedFrom == "" { // else a request is one to try again what failed
 		next.request = s.resource.GetAnnotations()[v1.AnnotationRestartedAt]
 	}
 	next.generated = generatedSince(known.generated, a.there.Objects)

@@ -75,23 +75,23 @@ func trialOf(generation int64) string { return strconv.FormatInt(generation, 10)
 
 // returned leaves the recorded release to a resource that returned to it, until something else has to be tried: then
 // the trial is another one. Whether what the spec requests could be rendered does not matter until then.
-func (r *Reconciler) returned(ctx context.Context, s *scope, done attempt) attempt {
-	record := done.there.Record
-	if s.paused || record == nil || !slices.Contains([]string{s.trial(false), s.trial(true)}, record.ReturnedFrom) {
-		return done
+func (r *Reconciler) returned(ctx context.Context, s *scope, _ *rendering, found attempt) (hold, error) {
+	record := found.there.Record
+	if record == nil || !slices.Contains([]string{s.trial(false), s.trial(true)}, record.ReturnedFrom) {
+		return found.hold, found.err
 	}
 	known, err := r.recorded(ctx, s, record)
 	if err != nil {
 		known = &recorded{}
 	}
-	if done.err == nil || isBlocked(done.err) {
-		done.err = err
+	if found.err != nil && !isBlocked(found.err) {
+		err = found.err
 	}
-	done.returned, done.unfit = &returnedError{known.returned}, nil
+	by := byReturn
 	if _, begun := s.begun(record); begun { // its user did not ask for what failed
-		done.returned, done.unfit = nil, done.returned
+		by = byFailure
 	}
-	return done
+	return hold{by: by, err: &returnedError{known.returned}}, err
 }
 
 // markReady notes in the record of a release that it was Ready, so that a later one that fails may return to it.

@@ -20,33 +20,25 @@ import (
 	"github.com/example/appservice-operator/internal/status/health"
 )
 
-// staged says that the stage before of a release is not ready, so that nothing else of it may be written.
-type staged struct {
-	// keys of the objects of the stage, and of those that it needs.
-	before, early []kube.Key
-}
-
-// stageBefore returns the rendered stage before, unless it is ready or belongs to the recorded release; then
-// it returns nil.
-func (r *Reconciler) stageBefore(s *scope, wanted rendering, there *livestate.Snapshot) (*staged, error) {
-	if wanted.rendered == nil || len(wanted.outline.Stages) == 0 ||
-		release.IsDeployed(there.Record, wanted.outline.Digest) {
-		return nil, nil
+// stageBefore holds all but the rendered stage before back, unless it is ready or belongs to the recorded release.
+func (r *Reconciler) stageBefore(_ context.Context, s *scope, wanted *rendering, found attempt) (hold, error) {
+	if wanted.rendered == nil || release.IsDeployed(found.there.Record, wanted.outline.Digest) {
+		return hold{}, nil
 	}
 	before := wanted.outline.InStage(stage.Before)
 	if len(before) == 0 {
-		return nil, nil
+		return hold{}, nil
 	}
 	desired, err := wanted.objects()
 	if err != nil {
-		return nil, err
+		return hold{}, err
 	}
 	for _, object := range desired {
-		if stage.Of(object) == stage.Before && !r.isPassed(s, wanted, object, there) {
-			return &staged{before, wanted.outline.InStage(stage.Early)}, nil
+		if stage.Of(object) == stage.Before && !r.isPassed(s, *wanted, object, found.there) {
+			return hold{by: byStage, before: before, early: wanted.outline.InStage(stage.Early)}, nil
 		}
 	}
-	return nil, nil
+	return hold{}, nil
 }
 
 // isPassed reports whether an object of the stage before need not be waited for: a Job that has run, an object that is
@@ -84,7 +76,7 @@ func jobKey(name string) kube.Key {
 // whole release is tried: nothing runs for one that is refused.
 func (r *Reconciler) actBefore(ctx context.Context, s *scope, wanted rendering, task release.Task, a attempt,
 	began time.Time) attempt {
-	whole, early := task.Plan, a.staged.early
+	whole, early := task.Plan, a.hold.early
 	a.plan, a.changes = nil, ""
 	if !s.notes(wanted.jobsIn(stage.Before)) || release.AdoptionOf(s.resource) != nil {
 		adopted, err := r.Actor.ProveAdoption(ctx, task)
@@ -93,7 +85,7 @@ func (r *Reconciler) actBefore(ctx context.Context, s *scope, wanted rendering, 
 		}
 		early = slices.DeleteFunc(slices.Clone(early), func(key kube.Key) bool { return slices.Contains(adopted, key) })
 	}
-	task.Plan = whole.Only(a.staged.before, early)
+	task.Plan = whole.Only(a.hold.before, early)
 	if task.Plan.Empty() {
 		return a
 	}
@@ -143,7 +135,7 @@ func (r *Reconciler) begunJobs(ctx context.Context, s *scope, wanted rendering,
 		return slices.Clone(wanted.jobs), nil
 	}
 	stages := []stage.Stage{stage.Before}
-	if done.staged == nil {
+	if done.hold.by != byStage {
 		stages = append(stages, stage.Early, stage.Main)
 	}
 	if len(wanted.jobsIn(stage.After)) > 0 && done.plan != nil && r.isMainReady(ctx, s, wanted, done) {
@@ -161,19 +153,19 @@ func (r *Reconciler) begunJobs(ctx context.Context, s *scope, wanted rendering,
 }
 
 // mayGoOn reports whether the stage before that was waited for has become ready in this reconcile.
-func (r *Reconciler) mayGoOn(s *scope, wanted rendering, done attempt) bool {
-	if done.staged == nil || done.queued || done.err != nil {
+func (r *Reconciler) mayGoOn(ctx context.Context, s *scope, wanted rendering, done attempt) bool {
+	if done.hold.by != byStage || done.err != nil {
 		return false
 	}
-	still, err := r.stageBefore(s, wanted, done.there)
-	return err == nil && still == nil
+	still, err := r.stageBefore(ctx, s, &wanted, done)
+	return err == nil && still.by == 0
 }
 
 // showStaged completes the input of a status whose release waits for the stage before: the objects of that stage count,
 // and those of the recorded release, if there is one.
 func (r *Reconciler) showStaged(in *status.Input, s *scope, done attempt) {
 	in.Stage = &status.Stage{Name: string(stage.Before), New: !deployed(s)}
-	in.Rendered = slices.Clone(done.staged.before)
+	in.Rendered = slices.Clone(done.hold.before)
 	if done.there.Record == nil || s.memory.recorded == nil {
 		return
 	}
