@@ -141,20 +141,20 @@ type runner struct {
 }
 
 // runJobs brings the Jobs that run once to the rendered state, after all other objects are. While that cannot be, it
-// notes how they end.
-func (r *Reconciler) runJobs(ctx context.Context, s *scope, wanted rendering, done attempt) attempt {
+// notes how they end. The scope returned has what was noted.
+func (r *Reconciler) runJobs(ctx context.Context, s *scope, wanted rendering, done attempt) (*scope, attempt) {
 	steps := &runner{Reconciler: r, s: s, wanted: wanted}
 	err := steps.look(ctx, done)
 	if err == nil && (len(steps.state.Jobs) > 0 || len(steps.state.Wanted) > 0 || len(steps.state.Runs) > 0) {
 		err = steps.run(ctx)
 	}
 	if steps.acted {
-		if there, observeErr := r.observe(ctx, s, wanted); observeErr == nil {
+		if there, observeErr := r.observe(ctx, steps.s, wanted); observeErr == nil {
 			done.there = there
 		}
 	}
 	done.err = cmp.Or(done.err, rbac.Explain(err, s.renderer.Chart, s.renderer.ClusterScoped))
-	return done
+	return steps.s, done
 }
 
 // look reads what the steps follow from. Only a live read shows that a Job is gone.
@@ -227,12 +227,14 @@ func (j *runner) run(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			if j.s.resource, _, err = kube.Whole(after); err != nil {
+			noted := *j.s
+			if noted.resource, _, err = kube.Whole(after); err != nil {
 				return err
 			}
-			if j.s.previous, err = status.Of(j.s.resource); err != nil {
+			if noted.previous, err = status.Of(noted.resource); err != nil {
 				return err
 			}
+			j.s = &noted
 			j.state.Runs = step.Runs
 		case jobs.Delete:
 			if err := j.delete(ctx, step.Job, present); err != nil {

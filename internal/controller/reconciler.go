@@ -151,7 +151,7 @@ func (r *Reconciler) reconcile(whole context.Context,
 
 	// 5. Act: compare, decide, take a place in the line of rollouts, write and record.
 	if done.err == nil && !s.paused && !done.keeps() {
-		done = r.act(ctx, s, wanted, done)
+		s, done = r.act(ctx, s, wanted, done)
 	}
 	if done.err == nil && done.waits() && done.there.Record != nil {
 		done = r.restart(ctx, s, wanted, done).decays()
@@ -168,7 +168,7 @@ func (r *Reconciler) reconcile(whole context.Context,
 	r.recordAction(ctx, s, wanted, done)
 
 	// 7. Run Jobs that run once.
-	if done = r.runJobs(ctx, s, wanted, done); r.mayPass(s, done.err) {
+	if s, done = r.runJobs(ctx, s, wanted, done); r.mayPass(s, done.err) {
 		return metrics.Deferred, after(staleRetry), nil
 	}
 

@@ -160,13 +160,10 @@ func (e *keptError) Unwrap() error { return e.Err }
 // next reconcile may not have.
 func (r *Reconciler) goBack(ctx context.Context, s *scope, wanted rendering, done attempt, why v1.Problem) (bool,
 	error) {
-	began := r.Clock.Now()
-	task, err := r.returnTask(ctx, s, wanted, done, why)
+	task, plan, err := r.returnTask(ctx, s, wanted, done, why)
 	if err == nil {
-		err = r.alive(ctx, s)
-	}
-	if err == nil {
-		err = r.Actor.Record(ctx, *task, nil)
+		_, recorded := r.commit(ctx, s, wanted, task, done)
+		err, done.took = recorded.err, recorded.took
 	}
 	switch {
 	case isStale(err):
@@ -176,46 +173,48 @@ func (r *Reconciler) goBack(ctx context.Context, s *scope, wanted rendering, don
 	}
 	what := release.ActionOf(release.Failed)
 	log.FromContext(ctx).Info(what.Log, "failed", done.there.Record.Revision, "reason", why.Reason, "message", why.Message,
-		"earlier", task.Source.Returned.To, "changes", task.Plan.String())
-	r.Metrics.Acted(what.Metric, r.Clock.Since(began))
+		"earlier", task.Source.Returned.To, "changes", plan.String())
+	r.Metrics.Acted(what.Metric, done.took)
 	return true, nil
 }
 
-// returnTask returns what applies the last release again that was Ready. The error says what is in the way: today's
-// policy, Pod Security, hosts and references hold for it, too.
+// returnTask returns what records the last release again that was Ready, and the plan that the next reconcile carries
+// out. The error says what is in the way: today's policy, Pod Security, hosts and references hold for it, too.
 func (r *Reconciler) returnTask(ctx context.Context, s *scope, wanted rendering, done attempt,
-	why v1.Problem) (*release.Task, error) {
+	why v1.Problem) (task release.Task, plan *release.Plan, err error) {
 	ready := release.LastReady(done.there.Records)
 	if ready == nil {
-		return nil, errors.New("no release that was Ready is recorded")
+		return task, nil, errors.New("no release that was Ready is recorded")
 	}
 	content, err := r.Actor.LastGood(ctx, s.resource, ready)
 	if err != nil {
-		return nil, err
+		return task, nil, err
 	}
 	if s.taskRan(content.Source) && !s.returnsAfterTask() {
-		return nil, errors.New("the release task ran, and spec.onFailure.afterTask is not set")
+		return task, nil, errors.New("the release task ran, and spec.onFailure.afterTask is not set")
 	}
 	desired, err := r.renderEarlier(ctx, s, wanted, content)
 	if err != nil {
-		return nil, err
+		return task, nil, err
 	}
 	if err := r.hostsAllow(ctx, s, wanted, done, desired); err != nil {
-		return nil, err
+		return task, nil, err
 	}
-	plan, _ := release.CompareReturned(desired.Objects, done.there.Objects)
+	plan, _ = release.CompareReturned(desired.Objects, done.there.Objects)
 	if err := r.Actor.SpareAdmitted(ctx, s.resource, plan); err != nil {
-		return nil, err
+		return task, nil, err
 	}
 	source := content.Source
 	if source == nil {
-		return nil, fmt.Errorf("release %d was recorded without its spec", ready.Revision)
+		return task, nil, fmt.Errorf("release %d was recorded without its spec", ready.Revision)
 	}
-	task := &release.Task{Owner: s.resource, Chart: content.Chart, Desired: desired, Snapshot: done.there, Plan: plan,
-		State: release.Failed, Labels: s.returnLabels(done.there.Record, content.Record)}
+	task = release.Task{Owner: s.resource, Chart: content.Chart, Desired: desired, Snapshot: done.there, Plan: plan,
+		State: release.Failed, Labels: s.returnLabels(done.there.Record, content.Record), Kept: true}
 	task.Source = source.Again(&release.Returned{From: done.there.Record.Revision, To: ready.Revision, Reason: why.Reason,
 		Message: why.Message})
-	return task, r.Actor.Prove(ctx, *task)
+	err = r.Actor.Prove(ctx, task)
+	task.Plan = &release.Plan{}
+	return task, plan, err
 }
 
 // returnLabels returns the labels of the record of a release that is applied again: what rendered it, what failed, and

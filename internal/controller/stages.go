@@ -2,9 +2,7 @@ package controller
 
 import (
 	"context"
-	"errors"
 	"slices"
-	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -74,34 +72,23 @@ func jobKey(name string) kube.Key {
 
 // actBefore writes the stage before of a release, and what it needs and does not exist. Before its Jobs are noted, the
 // whole release is tried: nothing runs for one that is refused.
-func (r *Reconciler) actBefore(ctx context.Context, s *scope, wanted rendering, task release.Task, a attempt,
-	began time.Time) attempt {
+func (r *Reconciler) actBefore(ctx context.Context, s *scope, wanted rendering, task release.Task,
+	a attempt) (*scope, attempt) {
 	whole, early := task.Plan, a.hold.early
 	a.plan, a.changes = nil, ""
 	if !s.notes(wanted.jobsIn(stage.Before)) || release.AdoptionOf(s.resource) != nil {
 		adopted, err := r.Actor.ProveAdoption(ctx, task)
 		if a.err = err; err != nil {
-			return a
+			return s, a
 		}
 		early = slices.DeleteFunc(slices.Clone(early), func(key kube.Key) bool { return slices.Contains(adopted, key) })
 	}
 	task.Plan = whole.Only(a.hold.before, early)
 	if task.Plan.Empty() {
-		return a
+		return s, a
 	}
-	if a.err = r.alive(ctx, s); a.err == nil {
-		a.err = r.ensureFinalizer(ctx, s, wanted)
-	}
-	if a.err == nil {
-		_, a.err = r.Actor.Write(ctx, task)
-	}
-	there, err := r.observe(ctx, s, wanted)
-	if err != nil {
-		a.err = errors.Join(a.err, err)
-		return a
-	}
-	a.there, a.took = there, r.Clock.Since(began)
-	return a
+	task.Part = true
+	return r.commit(ctx, s, wanted, task, a)
 }
 
 // isMainReady reports whether everything was found as rendered and ready, except for the stage after.
