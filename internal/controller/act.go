@@ -2,7 +2,6 @@ package controller
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -88,6 +87,7 @@ func (r *Reconciler) act(ctx context.Context, s *scope, wanted rendering, found 
 	}
 	task := release.Task{Owner: s.resource, Chart: s.renderer.Chart, Desired: desired, Snapshot: there, Plan: plan,
 		State: a.state, Again: tried(s), First: first(s, a), Labels: s.asked.Labels()}
+	task.Labels[v1.LabelLastReady] = s.lastReady(there)
 	if content := wanted.content.String(); content != "" {
 		task.Labels[v1.LabelReferences] = content
 	}
@@ -174,9 +174,8 @@ func (r *Reconciler) keepData(ctx context.Context, s *scope, wanted rendering, p
 	for _, needed := range wanted.references {
 		plan.HoldBack(kube.Key{GroupKind: schema.GroupKind{Kind: needed.Kind}, Name: needed.Name})
 	}
-	generation := s.resource.GetGeneration()
 	if !deployed(s) && !release.IsDeployed(record, wanted.outline.Digest) && !s.asked.New(record).Any() &&
-		!strings.HasPrefix(record.ReturnedFrom, trialOf(generation)) {
+		(record.ReturnedFrom == "" || !s.hasTried(parseTrial(record.ReturnedFrom))) {
 		recorded, err := r.lastGoodOf(ctx, s, record)
 		switch {
 		case isStale(err):

@@ -75,7 +75,7 @@ func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering,
 		in.Returned = done.hold.err.Error()
 	}
 	current, until := status.Summarize(in)
-	if r.returns(s) && failsByItself(wanted, done, current, causes) && !r.isTooEarly(s, done, current) {
+	if r.returns(s) && s.failsByItself(wanted, done, current, causes) && !r.isTooEarly(s, done, current) {
 		back, err := r.goBack(ctx, s, wanted, done, culpritOf(current))
 		if back || isStale(err) {
 			return metrics.Acted, after(staleRetry), nil
@@ -84,9 +84,6 @@ func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering,
 		current, until = status.Summarize(in)
 	}
 	judgeAt, notNoted := r.judge(ctx, s, done)
-	if notNoted == nil {
-		notNoted = r.markReady(ctx, s, done, current) // before anyone learns that it is
-	}
 	// failed attempts have a backoff of their own
 	delayed, err := r.Status.Write(ctx, s.resource, s.previous, current, done.err == nil)
 	switch {

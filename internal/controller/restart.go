@@ -151,7 +151,7 @@ func (r *Reconciler) again(ctx context.Context, s *scope, wanted rendering, a at
 	}
 	labels := labelsOf(record)
 	labels[v1.LabelReferences] = next.content.String()
-	if record.Ready {
+	if labels[v1.LabelLastReady] = s.lastReady(a.there); s.wasReady(record) {
 		labels[v1.LabelReady] = "true"
 	}
 	if record.ReturnedFrom != "" {

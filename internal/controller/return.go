@@ -14,7 +14,6 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/controller/release"
 	"github.com/example/appservice-operator/internal/controller/rollout"
-	"github.com/example/appservice-operator/internal/digest"
 	"github.com/example/appservice-operator/internal/hosts"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/kube/livestate"
@@ -59,25 +58,11 @@ func (s *scope) returnsAfterTask() bool {
 	return after
 }
 
-// trial identifies what is tried, for a label: the spec and the request to restart and, if they are new, the other
-// inputs of the rendering.
-func (s *scope) trial(rest bool) string {
-	request := s.resource.GetAnnotations()[v1.AnnotationRestartedAt]
-	id := trialOf(s.resource.GetGeneration()) + digest.Of([]byte(request))[:8]
-	if rest {
-		return id + "." + s.asked.ID()
-	}
-	return id
-}
-
-// trialOf returns how the trials of a spec begin.
-func trialOf(generation int64) string { return strconv.FormatInt(generation, 10) + "." }
-
 // returned leaves the recorded release to a resource that returned to it, until something else has to be tried: then
 // the trial is another one. Whether what the spec requests could be rendered does not matter until then.
 func (r *Reconciler) returned(ctx context.Context, s *scope, _ *rendering, found attempt) (hold, error) {
 	record := found.there.Record
-	if record == nil || !slices.Contains([]string{s.trial(false), s.trial(true)}, record.ReturnedFrom) {
+	if record == nil || record.ReturnedFrom == "" || !s.triesAgain(parseTrial(record.ReturnedFrom)) {
 		return found.hold, found.err
 	}
 	known, err := r.recorded(ctx, s, record)
@@ -94,23 +79,34 @@ func (r *Reconciler) returned(ctx context.Context, s *scope, _ *rendering, found
 	return hold{by: by, err: &returnedError{known.returned}}, err
 }
 
-// markReady notes in the record of a release that it was Ready, so that a later one that fails may return to it.
-func (r *Reconciler) markReady(ctx context.Context, s *scope, done attempt, current *v1.AppServiceStatus) error {
-	record := done.there.Record
-	if !r.returns(s) || done.err != nil || record == nil || record.Ready ||
-		!meta.IsStatusConditionTrue(current.Conditions, v1.ConditionReady) {
-		return nil
+// wasReady reports whether a release was Ready since it was recorded, as far as that is known. An earlier operator said
+// so in the record, as returns do.
+func (s *scope) wasReady(record *livestate.Record) bool {
+	said := s.previous.Release
+	return record.Ready || said != nil && said.Revision == record.Revision &&
+		(said.WasReady || meta.IsStatusConditionTrue(s.previous.Conditions, v1.ConditionReady))
+}
+
+// lastReady returns the revision of the newest release that was Ready, for the label of the next record; 0 for none, and
+// if the status, which says whether the newest was, is lost.
+func (s *scope) lastReady(there *livestate.Snapshot) (revision string) {
+	last := release.LastReady(there.Records)
+	switch {
+	case there.Record != nil && s.wasReady(there.Record):
+		last = there.Record
+	case last == nil || s.previous.Release == nil:
+		return "0"
 	}
-	return r.Actor.Mark(ctx, s.resource, record, map[string]string{v1.LabelReady: "true"})
+	return strconv.Itoa(last.Revision)
 }
 
 // failsByItself reports whether the rendered release is in the cluster and fails for causes of its own. One that was
 // Ready does not count: what it suffers from came later.
-func failsByItself(wanted rendering, done attempt, current *v1.AppServiceStatus,
+func (s *scope) failsByItself(wanted rendering, done attempt, current *v1.AppServiceStatus,
 	causes map[kube.Key][]diagnose.Cause) bool {
 	record := done.there.Record
 	ready := meta.FindStatusCondition(current.Conditions, v1.ConditionReady)
-	return done.err == nil && !done.waits() && wanted.rendered != nil && record != nil && !record.Ready &&
+	return done.err == nil && !done.waits() && wanted.rendered != nil && record != nil && !s.wasReady(record) &&
 		record.Digest == wanted.outline.Digest && meta.IsStatusConditionTrue(current.Conditions, v1.ConditionStalled) &&
 		reason.Of(ready.Reason).LeadsBack && ofRelease(causes)
 }
@@ -222,7 +218,7 @@ func (r *Reconciler) returnTask(ctx context.Context, s *scope, wanted rendering,
 func (s *scope) returnLabels(failed, earlier *livestate.Record) map[string]string {
 	labels := labelsOf(earlier)
 	labels[v1.LabelReady] = "true"
-	labels[v1.LabelReturnedFrom] = s.trial(s.asked.New(earlier).Any())
+	labels[v1.LabelReturnedFrom] = s.trial(s.asked.New(earlier).Any()).String()
 	if _, begun := s.begun(failed); begun {
 		labels[v1.LabelRollout] = failed.Rollout
 	}
