@@ -25,9 +25,13 @@ const LabelDefaults = "app.example.com/defaults"
 // Secret itself, has other values.
 const LabelReferences = "app.example.com/references"
 
-// LabelReady is the label, with value "true", of the record of a release that was Ready, if its resource requests to
-// return to one; and of those that are made of it again.
+// LabelReady is the label, with value "true", of the record of a release that is applied again and was Ready before.
+// Earlier operators gave it to all that were, if the resource requested to return to one.
 const LabelReady = "app.example.com/ready"
+
+// LabelLastReady is the label of a release record with the revision of the newest release that was Ready before it; 0
+// if none was, or if that is not known.
+const LabelLastReady = "app.example.com/last-ready"
 
 // LabelReturnedFrom is the label of the record of a release that answers one that failed: an earlier one, applied
 // again. It identifies what was tried and failed, which is not tried again.

@@ -8,7 +8,7 @@ package v1
 type OnFailure struct {
 	// Action is Keep, which leaves the release that failed, or Return, which applies the last release that was Ready
 	// again. The spec stays as it is, and is tried again when it changes, or with the annotation
-	// app.example.com/restarted-at. Only releases count that were Ready while the action was Return. Defaults to Keep.
+	// app.example.com/restarted-at. Defaults to Keep.
 	// +kubebuilder:validation:Enum=Keep;Return
 	// +optional
 	Action OnFailureAction `json:"action,omitempty"`

@@ -242,6 +242,10 @@ type ReleaseStatus struct {
 	// Digest of the rendered objects, 32 hexadecimal characters.
 	// +optional
 	Digest string `json:"digest,omitempty"`
+
+	// WasReady says that the release was Ready before, while it is not.
+	// +optional
+	WasReady bool `json:"wasReady,omitempty"`
 }
 
 // DefaultsStatus lists the values that one source of defaults filled in.

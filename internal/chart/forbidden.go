@@ -196,6 +196,10 @@ func InsteadOfHook(events string) string {
 		return "remove the annotation helm.sh/hook: no stage of a release takes the place of " + events +
 			", and objects are applied in Helm's order of kinds"
 	}
+	if of == stage.After {
+		return fmt.Sprintf("on a Job, write %s: %s and %s: %q in place of helm.sh/hook, so that it runs once for each change of what it runs, when the release is Ready; on any other object, nothing",
+			v1.AnnotationStage, of, v1.AnnotationRerun, "true")
+	}
 	return fmt.Sprintf("write %s: %s in place of helm.sh/hook, and on a Job %s: %q, so that it runs once for each change of what it runs",
 		v1.AnnotationStage, of, v1.AnnotationRerun, "true")
 }

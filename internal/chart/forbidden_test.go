@@ -103,7 +103,7 @@ func TestAMistakeIsExplainedWithItsLines(t *testing.T) {
 func TestWhatTakesThePlaceOfAHook(t *testing.T) {
 	for hooks, want := range map[string]string{
 		"pre-install,pre-upgrade": `write app.example.com/stage: before in place of helm.sh/hook, and on a Job app.example.com/rerun-on-change: "true", `,
-		"post-upgrade":            `write app.example.com/stage: after in place of helm.sh/hook, and on a Job app.example.com/rerun-on-change: "true", `,
+		"post-upgrade":            `on a Job, write app.example.com/stage: after and app.example.com/rerun-on-change: "true" in place of helm.sh/hook, `,
 		"pre-delete":              "remove the annotation helm.sh/hook: no stage of a release takes the place of pre-delete",
 		"pre-install,post-delete": "remove the annotation helm.sh/hook: no stage of a release takes the place of pre-install,post-delete",
 	} {

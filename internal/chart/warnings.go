@@ -3,14 +3,17 @@ package chart
 import (
 	"fmt"
 	"path"
+	"regexp"
 	"strings"
 
 	"helm.sh/helm/v3/pkg/chart"
+
+	v1 "github.com/example/appservice-operator/api/v1"
 )
 
 // Warnings returns what has no effect in a chart that loads, and in its subcharts.
 func Warnings(c *chart.Chart) []*Fault {
-	var list []*Fault
+	list := neverAfter(c)
 	var look func(folder string, c *chart.Chart)
 	look = func(folder string, c *chart.Chart) {
 		var definitions []string
@@ -30,6 +33,30 @@ func Warnings(c *chart.Chart) []*Fault {
 		}
 	}
 	look("", c)
+	return list
+}
+
+var (
+	stageAfter = regexp.MustCompile(`(?m)^( *)["']?` + regexp.QuoteMeta(v1.AnnotationStage) + `["']?: *["']?after["']?\s*$`)
+	runsOnce   = regexp.MustCompile(regexp.QuoteMeta(v1.AnnotationRerun) + `["']?: *["']?[^"'\s]`)
+	document   = regexp.MustCompile(`(?m)^---`)
+)
+
+// neverAfter returns a warning for each template of an object that does not wait for the rest of its release, although
+// it has the annotation stage: only Jobs that run once do.
+func neverAfter(c *chart.Chart) (list []*Fault) {
+	for _, file := range TemplateFiles(c) {
+		line := 1
+		for _, text := range document.Split(file.withoutComments(), -1) {
+			if at := stageAfter.FindStringSubmatchIndex(text); at != nil && !runsOnce.MatchString(text) {
+				list = append(list, &Fault{Rule: RuleStage, File: inside(file), Line: line + strings.Count(text[:at[0]], "\n"),
+					Column: at[3] - at[2] + 1, Text: file.Text,
+					Message: fmt.Sprintf("annotation %s: after has no effect: the object is written with the rest", v1.AnnotationStage),
+					Remedy:  fmt.Sprintf("make it a Job with %s, which starts when the release is Ready", v1.AnnotationRerun)})
+			}
+			line += strings.Count(text, "\n")
+		}
+	}
 	return list
 }
 

@@ -30,8 +30,7 @@ func (r *Reconciler) reconcileDelete(ctx context.Context, s *scope) (metrics.Out
 	if !controllerutil.ContainsFinalizer(s.resource, v1.Finalizer) {
 		return metrics.Gone, reconcile.Result{}, nil
 	}
-	wanted, _ := r.render(ctx, s) // so that kinds which only this render names are observed, too
-	there, err := r.observe(ctx, s, wanted)
+	_, there, _, err := r.view(ctx, s)
 	if err != nil {
 		return metrics.Gone, reconcile.Result{}, err
 	}

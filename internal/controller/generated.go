@@ -21,23 +21,15 @@ func secretKey(name string) kube.Key {
 
 // generatedVersions returns the versions of the values of Secrets that the operator fills, by name; nil for none. They
 // are in the live Secrets. One that does not exist yet gets its version with its values.
-func (r *Reconciler) generatedVersions(ctx context.Context, s *scope, names []string) (map[string]string, error) {
+func generatedVersions(names []string, there *livestate.Snapshot) map[string]string {
 	if len(names) == 0 {
-		return nil, nil
-	}
-	live, err := r.Observer.Look(s.resource, []kube.Key{secretKey("")})
-	if err != nil {
-		return nil, nil // the snapshot has that error, too, and then nothing is written
-	}
-	newest, err := r.recordBefore(ctx, s)
-	if err != nil {
-		return nil, err
+		return nil
 	}
 	versions := make(map[string]string, len(names))
 	for _, name := range names {
-		versions[name] = release.GeneratedVersion(live[secretKey(name)], newest)
+		versions[name] = release.GeneratedVersion(there.Objects[secretKey(name)], there.Record)
 	}
-	return versions, nil
+	return versions
 }
 
 // generatedAt returns when values that the operator made need another reconcile: at once if pods have yet to see what

@@ -21,18 +21,20 @@ import (
 	"github.com/example/appservice-operator/internal/controller/release"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/kube/jobs"
+	"github.com/example/appservice-operator/internal/kube/livestate"
 	"github.com/example/appservice-operator/internal/status"
 )
 
 // jobNames returns the names of the Jobs that already run the rendered spec, by rendered name: as noted in the status,
 // or as recorded.
-func (r *Reconciler) jobNames(ctx context.Context, s *scope, runs []jobs.Run) (map[string]string, error) {
+func (r *Reconciler) jobNames(ctx context.Context, s *scope, runs []jobs.Run,
+	record *livestate.Record) (map[string]string, error) {
 	names := jobs.Names(runs, s.previous.Runs)
 	for _, run := range runs {
 		if names[run.Job] != "" {
 			continue
 		}
-		former, err := r.former(ctx, s, run)
+		former, err := r.former(ctx, s, run, record)
 		if err != nil {
 			return nil, err
 		}
@@ -49,10 +51,10 @@ func (r *Reconciler) jobNames(ctx context.Context, s *scope, runs []jobs.Run) (m
 
 // former returns the run of the recorded release, if it ran the same and no other is noted since: the release of an
 // operator that noted nothing, or of a chart that names other fields. It returns nil if there is none.
-func (r *Reconciler) former(ctx context.Context, s *scope, run jobs.Run) (*v1.RunStatus, error) {
-	record, err := r.recordBefore(ctx, s)
-	if err != nil || record == nil {
-		return nil, err
+func (r *Reconciler) former(ctx context.Context, s *scope, run jobs.Run,
+	record *livestate.Record) (*v1.RunStatus, error) {
+	if record == nil {
+		return nil, nil
 	}
 	recorded, err := r.lastGoodOf(ctx, s, record)
 	if damaged := (*release.DamagedError)(nil); errors.As(err, &damaged) && len(s.previous.Runs) > 0 {
@@ -139,30 +141,30 @@ type runner struct {
 }
 
 // runJobs brings the Jobs that run once to the rendered state, after all other objects are. While that cannot be, it
-// notes how they end.
-func (r *Reconciler) runJobs(ctx context.Context, s *scope, wanted rendering, done attempt) attempt {
+// notes how they end. The scope returned has what was noted.
+func (r *Reconciler) runJobs(ctx context.Context, s *scope, wanted rendering, done attempt) (*scope, attempt) {
 	steps := &runner{Reconciler: r, s: s, wanted: wanted}
 	err := steps.look(ctx, done)
 	if err == nil && (len(steps.state.Jobs) > 0 || len(steps.state.Wanted) > 0 || len(steps.state.Runs) > 0) {
 		err = steps.run(ctx)
 	}
 	if steps.acted {
-		if there, observeErr := r.observe(ctx, s, wanted); observeErr == nil {
+		if there, observeErr := r.observe(ctx, steps.s, wanted); observeErr == nil {
 			done.there = there
 		}
 	}
 	done.err = cmp.Or(done.err, rbac.Explain(err, s.renderer.Chart, s.renderer.ClusterScoped))
-	return done
+	return steps.s, done
 }
 
 // look reads what the steps follow from. Only a live read shows that a Job is gone.
 func (j *runner) look(ctx context.Context, done attempt) error {
 	asRendered := done.err == nil || done.plan != nil && done.plan.Empty() // else only its record is missing
 	j.state.Runs, j.state.Unrecorded = j.s.previous.Runs, len(done.there.Records) == 0
-	waits := done.waits() && done.staged == nil || done.queued
-	j.state.Known = j.wanted.rendered != nil && !j.s.paused && !waits && asRendered
+	goes := !done.waits() || done.hold.by == byStage
+	j.state.Known = j.wanted.rendered != nil && !j.s.paused && goes && asRendered
 	if j.state.Known {
-		j.state.Wanted, j.state.Kept = j.s.begunJobs(j.wanted, done)
+		j.state.Wanted, j.state.Kept = j.begunJobs(ctx, j.s, j.wanted, done)
 		for i, wanted := range j.state.Wanted {
 			for _, former := range j.s.former {
 				if former.Digest == wanted.Run.Digest {
@@ -225,12 +227,14 @@ func (j *runner) run(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			if j.s.resource, _, err = kube.Whole(after); err != nil {
+			noted := *j.s
+			if noted.resource, _, err = kube.Whole(after); err != nil {
 				return err
 			}
-			if j.s.previous, err = status.Of(j.s.resource); err != nil {
+			if noted.previous, err = status.Of(noted.resource); err != nil {
 				return err
 			}
+			j.s = &noted
 			j.state.Runs = step.Runs
 		case jobs.Delete:
 			if err := j.delete(ctx, step.Job, present); err != nil {

@@ -31,7 +31,7 @@ func TestOutcome(t *testing.T) {
 		done  attempt
 		want  metrics.Outcome
 	}{
-		"others roll out":                {scope{}, attempt{state: release.OutOfDate, queued: true}, metrics.Deferred},
+		"others roll out":                {scope{}, attempt{state: release.OutOfDate, hold: hold{by: byLine}}, metrics.Deferred},
 		"it cannot be rendered":          {scope{}, attempt{err: wrong}, metrics.Failed},
 		"a write is refused":             {scope{}, attempt{state: release.Absent, err: wrong}, metrics.Failed},
 		"objects are written":            {scope{}, attempt{state: release.Drifted}, metrics.Acted},
@@ -117,7 +117,7 @@ func TestActionsAreCounted(t *testing.T) {
 	for _, state := range []release.State{release.InSync, release.Absent, release.OutOfDate, release.Unfinished, release.Drifted, ""} {
 		r.recordAction(t.Context(), s, wanted, attempt{state: state, plan: plan, there: &livestate.Snapshot{}, took: 2 * time.Second})
 	}
-	r.recordAction(t.Context(), s, wanted, attempt{state: release.OutOfDate, queued: true, plan: plan, there: &livestate.Snapshot{}})
+	r.recordAction(t.Context(), s, wanted, attempt{state: release.OutOfDate, hold: hold{by: byLine}, plan: plan, there: &livestate.Snapshot{}})
 	failed := attempt{state: release.OutOfDate, plan: plan, there: &livestate.Snapshot{}, err: errors.New("refused")}
 	r.recordAction(t.Context(), s, wanted, failed)
 	r.measureFailure(failed, problemOf(failed.err, failed.plan, failureOf(failed)))

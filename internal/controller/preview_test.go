@@ -108,7 +108,7 @@ func (s *twin) reconciled(
 	}
 	scope, err := r.read(t.Context(), reconcile.Request{NamespacedName: client.ObjectKeyFromObject(resource)})
 	require.NoError(t, err)
-	out, err := r.render(t.Context(), scope)
+	out, err := r.render(t.Context(), scope, &livestate.Snapshot{})
 	if missing := (*reference.MissingError)(nil); err != nil && !errors.As(err, &missing) {
 		return nil, err
 	}

@@ -138,47 +138,20 @@ func (r *Reconciler) reconcile(whole context.Context,
 		return metrics.Deferred, after(wait), nil
 	}
 
-	// 3. Render it, and check what the result needs. This comes before observing: it may find a kind that has to be
-	// watched.
-	var wanted rendering
-	var done attempt
-	if !s.paused {
-		wanted, done.err = r.render(ctx, s)
-	}
-
-	// 4. Observe the live objects.
-	if done.there, err = r.observe(ctx, s, wanted); err != nil {
+	// 3. Look at the live objects and the newest record, render the resource, and check what the result needs.
+	wanted, there, refused, err := r.view(ctx, s)
+	if err != nil {
 		return metrics.Error, reconcile.Result{}, err
 	}
-	if done.err == nil && wanted.rendered != nil {
-		done.err = done.there.Sees(wanted.outline.Keys)
-	}
+	done := attempt{there: there, err: refused}
 
-	// 5. Spare a resource for which something new cannot be rendered, or failed; look which stage comes first; refuse a
-	// name, and hold back routes, that others have.
-	done = r.returned(ctx, s, s.spare(done))
-	if done.err == nil {
-		done.err = r.namesake(ctx, s, done.there)
-	}
-	if done.err == nil && !s.paused {
-		done.err = r.Actor.HoldGrowth(ctx, s.resource, done.there.Objects,
-			func(prefix string) []client.Object { return r.Observer.Claims(s.resource.GetNamespace(), prefix) })
-	}
-	if done.err == nil && !s.paused && !done.keeps() {
-		done.staged, done.err = r.stageBefore(s, wanted, done.there)
-	}
-	if done.err == nil && done.staged == nil && !done.keeps() {
-		done.err = wanted.owed
-	}
-	if done.err == nil && !s.paused && !done.waits() {
-		wanted.held, done.err = r.Hosts.Settle(ctx, s.resource, wanted.outline.Claims, done.there.Objects)
-	} else {
-		r.Hosts.Rest(s.resource) // nothing is about to be written: it keeps the hosts that it serves
-	}
+	// 4. Ask whether it may be written: spare a resource for which something new cannot be rendered, or failed; look which
+	// stage comes first; refuse a name, and hold back routes, that others have.
+	done = r.guard(ctx, s, &wanted, done)
 
-	// 6. Act: compare, decide, take a place in the line of rollouts, write and record.
+	// 5. Act: compare, decide, take a place in the line of rollouts, write and record.
 	if done.err == nil && !s.paused && !done.keeps() {
-		done = r.act(ctx, s, wanted, done)
+		s, done = r.act(ctx, s, wanted, done)
 	}
 	if done.err == nil && done.waits() && done.there.Record != nil {
 		done = r.restart(ctx, s, wanted, done).decays()
@@ -190,20 +163,20 @@ func (r *Reconciler) reconcile(whole context.Context,
 		return metrics.Deferred, after(staleRetry), nil
 	}
 
-	// 7. Keep the recorded release alive if the new one is refused or waits.
+	// 6. Keep the recorded release alive if the new one is refused or waits.
 	done = r.keepAlive(ctx, s, wanted, done)
 	r.recordAction(ctx, s, wanted, done)
 
-	// 8. Run Jobs that run once.
-	if done = r.runJobs(ctx, s, wanted, done); r.mayPass(s, done.err) {
+	// 7. Run Jobs that run once.
+	if s, done = r.runJobs(ctx, s, wanted, done); r.mayPass(s, done.err) {
 		return metrics.Deferred, after(staleRetry), nil
 	}
 
-	if r.mayGoOn(s, wanted, done) {
+	if r.mayGoOn(ctx, s, wanted, done) {
 		return metrics.Deferred, after(staleRetry), nil
 	}
 
-	// 9. Report: diagnose, judge, summarize, write the status and events.
+	// 8. Report: diagnose, judge, summarize, write the status and events.
 	done.err = cmp.Or(done.err, done.contended)
 	if done.err == nil && (done.released() || done.resumed) && status.Unnoticed(done.there) {
 		return metrics.Acted, afterwards(noticeDelay), nil

@@ -615,28 +615,25 @@ func TestAResourceMadeAnewLeavesNothingOfTheOneBefore(t *testing.T) {
 // missing.
 func TestContentThatIsAsRecordedKeepsItsVersion(t *testing.T) {
 	references := []reference.Reference{{Object: reference.Object{Kind: "Secret", Name: "database"}, Content: true}}
-	contentOf := func(version, data string) hooks.Facts {
+	factsOf := func(version, data string) hooks.Facts {
 		state := reference.State{Found: true, Version: version, Data: map[string]string{"url": data}}
 		return hooks.Facts{There: map[reference.Object]reference.State{references[0].Object: state}}
 	}
-	recorded := reference.ContentOf(references, contentOf("one", "same").There)
+	recorded := reference.ContentOf(references, factsOf("one", "same").There)
 	missing := reference.ContentOf(references, nil)
 	for name, test := range map[string]struct {
 		known *rendered
 		facts hooks.Facts
 		same  bool
 	}{
-		"by an earlier process":           {nil, contentOf("two", "same"), true},
-		"as last rendered":                {&rendered{content: recorded}, contentOf("two", "same"), true},
-		"rendered as missing meanwhile":   {&rendered{content: missing}, contentOf("two", "same"), true},
-		"other content":                   {&rendered{content: recorded}, contentOf("two", "other"), false},
-		"other content after it was gone": {&rendered{content: missing}, contentOf("two", "other"), false},
+		"by an earlier process":           {nil, factsOf("two", "same"), true},
+		"as last rendered":                {&rendered{content: recorded}, factsOf("two", "same"), true},
+		"rendered as missing meanwhile":   {&rendered{content: missing}, factsOf("two", "same"), true},
+		"other content":                   {&rendered{content: recorded}, factsOf("two", "other"), false},
+		"other content after it was gone": {&rendered{content: missing}, factsOf("two", "other"), false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := newBench(t, "nginx")
-			b.recorded(t, map[string]string{v1.LabelReferences: recorded.String()})
-			got, err := b.content(t.Context(), &scope{resource: app("web-uid")}, test.known, references, test.facts)
-			require.NoError(t, err)
+			got := contentOf(references, test.facts, test.known, &livestate.Record{References: recorded.String()})
 			if (got == recorded) != test.same {
 				t.Errorf("got %s, recorded is %s", got, recorded)
 			}

@@ -13,26 +13,26 @@ import (
 	"github.com/example/appservice-operator/internal/kube/livestate"
 )
 
-// watchRecorded watches the kinds of the recorded release before another one follows it, and returns the objects in the
-// cluster: the chart in use may not name a kind of objects that must be deleted. Once objects were found to match in
-// this process, all their kinds are watched.
-func (r *Reconciler) watchRecorded(ctx context.Context, s *scope, wanted rendering,
-	there *livestate.Snapshot) (*livestate.Snapshot, error) {
-	if there.Record == nil || there.Record.Digest == wanted.outline.Digest || !s.memory.verified.None() {
-		return there, nil
+// watchRecorded watches the kinds of the recorded release while another one is rendered, or none: the chart in use may
+// not name a kind of objects that must be deleted. Once objects were found to match in this process, all their kinds
+// are watched.
+func (r *Reconciler) watchRecorded(ctx context.Context, s *scope, wanted rendering, there *livestate.Snapshot) error {
+	if there.Record == nil || !s.memory.verified.None() ||
+		wanted.rendered != nil && there.Record.Digest == wanted.outline.Digest {
+		return nil
 	}
 	recorded, err := r.lastGoodOf(ctx, s, there.Record)
 	if damaged := (*release.DamagedError)(nil); errors.As(err, &damaged) {
-		return there, nil // the next release heals it
+		return nil // the next release heals it
 	}
 	if err != nil {
-		return there, err
+		return err
 	}
 	var unwatched []kube.Key
 	var why error
 	for _, object := range recorded.Objects {
 		key := kube.KeyOf(object)
-		if slices.Contains(wanted.outline.Keys, key) {
+		if slices.Contains(wanted.keys(), key) {
 			continue
 		}
 		var untracked *watch.UntrackedError
@@ -41,13 +41,11 @@ func (r *Reconciler) watchRecorded(ctx context.Context, s *scope, wanted renderi
 		case errors.As(err, &untracked) && !errors.Is(err, kube.ErrUnlisted):
 			unwatched, why = append(unwatched, key), err
 		default:
-			return there, err
+			return err
 		}
 	}
-	r.recordUnwatched(ctx, s, unwatched, why)
-	seen, err := r.observe(ctx, s, wanted)
-	if err != nil {
-		return there, err
+	if wanted.rendered != nil {
+		r.recordUnwatched(ctx, s, unwatched, why)
 	}
-	return seen, nil
+	return nil
 }

@@ -98,9 +98,32 @@ func (w rendering) keys() []kube.Key {
 	return w.outline.Keys
 }
 
+// view returns the state of the cluster, and what a resource has to become in it. Refused says why that may not be
+// applied. The cluster is looked at again only if a kind is watched since: of the rendering, or of the recorded
+// release.
+func (r *Reconciler) view(ctx context.Context, s *scope) (wanted rendering, there *livestate.Snapshot,
+	refused, err error) {
+	for again := true; again; again = r.Observer.Outgrown(there) {
+		if there, err = r.Observer.Snapshot(ctx, s.resource, nil); err != nil {
+			return wanted, nil, nil, err
+		}
+		if s.paused && s.resource.GetDeletionTimestamp() == nil {
+			continue
+		}
+		if refused = there.Sees(nil); refused == nil {
+			wanted, refused = r.render(ctx, s, there)
+		}
+		refused = cmp.Or(refused, r.watchRecorded(ctx, s, wanted, there))
+	}
+	if refused == nil {
+		refused = there.Sees(wanted.keys())
+	}
+	return wanted, there, refused, r.complete(ctx, s, there, wanted.keys())
+}
+
 // render returns what a resource has to become: rendered again, or from memory if none of its inputs has changed. If it
 // returns an error, the rendering must not be applied.
-func (r *Reconciler) render(ctx context.Context, s *scope) (rendering, error) {
+func (r *Reconciler) render(ctx context.Context, s *scope, there *livestate.Snapshot) (rendering, error) {
 	known := s.memory.rendered
 	s.memory.rendered = nil // it counts again only if this succeeds
 	if err := cmp.Or(s.oversize, s.defaultsErr); err != nil {
@@ -133,21 +156,16 @@ func (r *Reconciler) render(ctx context.Context, s *scope) (rendering, error) {
 	if err != nil {
 		return rendering{}, err
 	}
-	content, err := r.content(ctx, s, known, references, facts)
-	if err != nil {
-		return rendering{}, err
-	}
+	content := contentOf(references, facts, known, there.Record)
 	facts.Content = content.Version
-	if facts.Selectors, err = r.keptSelectors(ctx, s, known, selectors); err != nil {
+	if facts.Selectors, err = r.keptSelectors(ctx, s, there, known, selectors); err != nil {
 		return rendering{}, err
 	}
 	runs := jobs.Settle(asked, s.previous.Runs)
-	if facts.Jobs, err = r.jobNames(ctx, s, runs); err != nil {
+	if facts.Jobs, err = r.jobNames(ctx, s, runs, there.Record); err != nil {
 		return rendering{}, err
 	}
-	if facts.Generated, err = r.generatedVersions(ctx, s, generated); err != nil {
-		return rendering{}, err
-	}
+	facts.Generated = generatedVersions(generated, there)
 	out := rendering{}
 	fresh := &rendered{inputs: in, facts: facts, references: references, selectors: selectors, asked: asked, runs: runs,
 		generated: generated, content: content}
@@ -168,7 +186,7 @@ func (r *Reconciler) render(ctx context.Context, s *scope) (rendering, error) {
 				return rendering{}, err
 			}
 		}
-		if err := r.finish(ctx, s, fresh, draft); err != nil {
+		if err := r.finish(ctx, s, fresh, draft, there.Record); err != nil {
 			return rendering{}, err
 		}
 		if err := r.watched(ctx, draft.Kinds()); err != nil {
@@ -180,31 +198,18 @@ func (r *Reconciler) render(ctx context.Context, s *scope) (rendering, error) {
 	return out, err
 }
 
-// content returns the content that pods take, in the version that they run with: as recorded, unless it is as last
+// contentOf returns the content that pods take, in the version that they run with: as recorded, unless it is as last
 // rendered.
-func (r *Reconciler) content(ctx context.Context, s *scope, known *rendered, references []reference.Reference,
-	facts hooks.Facts) (reference.Content, error) {
+func contentOf(references []reference.Reference, facts hooks.Facts, known *rendered,
+	record *livestate.Record) reference.Content {
 	content := reference.ContentOf(references, facts.There)
-	if known != nil && known.content.Digest == content.Digest {
-		return known.content, nil
+	if record != nil {
+		content = content.After(reference.ParseContent(record.References))
 	}
-	if content == (reference.Content{}) {
-		return content, nil
+	if known != nil {
+		content = content.After(known.content)
 	}
-	record, err := r.recordBefore(ctx, s)
-	if err != nil || record == nil {
-		return content, err
-	}
-	return content.After(reference.ParseContent(record.References)), nil
-}
-
-// recordBefore returns the newest release record before anything is rendered; nil if there is none.
-func (r *Reconciler) recordBefore(ctx context.Context, s *scope) (*livestate.Record, error) {
-	there, err := r.observe(ctx, s, rendering{})
-	if err != nil {
-		return nil, err
-	}
-	return there.Record, there.Sees(nil)
+	return content
 }
 
 // sameButContent reports whether facts differ only in the content of existing objects.
@@ -250,11 +255,10 @@ func (r *Reconciler) watched(ctx context.Context, kinds []schema.GroupVersionKin
 
 // asRecorded returns a rendering as earlier operators made it, without the line ends of documents, if that is the
 // recorded release: an upgrade alone changes nothing.
-func (r *Reconciler) asRecorded(ctx context.Context, s *scope, whole *render.Result,
+func (r *Reconciler) asRecorded(ctx context.Context, s *scope, record *livestate.Record, whole *render.Result,
 	facts hooks.Facts) (*render.Result, error) {
-	record, err := r.recordBefore(ctx, s)
-	if err != nil || record == nil || record.Digest == whole.Digest {
-		return whole, err
+	if record == nil || record.Digest == whole.Digest {
+		return whole, nil
 	}
 	draft, err := r.draft(ctx, s, true)
 	if err != nil {
@@ -268,13 +272,14 @@ func (r *Reconciler) asRecorded(ctx context.Context, s *scope, whole *render.Res
 }
 
 // finish runs the hooks on the output of the templates.
-func (r *Reconciler) finish(ctx context.Context, s *scope, into *rendered, draft *render.Draft) error {
+func (r *Reconciler) finish(ctx context.Context, s *scope, into *rendered, draft *render.Draft,
+	record *livestate.Record) error {
 	whole, err := s.renderer.Finish(ctx, draft, into.facts)
 	if err != nil {
 		return renderFailed(err)
 	}
 	if draft.Ends {
-		if whole, err = r.asRecorded(ctx, s, whole, into.facts); err != nil {
+		if whole, err = r.asRecorded(ctx, s, record, whole, into.facts); err != nil {
 			return renderFailed(err)
 		}
 	}

@@ -50,7 +50,7 @@ func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering,
 		in.Digest, in.Rendered, in.Unserved = wanted.outline.Digest, wanted.outline.Keys, wanted.outline.Unserved
 		in.Unknown, in.Others, in.Defaults = wanted.outline.Unknown, othersOf(wanted), wanted.defaults
 	}
-	if in.Waits = r.why(s, done); done.staged != nil && !done.queued {
+	if in.Waits = r.why(s, done); done.hold.by == byStage {
 		r.showStaged(&in, s, done)
 	} else if done.waits() {
 		in.Digest, in.Rendered, in.Defaults = done.there.Record.Digest, nil, s.previous.Defaults
@@ -71,11 +71,11 @@ func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering,
 	}
 	in.NextAttempt = again
 	in.Decayed = problemOf(cmp.Or(done.decayed, s.disordered), nil, v1.ReasonRepairFailed)
-	if done.returned != nil {
-		in.Returned = done.returned.Error()
+	if done.hold.by == byReturn {
+		in.Returned = done.hold.err.Error()
 	}
 	current, until := status.Summarize(in)
-	if r.returns(s) && failsByItself(wanted, done, current, causes) && !r.isTooEarly(s, done, current) {
+	if r.returns(s) && s.failsByItself(wanted, done, current, causes) && !r.isTooEarly(s, done, current) {
 		back, err := r.goBack(ctx, s, wanted, done, culpritOf(current))
 		if back || isStale(err) {
 			return metrics.Acted, after(staleRetry), nil
@@ -84,9 +84,6 @@ func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering,
 		current, until = status.Summarize(in)
 	}
 	judgeAt, notNoted := r.judge(ctx, s, done)
-	if notNoted == nil {
-		notNoted = r.markReady(ctx, s, done, current) // before anyone learns that it is
-	}
 	// failed attempts have a backoff of their own
 	delayed, err := r.Status.Write(ctx, s.resource, s.previous, current, done.err == nil)
 	switch {

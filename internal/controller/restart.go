@@ -2,7 +2,6 @@ package controller
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -63,7 +62,7 @@ func (r *Reconciler) restart(ctx context.Context, s *scope, wanted rendering, a 
 	}
 	next := *known
 	next.content = reference.ContentOf(known.references, facts.There).After(known.content)
-	if a.staged == nil && a.there.Record.ReturnedFrom == "" { // else a request is one to try again what failed
+	if a.hold.by != byStage && a.there.Record.ReturnedFrom == "" { // else a request is one to try again what failed
 		next.request = s.resource.GetAnnotations()[v1.AnnotationRestartedAt]
 	}
 	next.generated = generatedSince(known.generated, a.there.Objects)
@@ -128,7 +127,7 @@ func (r *Reconciler) lastGoodOf(ctx context.Context, s *scope, record *livestate
 // again writes the recorded release with other annotations of pods, and records that.
 func (r *Reconciler) again(ctx context.Context, s *scope, wanted rendering, a attempt, facts hooks.Facts,
 	next *recorded) attempt {
-	began, record := r.Clock.Now(), a.there.Record
+	record := a.there.Record
 	before, err := r.lastGoodOf(ctx, s, record)
 	if err != nil {
 		a.err = err
@@ -152,7 +151,7 @@ func (r *Reconciler) again(ctx context.Context, s *scope, wanted rendering, a at
 	}
 	labels := labelsOf(record)
 	labels[v1.LabelReferences] = next.content.String()
-	if record.Ready {
+	if labels[v1.LabelLastReady] = s.lastReady(a.there); s.wasReady(record) {
 		labels[v1.LabelReady] = "true"
 	}
 	if record.ReturnedFrom != "" {
@@ -160,28 +159,16 @@ func (r *Reconciler) again(ctx context.Context, s *scope, wanted rendering, a at
 	}
 	plan := release.CompareRestarted(before.Objects, desired.Objects, a.there.Objects)
 	task := release.Task{Owner: s.resource, Chart: before.Chart, Desired: desired, Snapshot: a.there, Plan: plan,
-		State: release.OutOfDate, Labels: labels, Source: before.Source}
-	if a.err = r.alive(ctx, s); a.err == nil && !plan.Empty() {
-		_, a.err = r.Actor.Write(ctx, task)
-	}
-	if a.err == nil {
-		a.err = r.Actor.Record(ctx, task, nil)
-	}
-	there, err := r.observe(ctx, s, wanted)
-	if err != nil {
-		a.err = errors.Join(a.err, err)
+		State: release.OutOfDate, Labels: labels, Source: before.Source, Kept: true}
+	if _, a = r.commit(ctx, s, wanted, task, a); a.err != nil || a.there.Record == nil {
 		return a
 	}
-	if a.there = there; a.err != nil {
-		return a
-	}
-	next.record, next.replicas = there.Record.UID, replicasOf(desired.Objects)
+	next.record, next.replicas = a.there.Record.UID, replicasOf(desired.Objects)
 	s.memory.recorded = next
-	what := release.ActionOf(task.State)
-	log.FromContext(ctx).Info("pods of the recorded release restarted", "revision", there.Record.Revision, "changes",
-		plan.String())
-	r.event(s, corev1.EventTypeNormal, what.Event, fmt.Sprintf(what.Note, there.Record.Revision, plan))
-	r.Metrics.Acted(what.Metric, r.Clock.Since(began))
+	what, revision := release.ActionOf(task.State), a.there.Record.Revision
+	log.FromContext(ctx).Info("pods of the recorded release restarted", "revision", revision, "changes", plan.String())
+	r.event(s, corev1.EventTypeNormal, what.Event, fmt.Sprintf(what.Note, revision, plan))
+	r.Metrics.Acted(what.Metric, a.took)
 	return a
 }
 

@@ -14,7 +14,6 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/controller/release"
 	"github.com/example/appservice-operator/internal/controller/rollout"
-	"github.com/example/appservice-operator/internal/digest"
 	"github.com/example/appservice-operator/internal/hosts"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/kube/livestate"
@@ -59,58 +58,55 @@ func (s *scope) returnsAfterTask() bool {
 	return after
 }
 
-// trial identifies what is tried, for a label: the spec and the request to restart and, if they are new, the other
-// inputs of the rendering.
-func (s *scope) trial(rest bool) string {
-	request := s.resource.GetAnnotations()[v1.AnnotationRestartedAt]
-	id := trialOf(s.resource.GetGeneration()) + digest.Of([]byte(request))[:8]
-	if rest {
-		return id + "." + s.asked.ID()
-	}
-	return id
-}
-
-// trialOf returns how the trials of a spec begin.
-func trialOf(generation int64) string { return strconv.FormatInt(generation, 10) + "." }
-
 // returned leaves the recorded release to a resource that returned to it, until something else has to be tried: then
 // the trial is another one. Whether what the spec requests could be rendered does not matter until then.
-func (r *Reconciler) returned(ctx context.Context, s *scope, done attempt) attempt {
-	record := done.there.Record
-	if s.paused || record == nil || !slices.Contains([]string{s.trial(false), s.trial(true)}, record.ReturnedFrom) {
-		return done
+func (r *Reconciler) returned(ctx context.Context, s *scope, _ *rendering, found attempt) (hold, error) {
+	record := found.there.Record
+	if record == nil || record.ReturnedFrom == "" || !s.triesAgain(parseTrial(record.ReturnedFrom)) {
+		return found.hold, found.err
 	}
 	known, err := r.recorded(ctx, s, record)
 	if err != nil {
 		known = &recorded{}
 	}
-	if done.err == nil || isBlocked(done.err) {
-		done.err = err
+	if found.err != nil && !isBlocked(found.err) {
+		err = found.err
 	}
-	done.returned, done.unfit = &returnedError{known.returned}, nil
+	by := byReturn
 	if _, begun := s.begun(record); begun { // its user did not ask for what failed
-		done.returned, done.unfit = nil, done.returned
+		by = byFailure
 	}
-	return done
+	return hold{by: by, err: &returnedError{known.returned}}, err
 }
 
-// markReady notes in the record of a release that it was Ready, so that a later one that fails may return to it.
-func (r *Reconciler) markReady(ctx context.Context, s *scope, done attempt, current *v1.AppServiceStatus) error {
-	record := done.there.Record
-	if !r.returns(s) || done.err != nil || record == nil || record.Ready ||
-		!meta.IsStatusConditionTrue(current.Conditions, v1.ConditionReady) {
-		return nil
+// wasReady reports whether a release was Ready since it was recorded, as far as that is known. An earlier operator said
+// so in the record, as returns do.
+func (s *scope) wasReady(record *livestate.Record) bool {
+	said := s.previous.Release
+	return record.Ready || said != nil && said.Revision == record.Revision &&
+		(said.WasReady || meta.IsStatusConditionTrue(s.previous.Conditions, v1.ConditionReady))
+}
+
+// lastReady returns the revision of the newest release that was Ready, for the label of the next record; 0 for none, and
+// if the status, which says whether the newest was, is lost.
+func (s *scope) lastReady(there *livestate.Snapshot) (revision string) {
+	last := release.LastReady(there.Records)
+	switch {
+	case there.Record != nil && s.wasReady(there.Record):
+		last = there.Record
+	case last == nil || s.previous.Release == nil:
+		return "0"
 	}
-	return r.Actor.Mark(ctx, s.resource, record, map[string]string{v1.LabelReady: "true"})
+	return strconv.Itoa(last.Revision)
 }
 
 // failsByItself reports whether the rendered release is in the cluster and fails for causes of its own. One that was
 // Ready does not count: what it suffers from came later.
-func failsByItself(wanted rendering, done attempt, current *v1.AppServiceStatus,
+func (s *scope) failsByItself(wanted rendering, done attempt, current *v1.AppServiceStatus,
 	causes map[kube.Key][]diagnose.Cause) bool {
 	record := done.there.Record
 	ready := meta.FindStatusCondition(current.Conditions, v1.ConditionReady)
-	return done.err == nil && !done.waits() && wanted.rendered != nil && record != nil && !record.Ready &&
+	return done.err == nil && !done.waits() && wanted.rendered != nil && record != nil && !s.wasReady(record) &&
 		record.Digest == wanted.outline.Digest && meta.IsStatusConditionTrue(current.Conditions, v1.ConditionStalled) &&
 		reason.Of(ready.Reason).LeadsBack && ofRelease(causes)
 }
@@ -160,13 +156,10 @@ func (e *keptError) Unwrap() error { return e.Err }
 // next reconcile may not have.
 func (r *Reconciler) goBack(ctx context.Context, s *scope, wanted rendering, done attempt, why v1.Problem) (bool,
 	error) {
-	began := r.Clock.Now()
-	task, err := r.returnTask(ctx, s, wanted, done, why)
+	task, plan, err := r.returnTask(ctx, s, wanted, done, why)
 	if err == nil {
-		err = r.alive(ctx, s)
-	}
-	if err == nil {
-		err = r.Actor.Record(ctx, *task, nil)
+		_, recorded := r.commit(ctx, s, wanted, task, done)
+		err, done.took = recorded.err, recorded.took
 	}
 	switch {
 	case isStale(err):
@@ -176,46 +169,48 @@ func (r *Reconciler) goBack(ctx context.Context, s *scope, wanted rendering, don
 	}
 	what := release.ActionOf(release.Failed)
 	log.FromContext(ctx).Info(what.Log, "failed", done.there.Record.Revision, "reason", why.Reason, "message", why.Message,
-		"earlier", task.Source.Returned.To, "changes", task.Plan.String())
-	r.Metrics.Acted(what.Metric, r.Clock.Since(began))
+		"earlier", task.Source.Returned.To, "changes", plan.String())
+	r.Metrics.Acted(what.Metric, done.took)
 	return true, nil
 }
 
-// returnTask returns what applies the last release again that was Ready. The error says what is in the way: today's
-// policy, Pod Security, hosts and references hold for it, too.
+// returnTask returns what records the last release again that was Ready, and the plan that the next reconcile carries
+// out. The error says what is in the way: today's policy, Pod Security, hosts and references hold for it, too.
 func (r *Reconciler) returnTask(ctx context.Context, s *scope, wanted rendering, done attempt,
-	why v1.Problem) (*release.Task, error) {
+	why v1.Problem) (task release.Task, plan *release.Plan, err error) {
 	ready := release.LastReady(done.there.Records)
 	if ready == nil {
-		return nil, errors.New("no release that was Ready is recorded")
+		return task, nil, errors.New("no release that was Ready is recorded")
 	}
 	content, err := r.Actor.LastGood(ctx, s.resource, ready)
 	if err != nil {
-		return nil, err
+		return task, nil, err
 	}
 	if s.taskRan(content.Source) && !s.returnsAfterTask() {
-		return nil, errors.New("the release task ran, and spec.onFailure.afterTask is not set")
+		return task, nil, errors.New("the release task ran, and spec.onFailure.afterTask is not set")
 	}
 	desired, err := r.renderEarlier(ctx, s, wanted, content)
 	if err != nil {
-		return nil, err
+		return task, nil, err
 	}
 	if err := r.hostsAllow(ctx, s, wanted, done, desired); err != nil {
-		return nil, err
+		return task, nil, err
 	}
-	plan, _ := release.CompareReturned(desired.Objects, done.there.Objects)
+	plan, _ = release.CompareReturned(desired.Objects, done.there.Objects)
 	if err := r.Actor.SpareAdmitted(ctx, s.resource, plan); err != nil {
-		return nil, err
+		return task, nil, err
 	}
 	source := content.Source
 	if source == nil {
-		return nil, fmt.Errorf("release %d was recorded without its spec", ready.Revision)
+		return task, nil, fmt.Errorf("release %d was recorded without its spec", ready.Revision)
 	}
-	task := &release.Task{Owner: s.resource, Chart: content.Chart, Desired: desired, Snapshot: done.there, Plan: plan,
-		State: release.Failed, Labels: s.returnLabels(done.there.Record, content.Record)}
+	task = release.Task{Owner: s.resource, Chart: content.Chart, Desired: desired, Snapshot: done.there, Plan: plan,
+		State: release.Failed, Labels: s.returnLabels(done.there.Record, content.Record), Kept: true}
 	task.Source = source.Again(&release.Returned{From: done.there.Record.Revision, To: ready.Revision, Reason: why.Reason,
 		Message: why.Message})
-	return task, r.Actor.Prove(ctx, *task)
+	err = r.Actor.Prove(ctx, task)
+	task.Plan = &release.Plan{}
+	return task, plan, err
 }
 
 // returnLabels returns the labels of the record of a release that is applied again: what rendered it, what failed, and
@@ -223,7 +218,7 @@ func (r *Reconciler) returnTask(ctx context.Context, s *scope, wanted rendering,
 func (s *scope) returnLabels(failed, earlier *livestate.Record) map[string]string {
 	labels := labelsOf(earlier)
 	labels[v1.LabelReady] = "true"
-	labels[v1.LabelReturnedFrom] = s.trial(s.asked.New(earlier).Any())
+	labels[v1.LabelReturnedFrom] = s.trial(s.asked.New(earlier).Any()).String()
 	if _, begun := s.begun(failed); begun {
 		labels[v1.LabelRollout] = failed.Rollout
 	}

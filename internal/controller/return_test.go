@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
@@ -150,6 +151,68 @@ func TestWhatEndsAReturn(t *testing.T) {
 	}
 }
 
+// The newest release that was Ready runs again, whatever the action was when it was, and whatever was refused since.
+func TestTheNewestReadyReleaseRunsAgain(t *testing.T) {
+	keeps := func(spec *v1.AppServiceSpec) { spec.OnFailure = nil }
+	for name, test := range map[string]struct {
+		before func(w *world)
+		image  string
+	}{
+		"the action was another one then": {func(w *world) {
+			w.edit(0, keeps)
+			w.run()
+			for _, image := range []string{"nginx:2", "nginx:3"} {
+				w.edit(0, func(spec *v1.AppServiceSpec) { spec.Image = image })
+				w.run()
+			}
+		}, "nginx:3"},
+		"a spec was refused since": {func(w *world) {
+			w.edit(0, keeps)
+			w.run()
+			w.edit(0, func(spec *v1.AppServiceSpec) { spec.Image = "nginx:2" })
+			w.run()
+			w.edit(0, func(spec *v1.AppServiceSpec) { spec.PriorityClassName = "unfit" })
+			w.run()
+			w.restart()
+			w.edit(0, func(spec *v1.AppServiceSpec) { spec.PriorityClassName = "" })
+		}, "nginx:2"},
+		"releases failed and were kept": {func(w *world) {
+			w.edit(0, keeps)
+			w.fail()
+			w.edit(0, func(spec *v1.AppServiceSpec) { spec.Envs = []corev1.EnvVar{{Name: "A", Value: "b"}} })
+			w.run()
+		}, "nginx"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := returning(t)
+			w.load(rendererOf("two", `{{ if eq (.Values.priorityClassName | default "") "unfit" }}{{ fail "no more" }}{{ end }}`))
+			w.run()
+			test.before(w)
+			w.edit(0, func(spec *v1.AppServiceSpec) {
+				spec.Image, spec.OnFailure = "registry/bad", &v1.OnFailure{Action: v1.OnFailureReturn}
+			})
+			w.run()
+			if image := w.image(); image != test.image || w.readyCondition().Reason != v1.ReasonReturnedToRelease {
+				t.Errorf("it runs %s, want %s: %+v", image, test.image, w.readyCondition())
+			}
+		})
+	}
+}
+
+// What failed is not tried again in another size: an autoscaler of the resource would do that at each step.
+func TestAnotherSizeTriesNothingAgain(t *testing.T) {
+	w := returning(t)
+	w.fail()
+	w.edit(0, func(spec *v1.AppServiceSpec) { spec.Size = ptr.To(int32(3)) })
+	w.run()
+	if revision := w.app(0).Status.Release.Revision; revision != 3 {
+		t.Errorf("it is release %d", revision)
+	}
+	if image := w.image(); image != "nginx" || w.readyCondition().Reason != v1.ReasonReturnedToRelease {
+		t.Errorf("it runs %s: %+v", image, w.readyCondition())
+	}
+}
+
 // request asks to restart the first resource.
 func (w *world) request(value string) {
 	w.t.Helper()
@@ -223,10 +286,9 @@ func TestWhatKeepsAReleaseThatFailed(t *testing.T) {
 	}{
 		"no wish": {func(w *world) { w.edit(0, func(s *v1.AppServiceSpec) { s.OnFailure = nil }) }, ""},
 		"none was ready": {func(w *world) {
-			for _, secret := range w.secretsOf() {
-				delete(secret.Labels, v1.LabelReady)
-				require.NoError(w.t, w.Update(w.t.Context(), &secret))
-			}
+			app := w.app(0)
+			meta.RemoveStatusCondition(&app.Status.Conditions, v1.ConditionReady)
+			require.NoError(w.t, w.Status().Update(w.t.Context(), app))
 		}, "the failed release is kept: no release that was Ready is recorded"},
 		"its record is damaged": {func(w *world) {
 			for _, secret := range w.secretsOf() {
@@ -296,8 +358,8 @@ func TestAChartThatFailsIsTakenBack(t *testing.T) {
 	w.expect(map[string]int{"three": many}, many, 0)
 }
 
-// A resource that does not ask for it is written as before: no request more.
-func TestWhoDoesNotAskToReturnMakesTheSameRequests(t *testing.T) {
+// Asking for it costs no request until a release fails.
+func TestWhoAsksToReturnMakesTheSameRequests(t *testing.T) {
 	const unlimited = 1_000
 	cost := func(w *world) int {
 		w.writes = unlimited
@@ -306,7 +368,7 @@ func TestWhoDoesNotAskToReturnMakesTheSameRequests(t *testing.T) {
 		return unlimited - w.writes
 	}
 	plain := cost(newWorldOf(t, 1))
-	if asking := cost(returning(t)); asking != plain+1 { // the mark
+	if asking := cost(returning(t)); asking != plain {
 		t.Errorf("who asks makes %d writes, who does not %d", asking, plain)
 	}
 	if plain != 5 {
@@ -394,10 +456,23 @@ func TestAReleaseThatWasReadyDoesNotFailByItself(t *testing.T) {
 		{Type: v1.ConditionStalled, Status: metav1.ConditionTrue},
 	}}
 	wanted := rendering{rendered: &rendered{}}
-	for wasReady, want := range map[bool]bool{false: true, true: false} {
-		done := attempt{there: &livestate.Snapshot{Record: &livestate.Record{Ready: wasReady}}}
-		if got := failsByItself(wanted, done, stalled, nil); got != want {
-			t.Errorf("was it Ready: %t; got %t", wasReady, got)
+	isTrue := []metav1.Condition{{Type: v1.ConditionReady, Status: metav1.ConditionTrue}}
+	for name, test := range map[string]struct {
+		record   livestate.Record
+		previous v1.AppServiceStatus
+		want     bool
+	}{
+		"never":                         {livestate.Record{Revision: 2}, v1.AppServiceStatus{Release: &v1.ReleaseStatus{Revision: 2}}, true},
+		"until now":                     {livestate.Record{Revision: 2}, v1.AppServiceStatus{Release: &v1.ReleaseStatus{Revision: 2}, Conditions: isTrue}, false},
+		"before":                        {livestate.Record{Revision: 2}, v1.AppServiceStatus{Release: &v1.ReleaseStatus{Revision: 2, WasReady: true}}, false},
+		"the release before was":        {livestate.Record{Revision: 2}, v1.AppServiceStatus{Release: &v1.ReleaseStatus{Revision: 1}, Conditions: isTrue}, true},
+		"its record says so":            {livestate.Record{Revision: 2, Ready: true}, v1.AppServiceStatus{}, false},
+		"nothing is known of a release": {livestate.Record{Revision: 2}, v1.AppServiceStatus{Conditions: isTrue}, true},
+	} {
+		s := &scope{previous: &test.previous}
+		done := attempt{there: &livestate.Snapshot{Record: &test.record}}
+		if got := s.failsByItself(wanted, done, stalled, nil); got != test.want {
+			t.Errorf("%s: got %t", name, got)
 		}
 	}
 }

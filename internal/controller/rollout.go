@@ -37,14 +37,13 @@ func (s *scope) begun(record *livestate.Record) (rollout.Rollout, bool) {
 
 // spare leaves the recorded release to a resource for which something new, and nothing that its user changed, cannot be
 // rendered.
-func (s *scope) spare(done attempt) attempt {
-	_, begun := s.begun(done.there.Record)
-	if s.paused || begun || done.there.Record == nil || !deployed(s) || !s.asked.New(done.there.Record).Any() ||
-		!isUnrenderable(done.err) {
-		return done
+func (r *Reconciler) spare(_ context.Context, s *scope, _ *rendering, found attempt) (hold, error) {
+	_, begun := s.begun(found.there.Record)
+	if begun || found.there.Record == nil || !deployed(s) || !s.asked.New(found.there.Record).Any() ||
+		!isUnrenderable(found.err) {
+		return found.hold, found.err
 	}
-	done.unfit, done.err = done.err, nil
-	return done
+	return hold{by: byFailure, err: found.err}, nil
 }
 
 // begin reports whether an attempt may change objects, and returns the rollout that it belongs to; nil for none. It
@@ -69,7 +68,7 @@ func (r *Reconciler) begin(ctx context.Context, s *scope, a attempt) (running *r
 
 // isRollout reports whether an attempt runs the stage before, or changes pods by more than a restart.
 func (a attempt) isRollout() bool {
-	return a.staged != nil || a.plan.RollsPods() && !a.plan.OnlyRestarts()
+	return a.hold.by == byStage || a.plan.RollsPods() && !a.plan.OnlyRestarts()
 }
 
 // judge reports to the line of rollouts how the resource fares, and updates what its record says of a rollout that has
@@ -85,10 +84,10 @@ func (r *Reconciler) judge(ctx context.Context, s *scope, done attempt) (again t
 		running = s.asked.Takes(was)
 	}
 	switch {
-	case done.unfit != nil:
+	case done.hold.by == byFailure:
 		r.Rollouts.Fail(s.name())
 		return again, nil
-	case done.queued:
+	case done.hold.by == byLine:
 		return again, nil
 	case !begun:
 		r.Rollouts.End(s.name())
@@ -114,16 +113,9 @@ func (r *Reconciler) judge(ctx context.Context, s *scope, done attempt) (again t
 	return again, r.Actor.Mark(ctx, s.resource, record, map[string]string{v1.LabelRollout: judged.String()})
 }
 
-// waits reports whether the resource keeps the recorded release for now: its user did not request another one, that one
-// failed, or its stage before is not ready.
-func (a attempt) waits() bool { return a.queued || a.keeps() || a.staged != nil }
-
-// keeps reports whether no rendered object may be written.
-func (a attempt) keeps() bool { return a.unfit != nil || a.returned != nil }
-
 // why returns what a resource waits for, and what its user can do about it, if anything.
 func (r *Reconciler) why(s *scope, a attempt) (waits status.Waits) {
-	if !a.queued && a.unfit == nil || a.returned != nil {
+	if a.hold.by != byLine && a.hold.by != byFailure {
 		return waits
 	}
 	news := s.asked.New(a.there.Record)
@@ -138,13 +130,13 @@ func (r *Reconciler) why(s *scope, a attempt) (waits status.Waits) {
 	}
 	halted := r.Rollouts.Halted(s.resource.GetNamespace())
 	switch {
-	case is[*returnedError](a.unfit):
+	case is[*returnedError](a.hold.err):
 		waits.Short = what + " failed, the previous release runs again"
-		waits.Message = fmt.Sprintf("%s is held back: %v", named, a.unfit)
-	case a.unfit != nil:
+		waits.Message = fmt.Sprintf("%s is held back: %v", named, a.hold.err)
+	case a.hold.by == byFailure:
 		waits.Short = what + " is held back"
 		waits.Message = fmt.Sprintf("%s is held back, because it cannot be rendered for this resource: %v", named,
-			unnamed(news, a.unfit))
+			unnamed(news, a.hold.err))
 	case halted != "":
 		waits.Short, waits.Message = what+" is held back", named+" "+halted
 	default:
@@ -159,15 +151,15 @@ func (r *Reconciler) why(s *scope, a attempt) (waits status.Waits) {
 func (r *Reconciler) recordUnfit(ctx context.Context, s *scope, done attempt, why status.Waits) {
 	known := slices.ContainsFunc(s.previous.Problems,
 		func(p v1.Problem) bool { return p.Message == status.OneLine(why.Message) })
-	if done.unfit == nil || known {
+	if done.hold.by != byFailure || known {
 		return
 	}
-	news, reason := s.asked.New(done.there.Record), problemOf(done.unfit, nil, "").Reason
-	what, message := s.asked.String(news), unnamed(news, done.unfit).Error()
+	news, reason := s.asked.New(done.there.Record), problemOf(done.hold.err, nil, "").Reason
+	what, message := s.asked.String(news), unnamed(news, done.hold.err).Error()
 	log.FromContext(ctx).Info("an update is held back from a resource, which keeps its release", "new", what,
 		"reason", reason, "message", message)
 	note := fmt.Sprintf("%s cannot be rendered, the previous release stays: %s", what, message)
-	if is[*returnedError](done.unfit) {
+	if is[*returnedError](done.hold.err) {
 		note = fmt.Sprintf("%s failed: %s", what, message)
 	}
 	r.event(s, corev1.EventTypeWarning, reason, note)

@@ -84,7 +84,7 @@ func TestTheStageBeforeTakesAPlace(t *testing.T) {
 		attempt attempt
 		want    bool
 	}{
-		"the stage before":   {attempt{plan: &release.Plan{}, staged: &staged{}}, true},
+		"the stage before":   {attempt{plan: &release.Plan{}, hold: hold{by: byStage}}, true},
 		"nothing that rolls": {attempt{plan: &release.Plan{}}, false},
 	} {
 		if got := test.attempt.isRollout(); got != test.want {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -14,22 +13,16 @@ import (
 
 	"github.com/example/appservice-operator/internal/controller/release"
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/kube/livestate"
 )
 
 // keptSelectors returns the selectors of live workloads that differ from the rendered ones: those of adopted workloads.
 // They are stored nowhere but in the live objects.
-func (r *Reconciler) keptSelectors(ctx context.Context, s *scope, known *rendered,
+func (r *Reconciler) keptSelectors(ctx context.Context, s *scope, there *livestate.Snapshot, known *rendered,
 	selectors map[kube.Key]map[string]string) (map[kube.Key]map[string]string, error) {
-	if len(selectors) == 0 {
-		return nil, nil
-	}
-	there, err := r.Observer.Look(s.resource, slices.Collect(maps.Keys(selectors)))
-	if err != nil {
-		return nil, nil // the snapshot has that error, too, and then nothing is written
-	}
 	var out map[kube.Key]map[string]string
 	for key, rendered := range selectors {
-		live := there[key]
+		live := there.Objects[key]
 		if live == nil {
 			live = r.others(ctx, s, key)
 		}

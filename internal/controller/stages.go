@@ -2,9 +2,7 @@ package controller
 
 import (
 	"context"
-	"errors"
 	"slices"
-	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -20,33 +18,25 @@ import (
 	"github.com/example/appservice-operator/internal/status/health"
 )
 
-// staged says that the stage before of a release is not ready, so that nothing else of it may be written.
-type staged struct {
-	// keys of the objects of the stage, and of those that it needs.
-	before, early []kube.Key
-}
-
-// stageBefore returns the rendered stage before, unless it is ready or belongs to the recorded release; then
-// it returns nil.
-func (r *Reconciler) stageBefore(s *scope, wanted rendering, there *livestate.Snapshot) (*staged, error) {
-	if wanted.rendered == nil || len(wanted.outline.Stages) == 0 ||
-		release.IsDeployed(there.Record, wanted.outline.Digest) {
-		return nil, nil
+// stageBefore holds all but the rendered stage before back, unless it is ready or belongs to the recorded release.
+func (r *Reconciler) stageBefore(_ context.Context, s *scope, wanted *rendering, found attempt) (hold, error) {
+	if wanted.rendered == nil || release.IsDeployed(found.there.Record, wanted.outline.Digest) {
+		return hold{}, nil
 	}
 	before := wanted.outline.InStage(stage.Before)
 	if len(before) == 0 {
-		return nil, nil
+		return hold{}, nil
 	}
 	desired, err := wanted.objects()
 	if err != nil {
-		return nil, err
+		return hold{}, err
 	}
 	for _, object := range desired {
-		if stage.Of(object) == stage.Before && !r.isPassed(s, wanted, object, there) {
-			return &staged{before, wanted.outline.InStage(stage.Early)}, nil
+		if stage.Of(object) == stage.Before && !r.isPassed(s, *wanted, object, found.there) {
+			return hold{by: byStage, before: before, early: wanted.outline.InStage(stage.Early)}, nil
 		}
 	}
-	return nil, nil
+	return hold{}, nil
 }
 
 // isPassed reports whether an object of the stage before need not be waited for: a Job that has run, an object that is
@@ -82,39 +72,28 @@ func jobKey(name string) kube.Key {
 
 // actBefore writes the stage before of a release, and what it needs and does not exist. Before its Jobs are noted, the
 // whole release is tried: nothing runs for one that is refused.
-func (r *Reconciler) actBefore(ctx context.Context, s *scope, wanted rendering, task release.Task, a attempt,
-	began time.Time) attempt {
-	whole, early := task.Plan, a.staged.early
+func (r *Reconciler) actBefore(ctx context.Context, s *scope, wanted rendering, task release.Task,
+	a attempt) (*scope, attempt) {
+	whole, early := task.Plan, a.hold.early
 	a.plan, a.changes = nil, ""
 	if !s.notes(wanted.jobsIn(stage.Before)) || release.AdoptionOf(s.resource) != nil {
 		adopted, err := r.Actor.ProveAdoption(ctx, task)
 		if a.err = err; err != nil {
-			return a
+			return s, a
 		}
 		early = slices.DeleteFunc(slices.Clone(early), func(key kube.Key) bool { return slices.Contains(adopted, key) })
 	}
-	task.Plan = whole.Only(a.staged.before, early)
+	task.Plan = whole.Only(a.hold.before, early)
 	if task.Plan.Empty() {
-		return a
+		return s, a
 	}
-	if a.err = r.alive(ctx, s); a.err == nil {
-		a.err = r.ensureFinalizer(ctx, s, wanted)
-	}
-	if a.err == nil {
-		_, a.err = r.Actor.Write(ctx, task)
-	}
-	there, err := r.observe(ctx, s, wanted)
-	if err != nil {
-		a.err = errors.Join(a.err, err)
-		return a
-	}
-	a.there, a.took = there, r.Clock.Since(began)
-	return a
+	task.Part = true
+	return r.commit(ctx, s, wanted, task, a)
 }
 
-// isMainReady reports whether everything before the stage after is as rendered and ready.
-func (r *Reconciler) isMainReady(ctx context.Context, s *scope, wanted rendering, plan *release.Plan,
-	there *livestate.Snapshot) bool {
+// isMainReady reports whether everything was found as rendered and ready, except for the stage after.
+func (r *Reconciler) isMainReady(ctx context.Context, s *scope, wanted rendering, done attempt) bool {
+	plan, there := done.plan, done.there
 	facts := health.Facts{Now: r.Clock.Now(), Live: there.Objects, Gateways: r.gateways(ctx, there)}
 	if there.Record != nil {
 		facts.Since = there.Record.Made
@@ -137,15 +116,16 @@ func (w rendering) jobsIn(stages ...stage.Stage) []jobs.Wanted {
 }
 
 // begunJobs returns the Jobs that run once of the stages that have begun, and the noted runs of those of other stages.
-func (s *scope) begunJobs(wanted rendering, done attempt) (begun []jobs.Wanted, kept []v1.RunStatus) {
+func (r *Reconciler) begunJobs(ctx context.Context, s *scope, wanted rendering,
+	done attempt) (begun []jobs.Wanted, kept []v1.RunStatus) {
 	if len(wanted.outline.Stages) == 0 {
 		return slices.Clone(wanted.jobs), nil
 	}
 	stages := []stage.Stage{stage.Before}
-	if done.staged == nil {
+	if done.hold.by != byStage {
 		stages = append(stages, stage.Early, stage.Main)
 	}
-	if done.after {
+	if len(wanted.jobsIn(stage.After)) > 0 && done.plan != nil && r.isMainReady(ctx, s, wanted, done) {
 		stages = append(stages, stage.After)
 	}
 	begun = wanted.jobsIn(stages...)
@@ -160,19 +140,19 @@ func (s *scope) begunJobs(wanted rendering, done attempt) (begun []jobs.Wanted, 
 }
 
 // mayGoOn reports whether the stage before that was waited for has become ready in this reconcile.
-func (r *Reconciler) mayGoOn(s *scope, wanted rendering, done attempt) bool {
-	if done.staged == nil || done.queued || done.err != nil {
+func (r *Reconciler) mayGoOn(ctx context.Context, s *scope, wanted rendering, done attempt) bool {
+	if done.hold.by != byStage || done.err != nil {
 		return false
 	}
-	still, err := r.stageBefore(s, wanted, done.there)
-	return err == nil && still == nil
+	still, err := r.stageBefore(ctx, s, &wanted, done)
+	return err == nil && still.by == 0
 }
 
 // showStaged completes the input of a status whose release waits for the stage before: the objects of that stage count,
 // and those of the recorded release, if there is one.
 func (r *Reconciler) showStaged(in *status.Input, s *scope, done attempt) {
 	in.Stage = &status.Stage{Name: string(stage.Before), New: !deployed(s)}
-	in.Rendered = slices.Clone(done.staged.before)
+	in.Rendered = slices.Clone(done.hold.before)
 	if done.there.Record == nil || s.memory.recorded == nil {
 		return
 	}

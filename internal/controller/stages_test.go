@@ -26,6 +26,6 @@ func TestTheStageAfterWaitsForJobsThatAreGone(t *testing.T) {
 	r := &Reconciler{Clock: clocktesting.NewFakePassiveClock(time.Now()), References: &factSource{}}
 	for result, want := range map[v1.RunResult]bool{"": false, v1.RunComplete: true, v1.RunFailed: false, v1.RunUnknown: false} {
 		s := &scope{previous: &v1.AppServiceStatus{Runs: []v1.RunStatus{{Job: job.Name, Digest: "1", UID: "1", Result: result}}}}
-		assert.Equal(t, want, r.isMainReady(t.Context(), s, wanted, &release.Plan{}, &livestate.Snapshot{}), "result %q", result)
+		assert.Equal(t, want, r.isMainReady(t.Context(), s, wanted, attempt{plan: &release.Plan{}, there: &livestate.Snapshot{}}), "result %q", result)
 	}
 }

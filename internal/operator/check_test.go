@@ -30,6 +30,17 @@ func TestTheCheckNamesWhatHasNoEffect(t *testing.T) {
 	}, warnings)
 }
 
+// A stage that has no effect on its object is a mistake before the chart is served, and a warning where it is.
+func TestTheCheckRefusesAStageWithoutEffect(t *testing.T) {
+	options := byDefault()
+	options.ChartDir = chartFiles(t, map[string]string{
+		"helm-charts/appjob/templates/smoke.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: smoke\n  annotations:\n    app.example.com/stage: after\n"})
+	_, err := CheckFiles(options, nil)
+	require.ErrorContains(t, err, "the chart of AppJob: templates/smoke.yaml:6 annotation app.example.com/stage: after has no effect")
+	_, err = options.charts()
+	require.NoError(t, err)
+}
+
 // All broken charts are named, in the order of their kinds.
 func TestTheCheckNamesAllMistakesInOneOrder(t *testing.T) {
 	const crd = "{{- if .Values.on }}\napiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: a.b}\n{{- end }}\n"

@@ -158,7 +158,12 @@ func CheckFiles(options Options, cluster *rest.Config) (warnings []string, err e
 			mistakes = append(mistakes, fmt.Errorf("the chart of %s cannot be used: %w", entry.Kind, broken))
 		}
 		for _, warning := range chart.Warnings(entry.Chart) {
-			warnings = append(warnings, fmt.Sprintf("the chart of %s: %v", entry.Kind, warning))
+			said := fmt.Sprintf("the chart of %s: %v", entry.Kind, warning)
+			if warning.Rule == chart.RuleStage {
+				mistakes = append(mistakes, errors.New(said))
+			} else {
+				warnings = append(warnings, said)
+			}
 		}
 	}
 	read, err := readPolicy(options.Policy)

@@ -147,10 +147,17 @@ func Summarize(in Input) (*v1.AppServiceStatus, time.Time) {
 	}
 	visible(out)
 	dampFlapping(in, out, verdict)
+	if now, before := out.Release, in.Previous.Release; now != nil && before != nil && now.Revision == before.Revision {
+		now.WasReady = !isReady(out) && (before.WasReady || isReady(in.Previous))
+	}
 	for _, one := range list {
 		again = earlier(again, one.Until)
 	}
 	return out, again
+}
+
+func isReady(said *v1.AppServiceStatus) bool {
+	return meta.IsStatusConditionTrue(said.Conditions, v1.ConditionReady)
 }
 
 // nextAttempt returns the time of the next attempt in whole seconds, as statuses are stored, rounded up; nil if there

@@ -579,6 +579,36 @@ func ofDeployment(causes ...diagnose.Cause) map[kube.Key][]diagnose.Cause {
 }
 
 // Objects whose record is lost still belong to a release: nobody may take them for what is left of an install that was refused.
+// A status that is not Ready says whether its release was, as long as that is the newest.
+func TestAReleaseThatWasReady(t *testing.T) {
+	said := func(revision int, ready metav1.ConditionStatus, was bool) *v1.AppServiceStatus {
+		return &v1.AppServiceStatus{Release: &v1.ReleaseStatus{Revision: revision, WasReady: was},
+			Conditions: []metav1.Condition{{Type: v1.ConditionReady, Status: ready}}}
+	}
+	for name, test := range map[string]struct {
+		before *v1.AppServiceStatus
+		ready  bool
+		want   bool
+	}{
+		"it is not Ready any more":  {said(2, metav1.ConditionTrue, false), false, true},
+		"it was before":             {said(2, metav1.ConditionFalse, true), false, true},
+		"it is again":               {said(2, metav1.ConditionFalse, true), true, false},
+		"it never was":              {said(2, metav1.ConditionFalse, false), false, false},
+		"the release before it was": {said(1, metav1.ConditionTrue, false), false, false},
+		"nothing was said":          {&v1.AppServiceStatus{}, false, false},
+	} {
+		in := Input{Resource: resource(), Previous: test.before, Snapshot: snapshot(t, deployment(counts{1, 1, 1, 1}, progress("NewReplicaSetAvailable"))), Now: now}
+		in.Snapshot.Record = &livestate.Record{Revision: 2}
+		if !test.ready {
+			in.Problem = &Problem{Reason: v1.ReasonInvalidSpec, Message: "wrong", Blocked: true}
+		}
+		out, _ := Summarize(in)
+		if meta.IsStatusConditionTrue(out.Conditions, v1.ConditionReady) != test.ready || out.Release.WasReady != test.want {
+			t.Errorf("%s: got %+v and %+v", name, out.Release, out.Conditions)
+		}
+	}
+}
+
 func TestAReleaseIsSpokenOfUntilItsObjectsAreGone(t *testing.T) {
 	for name, test := range map[string]struct {
 		snapshot *livestate.Snapshot

@@ -276,7 +276,7 @@ func (w *world) asDesired(ctx context.Context) error {
 
 // recorded checks that the newest record describes the present objects, and that earlier ones are superseded, as many as are kept.
 func (w *world) recorded(digest string) error {
-	count, newest := 0, true
+	count, newest, lastReady := 0, true, ""
 	keys := sorted(w.server.objects)
 	slices.Reverse(keys)
 	for _, key := range keys {
@@ -284,7 +284,12 @@ func (w *world) recorded(digest string) error {
 			continue
 		}
 		labels := w.server.objects[key].GetLabels()
-		count++
+		if newest {
+			lastReady = labels[v1.LabelLastReady]
+		}
+		if count < keeps || labels["version"] != lastReady { // that one is kept beside them
+			count++
+		}
 		switch status := labels["status"]; {
 		case newest && (status != "deployed" || labels[v1.LabelDigest] != digest), !newest && status == "deployed":
 			return fmt.Errorf("the record %s says %v", key.Name, labels)

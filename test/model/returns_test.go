@@ -62,8 +62,10 @@ func hasReturned(w *world) (bool, error) {
 	if back {
 		reason = v1.ReasonReturnedToRelease
 	}
+	newest := w.newestRecord()
 	for _, key := range sorted(w.server.objects) {
-		if record := w.server.objects[key]; isRecord(key) && record.GetLabels()[v1.LabelReady] == "true" && !back {
+		record := w.server.objects[key]
+		if isRecord(key) && newest != nil && record.GetLabels()["version"] == newest.GetLabels()[v1.LabelLastReady] && !back {
 			return true, fmt.Errorf("%s was Ready, and what failed is kept", key.Name)
 		}
 	}

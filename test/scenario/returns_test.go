@@ -151,6 +151,10 @@ var returnScenarios = slices.Concat(answered(), []scenario{
 		goesBack(with(with(cannotPull, growing), `persistence: {size: 2Gi}`),
 			"PersistentVolumeClaim web.spec.resources.requests.storage", "2Gi", runningImage, oldImage),
 	}},
+	{name: "return-to-the-newest", serves: true, given: []step{{spec: returning}, {spec: with(small, `image: nginx:1.27`)}, {spec: with(small, `image: nginx:1.28`)}}, steps: []step{
+		goesBack(cannotPull, runningImage, "nginx:1.28"),
+		goesBack(with(cannotPull, `size: 3`), runningImage, "nginx:1.28", "Deployment web.spec.replicas", "3", "AppService web.status.release.revision", "6"),
+	}},
 	{name: "return-crash-then-fixed", serves: true, given: []step{{spec: returning}, {spec: with(returning, `image: nginx:1.27`)}}, steps: []step{
 		goesBack(cannotStart), {spec: with(returning, `image: nginx:1.28`)},
 	}},

@@ -66,7 +66,7 @@ var Rules = []Rule{
 	{chart.RuleUnwatchable, Error, "A template renders a kind that cannot be watched"},
 	{chart.RuleReadyWhen, Error, "An expression of the annotation ready-when is wrong"},
 	{chart.RuleRerun, Error, "The annotation rerun-on-change names something that is no field"},
-	{chart.RuleStage, Error, "The annotation stage names no stage"},
+	{chart.RuleStage, Error, "The annotation stage names no stage, or has no effect"},
 	{chart.RuleUndeclared, Error, "A template uses a value that is not declared"},
 	{ruleUnused, Error, "A field is used by no template"},
 	{ruleIdle, Warning, "An entry of values.yaml is used by no template"},

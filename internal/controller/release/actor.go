@@ -42,7 +42,7 @@ func (a *Actor) WithClock(clock clock.PassiveClock) *Actor {
 // Task is one resource, its desired objects, and the input of Decide about it.
 type Task struct {
 	Owner *unstructured.Unstructured
-	// Chart rendered the desired objects.
+	// Chart rendered the desired objects. Both are nil for a repair of the recorded release.
 	Chart    *chart.Chart
 	Desired  *render.Result
 	Snapshot *livestate.Snapshot
@@ -56,6 +56,9 @@ type Task struct {
 	Runs []v1.RunStatus
 	// Again says that an earlier attempt failed: obstacles are looked for before anything is written.
 	Again bool
+	// Part says that it is the stage before of a release, which is not recorded; Kept that it is not the rendered release,
+	// but the recorded one or an earlier one.
+	Part, Kept bool
 	// First says that nothing of the resource was ever released: if it is refused, all that it created is deleted.
 	First bool
 }
@@ -110,7 +113,7 @@ func (a *Actor) attempt(ctx context.Context, session *livestate.Session, writes 
 // kind does not have is one that this cluster does not have: rendering could not find out if it is described late.
 func blame(task Task, err error) error {
 	var malformed *MalformedError
-	if !errors.As(err, &malformed) {
+	if !errors.As(err, &malformed) || task.Desired == nil {
 		return err
 	}
 	if field := malformed.undeclared(); field != "" {
@@ -177,20 +180,6 @@ func (a *Actor) OtherWriter(ctx context.Context, object client.Object, field str
 		return "", ""
 	}
 	return kube.OtherWriter(live, field), ""
-}
-
-// KeepAlive carries out a plan of CompareLastGood while a record is the newest.
-func (a *Actor) KeepAlive(ctx context.Context, owner *unstructured.Unstructured, plan *Plan,
-	newest *livestate.Record) error {
-	session := a.writer.Begin(owner.GetUID())
-	defer session.End()
-	writes := a.applier(session, owner, nil)
-	writes.firstVersion = GeneratedVersion(nil, newest)
-	if err := a.growsOntoOthers(ctx, owner, plan); err != nil {
-		return err
-	}
-	_, err := writes.execute(ctx, plan)
-	return err
 }
 
 // Delete carries out the deletions of a plan for a resource that is being deleted itself. It writes no record.

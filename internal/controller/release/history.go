@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 
 	helmrelease "helm.sh/helm/v3/pkg/release"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -33,13 +34,20 @@ func (r Retirement) Empty() bool { return len(r.Supersede)+len(r.Delete) == 0 }
 // OfOne reports whether the work is no more than one release causes.
 func (r Retirement) OfOne() bool { return len(r.Supersede) <= 1 && len(r.Delete) <= 1 }
 
-// LastReady returns the newest record of a release that was Ready, of records with the newest first; nil if there is
-// none.
+// LastReady returns the record of the newest release that was Ready, of records with the newest first; nil if none is
+// known. The newest record says which one was, besides itself; those of earlier operators say it of themselves.
 func LastReady(records []*livestate.Record) *livestate.Record {
-	if at := slices.IndexFunc(records, func(r *livestate.Record) bool { return r.Ready }); at >= 0 {
-		return records[at]
+	if len(records) == 0 {
+		return nil
 	}
-	return nil
+	newest := records[0]
+	at := slices.IndexFunc(records, func(r *livestate.Record) bool {
+		return newest.Ready || newest.LastReady == "" && r.Ready || newest.LastReady == strconv.Itoa(r.Revision)
+	})
+	if at < 0 {
+		return nil
+	}
+	return records[at]
 }
 
 // RetirementOf returns the work due on the records of a resource, the newest first, so that no more than the given

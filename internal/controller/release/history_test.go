@@ -192,6 +192,26 @@ func TestFormerRecordsMakeRoomWhereAQuotaLeavesNone(t *testing.T) {
 	}
 }
 
+// The newest record says which release was Ready last; those of earlier operators say it of themselves.
+func TestWhichReleaseWasReadyLast(t *testing.T) {
+	former := []*livestate.Record{{Revision: 3}, {Revision: 2, Ready: true}, {Revision: 1, Ready: true}}
+	for said, want := range map[string]int{"": 2, "0": 0, "3": 3, "1": 1, "9": 0} {
+		got := 0
+		if last := LastReady(append([]*livestate.Record{{Revision: 4, LastReady: said}}, former...)); last != nil {
+			got = last.Revision
+		}
+		if got != want {
+			t.Errorf("%q: got %d, want %d", said, got, want)
+		}
+	}
+	if again := (&livestate.Record{Revision: 5, Ready: true, LastReady: "1"}); LastReady(append([]*livestate.Record{again}, former...)) != again {
+		t.Error("a release that is applied again and was Ready does not count")
+	}
+	if LastReady(nil) != nil {
+		t.Error("there is one among no records")
+	}
+}
+
 // Not even then does the record go to which the next release may return.
 func TestWhatWasReadyMakesNoRoom(t *testing.T) {
 	b := newBench(t)

@@ -142,12 +142,6 @@ func (p *Plan) Only(write, create []kube.Key) *Plan {
 	return out
 }
 
-// OnlyAfter reports whether the plan only creates objects of the stage after.
-func (p *Plan) OnlyAfter() bool {
-	return len(p.Apply)+len(p.Delete) == 0 && !slices.ContainsFunc(p.Create,
-		func(o *unstructured.Unstructured) bool { return stage.Of(o) != stage.After })
-}
-
 // Touches reports whether the plan writes an object, or waits until it is gone.
 func (p *Plan) Touches(key kube.Key) bool {
 	return slices.ContainsFunc(p.Create, func(o *unstructured.Unstructured) bool { return kube.KeyOf(o) == key }) ||

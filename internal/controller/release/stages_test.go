@@ -9,7 +9,6 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/kube"
-	"github.com/example/appservice-operator/internal/kube/livestate"
 	"github.com/example/appservice-operator/internal/kube/stage"
 )
 
@@ -65,24 +64,6 @@ func TestThePartOfAPlanThatTheStageBeforeNeeds(t *testing.T) {
 	}
 }
 
-func TestAPlanOfTheStageAfter(t *testing.T) {
-	after, web := staged(t, "smoke", "one", stage.After), owned(t, "ConfigMap", "web", "one")
-	for name, test := range map[string]struct {
-		plan *Plan
-		want bool
-	}{
-		"it creates objects of the stage":   {Compare([]*unstructured.Unstructured{after}, nil), true},
-		"it does nothing":                   {&Plan{}, true},
-		"and another object":                {Compare([]*unstructured.Unstructured{after, web}, nil), false},
-		"it changes an object of the stage": {Compare([]*unstructured.Unstructured{after}, there(staged(t, "smoke", "two", stage.After))), false},
-		"and deletes another object":        {Compare([]*unstructured.Unstructured{after}, there(web)), false},
-	} {
-		if got := test.plan.OnlyAfter(); got != test.want {
-			t.Errorf("%s: got %t for %q", name, got, test.plan)
-		}
-	}
-}
-
 func TestWhatAPlanTouches(t *testing.T) {
 	plan := releaseInStages(t)
 	going := owned(t, "ConfigMap", "going", "one")
@@ -92,31 +73,6 @@ func TestWhatAPlanTouches(t *testing.T) {
 	for name, want := range map[string]bool{"new": true, "main": true, "after": true, "going": true, "old": false, "elsewhere": false} {
 		if got := plan.Touches(configs(t, name)[0]); got != want {
 			t.Errorf("that it touches %s is %t", name, got)
-		}
-	}
-}
-
-// A deployed release lacks only its stage after: that is no drift. Before the record, or with anything else to do, it is.
-func TestTheStateBeforeTheStageAfter(t *testing.T) {
-	after, web := staged(t, "smoke", "one", stage.After), owned(t, "ConfigMap", "web", "one")
-	only := Compare([]*unstructured.Unstructured{after, web}, there(web))
-	both := Compare([]*unstructured.Unstructured{after, web}, nil)
-	deployed := &livestate.Record{Status: statusDeployed, Digest: "wanted"}
-	for name, test := range map[string]struct {
-		record *livestate.Record
-		plan   *Plan
-		want   State
-	}{
-		"it is missing":                   {deployed, only, Staged},
-		"and something else":              {deployed, both, Drifted},
-		"everything is there":             {deployed, &Plan{}, InSync},
-		"another release was deployed":    {&livestate.Record{Status: statusDeployed, Digest: "other"}, only, OutOfDate},
-		"the release is unfinished":       {&livestate.Record{Status: "failed", Digest: "wanted"}, only, Unfinished},
-		"the objects were never recorded": {nil, only, Unfinished},
-	} {
-		snapshot := &livestate.Snapshot{Record: test.record, Objects: there(web)}
-		if got := Decide("wanted", snapshot, test.plan); got != test.want {
-			t.Errorf("%s: got %s, want %s", name, got, test.want)
 		}
 	}
 }

@@ -20,8 +20,6 @@ const (
 	Unfinished State = "Unfinished"
 	// OutOfDate: the newest release was rendered differently. Upgrade.
 	OutOfDate State = "OutOfDate"
-	// Staged: the release is deployed, and objects of the stage after are missing. Create them.
-	Staged State = "Staged"
 	// Drifted: the release is deployed, but objects are missing, changed or left over. Repair.
 	Drifted State = "Drifted"
 	// InSync: everything is as rendered. Nothing is requested or written.
@@ -60,10 +58,6 @@ var actions = map[State]Action{
 	OutOfDate: {
 		Metric: metrics.Upgrade, Records: true, DryRun: true, Failure: v1.ReasonUpgradeFailed,
 		Event: v1.ReasonUpgraded, Note: "release %[1]d: %[2]s", Log: "release upgraded",
-	},
-	Staged: {
-		Metric: metrics.Resume, Failure: v1.ReasonUpgradeFailed,
-		Event: v1.ReasonReleaseResumed, Note: "release %[1]d, stage after: %[2]s", Log: "stage after written",
 	},
 	Drifted: {
 		Metric: metrics.Repair, Failure: v1.ReasonRepairFailed,
@@ -105,8 +99,6 @@ func Decide(digest string, there *livestate.Snapshot, plan *Plan) State {
 		return OutOfDate
 	case newest.Status != statusDeployed:
 		return Unfinished
-	case !plan.Empty() && plan.OnlyAfter():
-		return Staged
 	case !plan.Empty():
 		return Drifted
 	}

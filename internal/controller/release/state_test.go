@@ -57,7 +57,7 @@ func TestDecide(t *testing.T) {
 }
 
 func TestEachStateHasAnAction(t *testing.T) {
-	for _, state := range []State{Absent, Unfinished, OutOfDate, Staged, Drifted} {
+	for _, state := range []State{Absent, Unfinished, OutOfDate, Drifted} {
 		action := ActionOf(state)
 		if action.Metric == "" || action.Failure == "" || action.Event == "" || action.Log == "" || !strings.Contains(action.Note, "%[2]s") {
 			t.Errorf("%s: something is missing: %+v", state, action)

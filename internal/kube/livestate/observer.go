@@ -39,6 +39,8 @@ type Snapshot struct {
 	Unconfirmed bool
 	// Unseen are the kinds that cannot be read. The snapshot has none of their objects, whether they exist or not.
 	Unseen []Unseen
+
+	tracked int // kinds
 }
 
 // Unseen is a kind that cannot be read, and why.
@@ -217,7 +219,7 @@ func (o *Observer) Snapshot(ctx context.Context, resource client.Object,
 	}
 	unconfirmed := overlay(noted, objects)
 
-	snapshot := &Snapshot{Objects: objects, Unconfirmed: unconfirmed, Unseen: unseen}
+	snapshot := &Snapshot{Objects: objects, Unconfirmed: unconfirmed, Unseen: unseen, tracked: len(kinds)}
 	for key, object := range objects {
 		if !IsRecord(object) {
 			continue
@@ -234,30 +236,22 @@ func (o *Observer) Snapshot(ctx context.Context, resource client.Object,
 	if wanted == nil {
 		return snapshot, nil
 	}
-	return snapshot, o.payloads(ctx, objects, wanted)
+	return snapshot, o.Complete(ctx, snapshot, wanted)
 }
 
-// Look returns the live objects of a resource of the kinds of some keys: a part of a snapshot. The error names the kind
-// that cannot be read.
-func (o *Observer) Look(resource client.Object, keys []kube.Key) (map[kube.Key]client.Object, error) {
+// Outgrown reports whether more kinds can be read by now than when a snapshot was taken.
+func (o *Observer) Outgrown(by *Snapshot) bool {
 	o.mu.RLock()
 	kinds := o.kinds
 	o.mu.RUnlock()
-	noted := o.noted(resource.GetUID())
-	objects := map[kube.Key]client.Object{}
-	for _, kind := range kinds {
-		if !slices.ContainsFunc(keys, func(key kube.Key) bool { return key.GroupKind == kind.GroupKind() }) {
-			continue
-		}
-		if err := kind.seen(); err != nil {
-			return nil, err
-		}
-		if err := o.list(resource.GetNamespace(), string(resource.GetUID()), kind.GroupVersionKind, objects); err != nil {
-			return nil, fmt.Errorf("cannot list %s: %w", kind.Kind, err)
+	for at, kind := range kinds {
+		had := at < by.tracked && !slices.ContainsFunc(by.Unseen,
+			func(unseen Unseen) bool { return unseen.GroupVersionKind == kind.GroupVersionKind })
+		if !had && kind.seen() == nil {
+			return true
 		}
 	}
-	overlay(noted, objects)
-	return objects, nil
+	return false
 }
 
 func (o *Observer) list(namespace, owner string, kind schema.GroupVersionKind, into map[kube.Key]client.Object) error {

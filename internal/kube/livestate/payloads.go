@@ -10,9 +10,9 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// payloads fetches the content of the wanted objects that the informers hold as an outline.
-func (o *Observer) payloads(ctx context.Context, objects map[kube.Key]client.Object,
-	wanted func(client.Object) bool) error {
+// Complete reads the content of the wanted objects of a snapshot that the informers hold as an outline.
+func (o *Observer) Complete(ctx context.Context, snapshot *Snapshot, wanted func(client.Object) bool) error {
+	objects := snapshot.Objects
 	for key, object := range objects {
 		if !kube.IsOutline(object) || !wanted(object) {
 			continue

@@ -35,8 +35,11 @@ type Record struct {
 	References string
 	// Rollout describes a rollout that its user did not ask for; empty if it is over, or if there was none.
 	Rollout string
-	// Ready says that the release was Ready, or is one again that was.
+	// Ready says that the release is one again that was Ready, or was Ready itself, by an earlier operator.
 	Ready bool
+	// LastReady is the revision of the newest release that was Ready when this one was recorded, 0 for none; empty if
+	// that is not known.
+	LastReady string
 	// ReturnedFrom identifies what failed before the release was applied again; empty if nothing did.
 	ReturnedFrom string
 	Made         time.Time
@@ -106,7 +109,7 @@ func recordOf(object client.Object) *Record {
 		Status: labels["status"], Digest: labels[v1.LabelDigest],
 		Chart: labels[v1.LabelChartVersion], ChartDigest: labels[v1.LabelChartDigest], RenderedBy: labels[v1.LabelRenderedBy],
 		Defaults: labels[v1.LabelDefaults], References: labels[v1.LabelReferences], Rollout: labels[v1.LabelRollout],
-		Ready: labels[v1.LabelReady] == "true", ReturnedFrom: labels[v1.LabelReturnedFrom],
+		Ready: labels[v1.LabelReady] == "true", LastReady: labels[v1.LabelLastReady], ReturnedFrom: labels[v1.LabelReturnedFrom],
 		Made: object.GetCreationTimestamp().Time,
 	}
 }

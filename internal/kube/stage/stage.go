@@ -1,5 +1,5 @@
 // Package stage says in which stage of a release an object is written: an annotation of the rendered object decides.
-// The objects of a stage are written once those of the stage before are ready.
+// Other objects are written once those of the stage before are ready.
 package stage
 
 import (
@@ -22,7 +22,7 @@ const (
 	Early Stage = "early"
 	// Main has everything that does not say anything else.
 	Main Stage = "main"
-	// After has objects that are written once the main stage is ready, such as a smoke test.
+	// After has Jobs that run once and start when the main stage is ready, such as a smoke test.
 	After Stage = "after"
 )
 

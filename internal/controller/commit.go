@@ -1,0 +1,133 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/controller/release"
+	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/kube/livestate"
+)
+
+// commit carries out a task: a whole release, its stage before, a repair, a restart or a return. In this order, the
+// resource is looked for if anything is created; objects of other owners are taken over; objects are written; runs of
+// Jobs are noted, and the scope returned has them; the release is recorded; the cluster is observed. A release that
+// creates and changes nothing is recorded first.
+func (r *Reconciler) commit(ctx context.Context, s *scope, wanted rendering, task release.Task,
+	a attempt) (*scope, attempt) {
+	began := r.Clock.Now()
+	records := release.ActionOf(task.State).Records && !task.Part
+	recordFirst := records && task.Plan.OnlyDeletes()
+	if recordFirst {
+		s, a.err = r.record(ctx, s, wanted, task, a, nil)
+	}
+	var created []client.Object
+	if a.err == nil && !task.Plan.Empty() {
+		var taken []kube.Key
+		created, taken, a.err = r.write(ctx, s, wanted, task)
+		a.changes = task.Plan.Adopting(taken).String()
+	}
+	if a.err == nil && records && !recordFirst {
+		s, a.err = r.record(ctx, s, wanted, task, a, created)
+	}
+	if there, err := r.observe(ctx, s, wanted); err != nil {
+		a.err = errors.Join(a.err, err)
+	} else {
+		a.there = there
+	}
+	a.took = r.Clock.Since(began)
+	return s, a
+}
+
+// record writes the record of a release whose objects are as rendered. Created are those that were just created: if
+// they are all, and nothing was there before, there is no record of others.
+func (r *Reconciler) record(ctx context.Context, s *scope, wanted rendering, task release.Task, a attempt,
+	created []client.Object) (*scope, error) {
+	if task.Kept {
+		return s, r.Actor.Record(ctx, task, nil)
+	}
+	if a.there.Record == nil && reported(s) {
+		if err := r.alive(ctx, s); err != nil {
+			return s, err // what it leaves may be another's by now
+		}
+	}
+	begun, _ := r.begunJobs(ctx, s, wanted, a)
+	s, noted := r.runJobs(ctx, s, wanted, a)
+	if !s.notes(begun) {
+		return s, noted.err // the record says what has run
+	}
+	task.Owner = s.resource
+	task.Runs = append([]v1.RunStatus{}, s.previous.Runs...) // also if nothing has run yet
+	if release.AdoptionOf(s.resource) != nil || task.Snapshot.Record == nil && len(created) < len(task.Desired.Objects) {
+		stays, err := r.Actor.Inherit(ctx, task)
+		r.recordLeftOver(ctx, s, stays)
+		if err != nil {
+			return s, err
+		}
+	}
+	return s, r.Actor.Record(ctx, task, created)
+}
+
+// write carries out a plan, and returns the objects that it created and those that it took over from other owners.
+func (r *Reconciler) write(ctx context.Context, s *scope, wanted rendering,
+	task release.Task) (created []client.Object, taken []kube.Key, err error) {
+	if (task.State != release.Absent || reported(s)) && len(task.Plan.Create) > 0 {
+		if err := r.alive(ctx, s); err != nil {
+			return nil, nil, err
+		}
+	}
+	if !task.Kept {
+		if err := r.ensureFinalizer(ctx, s, wanted); err != nil {
+			return nil, nil, err
+		}
+		task.Plan, taken, err = r.Actor.Adopt(ctx, task)
+		r.recordAdoption(ctx, s, taken)
+		if err != nil {
+			return nil, taken, err
+		}
+	}
+	created, err = r.Actor.Write(ctx, task)
+	return created, taken, err
+}
+
+// reported reports whether a status was ever written. If it was and no objects are left, the resource may be about to
+// be deleted, too.
+func reported(s *scope) bool { return len(s.previous.Conditions) > 0 }
+
+// observe returns the objects that exist for a resource after they were written.
+func (r *Reconciler) observe(ctx context.Context, s *scope, wanted rendering) (*livestate.Snapshot, error) {
+	there, err := r.Observer.Snapshot(ctx, s.resource, nil)
+	if err != nil {
+		return nil, err
+	}
+	return there, r.complete(ctx, s, there, wanted.keys())
+}
+
+// complete reads content that the caches do not hold, of rendered or recorded objects only: anyone can create a large
+// object that appears to be the resource's.
+func (r *Reconciler) complete(ctx context.Context, s *scope, there *livestate.Snapshot, keys []kube.Key) error {
+	return r.Observer.Complete(ctx, there, func(outline client.Object) bool {
+		return slices.Contains(keys, kube.KeyOf(outline)) && !s.memory.verified.Knows(outline)
+	})
+}
+
+// alive checks with the API server that the resource still exists before anything is created again for it. When the
+// garbage collector deletes the objects of a resource, informers may show that before they show that the resource is
+// gone.
+func (r *Reconciler) alive(ctx context.Context, s *scope) error {
+	live := kube.Metadata(r.Kind)
+	err := r.Live.Get(ctx, s.name(), live)
+	switch {
+	case apierrors.IsNotFound(err), err == nil && (live.UID != s.resource.GetUID() || live.DeletionTimestamp != nil):
+		return &release.StaleError{Err: errors.New("the resource is gone")}
+	case err != nil:
+		return fmt.Errorf("cannot read %s: %w", r.Kind.Kind, err)
+	}
+	return nil
+}

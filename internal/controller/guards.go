@@ -1,0 +1,86 @@
+package controller
+
+import (
+	"context"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/example/appservice-operator/internal/kube"
+)
+
+// hold says why the rendered release is not written, or only its stage before, and the recorded one is kept meanwhile.
+type hold struct {
+	by holder
+	// err says what failed, by failure or return.
+	err error
+	// keys of the objects of the stage before, and of those that it needs.
+	before, early []kube.Key
+}
+
+// holder is what holds a release back.
+type holder int
+
+// What holds a release back; the zero value is nothing.
+const (
+	_         holder = iota
+	byStage          // its stage before is not ready
+	byLine           // it waits in the line of rollouts
+	byFailure        // a new chart, or new defaults, cannot be rendered for the resource, or failed
+	byReturn         // it failed, and an earlier release was applied again because its user asked for that
+)
+
+// waits reports whether the resource keeps the recorded release for now.
+func (a attempt) waits() bool { return a.hold.by != 0 }
+
+// keeps reports whether no rendered object may be written.
+func (a attempt) keeps() bool { return a.hold.by == byFailure || a.hold.by == byReturn }
+
+// guard says whether the rendered release may be written. It returns why it is held back or refused, or what it was told
+// of that if it has no objection. A guard may hold routes back instead, in the rendering.
+type guard struct {
+	ask func(*Reconciler, context.Context, *scope, *rendering, attempt) (hold, error)
+	// paused, refused and held say that it is asked about resources that are paused, and about releases that those before
+	// it refused, or held back.
+	paused, refused, held bool
+}
+
+// guards are those that need no plan, in the order in which they are asked. The line of rollouts needs one: see begin.
+var guards = []guard{
+	{ask: (*Reconciler).spare, refused: true},
+	{ask: (*Reconciler).returned, refused: true, held: true},
+	{ask: (*Reconciler).namesake, paused: true, held: true},
+	{ask: (*Reconciler).growth, held: true},
+	{ask: (*Reconciler).stageBefore},
+	{ask: (*Reconciler).owes},
+	{ask: (*Reconciler).settle},
+}
+
+// guard asks the guards about what was found.
+func (r *Reconciler) guard(ctx context.Context, s *scope, wanted *rendering, found attempt) attempt {
+	for _, guard := range guards {
+		if (guard.paused || !s.paused) && (guard.refused || found.err == nil) && (guard.held || !found.waits()) {
+			found.hold, found.err = guard.ask(r, ctx, s, wanted, found)
+		}
+	}
+	if s.paused || found.err != nil || found.waits() {
+		r.Hosts.Rest(s.resource) // nothing is about to be written: it keeps the hosts that it serves
+	}
+	return found
+}
+
+// growth refuses what lets a workload grow onto a claim of another resource.
+func (r *Reconciler) growth(ctx context.Context, s *scope, _ *rendering, found attempt) (hold, error) {
+	return found.hold, r.Actor.HoldGrowth(ctx, s.resource, found.there.Objects,
+		func(prefix string) []client.Object { return r.Observer.Claims(s.resource.GetNamespace(), prefix) })
+}
+
+// owes refuses a release whose stage before has not made what it says.
+func (r *Reconciler) owes(_ context.Context, _ *scope, wanted *rendering, found attempt) (hold, error) {
+	return found.hold, wanted.owed
+}
+
+// settle holds routes back whose hosts another resource serves.
+func (r *Reconciler) settle(ctx context.Context, s *scope, wanted *rendering, found attempt) (_ hold, err error) {
+	wanted.held, err = r.Hosts.Settle(ctx, s.resource, wanted.outline.Claims, found.there.Objects)
+	return found.hold, err
+}

@@ -1,0 +1,111 @@
+package controller
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/example/appservice-operator/internal/controller/release"
+	"github.com/example/appservice-operator/internal/hosts"
+	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/kube/livestate"
+)
+
+// decays returns the attempt without the error of keeping the recorded release, if its stage before runs: the release
+// that waits is about to replace that one.
+func (a attempt) decays() attempt {
+	if a.hold.by == byStage && a.err != nil && isBlocked(a.err) {
+		a.decayed, a.err = cmp.Or(a.decayed, a.err), nil
+	}
+	return a
+}
+
+// keepAlive repairs the recorded release while the rendered one is refused or waits.
+func (r *Reconciler) keepAlive(ctx context.Context, s *scope, wanted rendering, a attempt) attempt {
+	record := a.there.Record
+	refused := a.err != nil && isBlocked(a.err)
+	if !refused && !a.waits() || record == nil || wanted.rendered != nil && record.Digest == wanted.outline.Digest ||
+		s.memory.verified.Covers(record.Digest, a.there.Objects) && !release.Renews(a.there.Objects, r.Clock.Now()) {
+		return a
+	}
+	plan, err := r.lastGood(ctx, s, record, a)
+	if err == nil {
+		a.contended = r.spareContended(ctx, s, plan, a.there)
+		if plan.Empty() {
+			return a
+		}
+		task := release.Task{Owner: s.resource, Snapshot: a.there, Plan: plan, State: release.Drifted, Kept: true}
+		_, repair := r.commit(ctx, s, wanted, task, attempt{there: a.there})
+		a.there, err = repair.there, repair.err
+	}
+	switch {
+	case err != nil && refused:
+		a.err = &decayingError{Refusal: a.err, Err: err}
+		return a
+	case err != nil:
+		a.err = fmt.Errorf("the running release cannot be repaired: %w", err)
+		return a.decays()
+	case plan.Restamps():
+		a.resumed = true
+		log.FromContext(ctx).Info("an earlier release was applied again", "revision", record.Revision, "changes",
+			plan.String())
+	default:
+		a.repaired = plan
+		r.noteRepairs(s, plan)
+	}
+	return a
+}
+
+// lastGood returns the plan that repairs the recorded release. Routes that another resource serves by now are left out,
+// and so is a stage before that was written since.
+func (r *Reconciler) lastGood(ctx context.Context, s *scope, record *livestate.Record,
+	a attempt) (*release.Plan, error) {
+	recorded, err := r.lastGoodOf(ctx, s, record)
+	if err != nil {
+		return nil, err
+	}
+	objects := slices.Clone(recorded.Objects)
+	// Nothing is known of a kind that cannot be watched.
+	all := len(objects)
+	objects = slices.DeleteFunc(objects,
+		func(o *unstructured.Unstructured) bool { return r.Tracker.Ensure(ctx, o.GroupVersionKind()) != nil })
+	there := a.there
+	if err := r.complete(ctx, s, there, slices.Collect(maps.Keys(kube.ByKey(objects)))); err != nil {
+		return nil, err
+	}
+	compare := release.CompareLastGood
+	if a.waits() && record.ReturnedFrom != "" { // no other release was applied since
+		compare = release.CompareReturned
+	}
+	plan, complete := compare(objects, there.Objects)
+	if a.hold.by == byStage {
+		plan.HoldBack(slices.Concat(a.hold.before, a.hold.early)...)
+		plan.Delete = nil
+	}
+	if err := r.Actor.SpareAdmitted(ctx, s.resource, plan); err != nil {
+		return nil, err
+	}
+	if err := r.keepOrder(ctx, s, plan, record); err != nil {
+		return nil, err
+	}
+	plan.Renew(objects, there.Objects, r.Clock.Now())
+	lost, err := r.lost(ctx, s, plan, record)
+	if err != nil {
+		return nil, err
+	}
+	if lost != nil {
+		plan.HoldBack(lost.Keys...)
+	}
+	held, err := r.Hosts.Settle(ctx, s.resource, hosts.WantedBy(objects), there.Objects)
+	plan.HoldBack(keysOf(held)...)
+	spared := lost != nil || s.disordered != nil || len(held) > 0
+	if complete && !spared && len(objects) == all && plan.Empty() && len(plan.Terminating) == 0 {
+		s.memory.verified = release.Verify(record.Digest, there.Objects)
+	}
+	return plan, err
+}
