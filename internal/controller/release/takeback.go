@@ -45,8 +45,9 @@ func unwritten(plan *Plan, created []client.Object) *Plan {
 	return &Plan{Create: slices.DeleteFunc(slices.Clone(plan.Create), is), Apply: plan.Apply}
 }
 
-// left returns the objects that earlier attempts created. A claim may hold the data of an earlier resource: it stays
-// unless this very attempt created it. So do all objects that may have been adopted.
+// left returns the objects that earlier attempts created. A claim may hold data, of an earlier resource or of pods that
+// have run, and generated values may be its password: they stay unless this very attempt created them. So do all objects
+// that may have been adopted.
 func (a *applier) left(task Task) []client.Object {
 	if AdoptionOf(a.owner) != nil {
 		return nil
@@ -60,7 +61,7 @@ func (a *applier) left(task Task) []client.Object {
 		if created.Before(&born) || jobs.Asks(object) {
 			continue // it existed before the resource, or may have run
 		}
-		if controller != nil && controller.UID == a.owner.GetUID() && key.Kind != kube.RetainedKind &&
+		if controller != nil && controller.UID == a.owner.GetUID() && !holdsData(object) &&
 			object.GetDeletionTimestamp() == nil {
 			list = append(list, object)
 		}

@@ -29,6 +29,8 @@ func TestAFirstReleaseThatIsRefusedLeavesNothing(t *testing.T) {
 	always := func(err error) map[string]error { return map[string]error{b: err, tryB: err} }
 	left := owned(t, "ConfigMap", "left", "one")
 	claim := owned(t, "PersistentVolumeClaim", "data", "one")
+	generated := owned(t, "Secret", "generated", "one")
+	put(t, generated, "PASSWORD=hex:16", "metadata", "annotations", v1.AnnotationGenerate)
 	theirs := object(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: theirs, namespace: demo}}`)
 	tests := map[string]struct {
 		refuse   map[string]error
@@ -50,6 +52,9 @@ func TestAFirstReleaseThatIsRefusedLeavesNothing(t *testing.T) {
 		},
 		"what is left may be the data of an earlier resource": {
 			refuse: always(invalid("b")), left: []*unstructured.Unstructured{claim}, want: []string{a, b, tryB, undoA}, stays: []client.Object{claim},
+		},
+		"and so may be the password that it was made with": {
+			refuse: always(invalid("b")), left: []*unstructured.Unstructured{claim, generated}, want: []string{a, b, tryB, undoA}, stays: []client.Object{claim, generated},
 		},
 		"it was released before": {
 			refuse: always(invalid("b")), released: true, left: []*unstructured.Unstructured{left},
