@@ -254,6 +254,45 @@ func TestAPodTemplateBelongsToTheOperatorAsAWhole(t *testing.T) {
 	}
 }
 
+// A controller that an annotation of the workload addresses, such as Wave, restarts pods by an annotation of its own.
+func TestAControllerThatAWorkloadAddressesMayAnnotateItsPods(t *testing.T) {
+	t.Parallel()
+	namespace, manager := cluster.ManagedNamespace(t)
+	app := harness.Seed(namespace, "web")
+	app.Spec.WorkloadAnnotations = map[string]v1.Annotation{"wave.pusher.com/update-on-config-change": "true"}
+	cluster.CreateReady(t, app)
+	live := named(app, &appsv1.Deployment{})
+	hash := func(value string) {
+		cluster.Refresh(t, live)
+		patch := fmt.Sprintf(`{"spec":{"template":{"metadata":{"annotations":{"wave.pusher.com/config-hash":%q}}}}}`, value)
+		cluster.Patch(t, live, client.RawPatch(types.MergePatchType, []byte(patch)), client.FieldOwner("wave"))
+	}
+	has := func(image, value string) {
+		t.Helper()
+		cluster.Becomes(t, "its pods have "+image+" and "+value, live, func() error {
+			pods := live.Spec.Template
+			return want("image and annotation", pods.Spec.Containers[0].Image+" "+pods.Annotations["wave.pusher.com/config-hash"], image+" "+value)
+		})
+	}
+	image := app.Spec.Image
+	hash("one")
+	cluster.Delete(t, service(app))
+	eventually(t, app, v1.ReasonDriftCorrected, "create Service web") // the operator has looked at the Deployment since
+	has(image, "one")
+	cluster.Change(t, app, func(app *v1.AppService) { app.Spec.Image = "nginx:1.28" })
+	has("nginx:1.28", "one")
+	hash("two")
+	cluster.Ready(t, app)
+	has("nginx:1.28", "two")
+	if repairs := repairsOf(t, namespace); len(repairs) != 1 {
+		t.Errorf("got the repairs %q, want that of the Service", repairs)
+	}
+	cluster.Change(t, app, func(app *v1.AppService) { app.Spec.WorkloadAnnotations = nil })
+	has("nginx:1.28", "")
+	cluster.Ready(t, app)
+	manager.Rest(t)
+}
+
 func TestAStatusThatSomebodyChangesIsPutRight(t *testing.T) {
 	t.Parallel()
 	namespace, manager := cluster.ManagedNamespace(t)

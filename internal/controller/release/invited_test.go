@@ -1,12 +1,14 @@
 package release
 
 import (
+	"maps"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/kube"
 )
 
@@ -52,6 +54,45 @@ func TestPathsOfChallengesStay(t *testing.T) {
 			}
 			require.Len(t, plan.Apply, 1)
 			require.Equal(t, object(t, ingressOfWeb+test.want+`]}`), plan.Apply[0].Desired)
+		})
+	}
+}
+
+// A controller that an annotation of a workload addresses may annotate its pods; nobody else may.
+func TestAnnotationsOfControllersThatAWorkloadAddressesStay(t *testing.T) {
+	for name, test := range map[string]struct {
+		workload, pods map[string]string
+		stays          bool
+	}{
+		"a controller that is addressed":          {map[string]string{"wave.example.com/restart": "true"}, map[string]string{"wave.example.com/hash": "x"}, true},
+		"one that is addressed in a domain below": {map[string]string{"secret.reload.example.com/of": "a"}, map[string]string{"reload.example.com/from": "x"}, true},
+		"one that is not addressed":               {nil, map[string]string{"wave.example.com/hash": "x"}, false},
+		"another of a like name":                  {map[string]string{"wave.example.com/restart": "true"}, map[string]string{"ave.example.com/hash": "x"}, false},
+		"one for which another answers":           {map[string]string{"example.com/restart": "true"}, map[string]string{"wave.example.com/hash": "x"}, false},
+		"one above the operator's own":            {nil, map[string]string{"example.com/mine": "x"}, false},
+		"one below one that another addresses":    {map[string]string{"x.app.example.com/a": "true"}, map[string]string{v1.AnnotationRestartedAt: "x"}, false},
+		"what has no domain":                      {map[string]string{"note": "true"}, map[string]string{"hash": "x"}, false},
+		"one of the operator":                     {nil, map[string]string{v1.AnnotationRestartedAt: "x"}, false},
+		"one of Kubernetes":                       {map[string]string{"kubernetes.io/change-cause": "true"}, map[string]string{"kubernetes.io/x": "x"}, false},
+		"one beside another that is not":          {map[string]string{"wave.example.com/restart": "true"}, map[string]string{"wave.example.com/hash": "x", "mine.example.com/x": "y"}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			desired, live := object(t, renderedDeployment), object(t, liveDeployment)
+			for _, o := range []*unstructured.Unstructured{desired, live} {
+				annotations := o.GetAnnotations()
+				maps.Copy(annotations, test.workload)
+				o.SetAnnotations(annotations)
+			}
+			require.NoError(t, unstructured.SetNestedStringMap(live.Object, test.pods, "spec", "template", "metadata", "annotations"))
+			plan := Compare([]*unstructured.Unstructured{desired}, map[kube.Key]client.Object{kube.KeyOf(live): live})
+			require.Equal(t, test.stays, plan.Empty(), plan)
+			desired.SetLabels(map[string]string{"app.example.com/managed": "true", "new": "x"})
+			plan = Compare([]*unstructured.Unstructured{desired}, map[kube.Key]client.Object{kube.KeyOf(live): live})
+			require.Equal(t, !test.stays, plan.RollsPods(), plan)
+			left, _, _ := unstructured.NestedStringMap(plan.Apply[0].Desired.Object, "spec", "template", "metadata", "annotations")
+			_, kept := left["wave.example.com/hash"]
+			_, addressed := test.workload["wave.example.com/restart"]
+			require.Equal(t, addressed && test.pods["wave.example.com/hash"] != "", kept)
 		})
 	}
 }
