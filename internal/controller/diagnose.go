@@ -17,9 +17,6 @@ import (
 	"github.com/example/appservice-operator/internal/status/reason"
 )
 
-// schedules are the schedules of looks, by the object that is not as desired. Objects that need no looks are left out.
-type schedules map[kube.Key]*diagnose.PodReads
-
 // diagnose returns why workloads are not as desired and what other objects wait for, and when to look again.
 func (r *Reconciler) diagnose(ctx context.Context, s *scope, wanted rendering, there *livestate.Snapshot,
 	problem *status.Problem) (map[kube.Key][]diagnose.Cause, schedules) {

@@ -1,7 +1,6 @@
 package controller
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -15,15 +14,6 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/kube/livestate"
 )
-
-// decays returns the attempt without the error of keeping the recorded release, if its stage before runs: the release
-// that waits is about to replace that one.
-func (a attempt) decays() attempt {
-	if a.hold.by == byStage && a.err != nil && isBlocked(a.err) {
-		a.decayed, a.err = cmp.Or(a.decayed, a.err), nil
-	}
-	return a
-}
 
 // keepAlive repairs the recorded release while the rendered one is refused or waits.
 func (r *Reconciler) keepAlive(ctx context.Context, s *scope, wanted rendering, a attempt) attempt {
