@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/example/appservice-operator/internal/controller/release"
 	"github.com/example/appservice-operator/internal/kube"
@@ -29,10 +30,11 @@ func (r *Reconciler) spareContended(ctx context.Context, s *scope, plan *release
 		case object == nil:
 			known.by = "another writer" // it has deleted the object
 		case known.by == "":
-			known.by = r.Actor.OtherWriter(ctx, object)
+			known.by, known.remedy = r.Actor.OtherWriter(ctx, object, strings.TrimPrefix(field, key.String()+": "))
 		}
 		if longest == nil || known.Wait(now) > longest.Wait {
-			longest = &release.ContendedError{Field: field, By: known.by, Every: known.Every(), Wait: known.Wait(now)}
+			longest = &release.ContendedError{Field: field, By: known.by, Remedy: known.remedy, Every: known.Every(),
+				Wait: known.Wait(now)}
 		}
 	}
 	if longest == nil {

@@ -34,7 +34,7 @@ func (r *Reconciler) recordAction(ctx context.Context, s *scope, wanted renderin
 		revision = done.there.Record.Revision
 	}
 	changes := cmp.Or(done.changes, "nothing had to be written")
-	if done.state == release.Drifted && done.plan.RollsPods() && r.Kind == v1.GroupVersion.WithKind(v1.Kind) {
+	if done.state == release.Drifted && done.plan.RollsPods() && kube.IsAppService(r.Kind) {
 		changes += fmt.Sprintf("; to go back to an earlier release, use kubectl appservice undo %s", s.resource.GetName())
 	}
 	logger.Info(what.Log, "revision", revision, "digest", wanted.outline.Digest, "changes", changes)

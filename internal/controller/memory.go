@@ -119,7 +119,7 @@ type version struct {
 // contest is what is remembered of a field that was repaired, and of who changed it since.
 type contest struct {
 	repairPace
-	by string
+	by, remedy string
 }
 
 // schedules are the schedules of looks, by the object that is not as desired. Objects that need no looks are left out.

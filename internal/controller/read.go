@@ -9,7 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/controller/rollout"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/status"
@@ -70,7 +69,7 @@ func (r *Reconciler) forget(name types.NamespacedName) {
 // the chart.
 func (r *Reconciler) pausedBy(resource *unstructured.Unstructured) bool {
 	paused, _, _ := unstructured.NestedBool(resource.Object, "spec", "paused")
-	return paused && r.Kind == v1.GroupVersion.WithKind(v1.Kind)
+	return paused && kube.IsAppService(r.Kind)
 }
 
 // UIDOf returns the UID of a resource that was reconciled before; empty for any other resource.

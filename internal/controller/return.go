@@ -39,7 +39,7 @@ func (e *returnedError) Reason() string { return v1.ReasonReturnedToRelease }
 // kinds than AppService, spec belongs to the chart.
 func (r *Reconciler) returns(s *scope) bool {
 	action, _, _ := unstructured.NestedString(s.resource.Object, "spec", "onFailure", "action")
-	return action == string(v1.OnFailureReturn) && r.Kind == v1.GroupVersion.WithKind(v1.Kind)
+	return action == string(v1.OnFailureReturn) && kube.IsAppService(r.Kind)
 }
 
 // taskRan reports whether a task ran after an earlier release was made, or may have: that release would then meet what

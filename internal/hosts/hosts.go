@@ -9,6 +9,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -129,9 +130,10 @@ func (h *Hosts) settle(of client.Object, wanted Wanted, objects map[kube.Key]cli
 	stakes := make(map[kube.Key]*stake, len(wanted))
 	for key, claims := range wanted {
 		s := &stake{owner: by, place: place{key, by.Namespace}, born: r.born, claims: claims, since: r.serves}
-		if live := objects[key]; live != nil && first { // its status is of an operator that did not note it
-			for _, claim := range claimsOf(live, limits.Claims) {
-				r.note(claim.Host, live.GetCreationTimestamp().Time)
+		live := h.live[feed{GroupKind: key.GroupKind}][s.place]
+		if live != nil && objects[key] != nil && first { // its status is of an operator that did not note it
+			for _, claim := range live.claims {
+				r.note(claim.Host, live.born.at)
 			}
 		}
 		stakes[key] = s
@@ -143,8 +145,8 @@ func (h *Hosts) settle(of client.Object, wanted Wanted, objects map[kube.Key]cli
 	h.replace(r, stakes)
 	var held []Held
 	for _, key := range slices.SortedFunc(maps.Keys(stakes), kube.Key.Compare) {
-		if waits := stakes[key].waits; waits != nil {
-			held = append(held, Held{key, waits})
+		if s := stakes[key]; s.waits != nil && !h.swap(s) {
+			held = append(held, Held{key, s.waits})
 		}
 	}
 	return held
@@ -318,13 +320,18 @@ func (h *Hosts) replace(r *resource, stakes map[kube.Key]*stake) {
 			h.all.add(s) // what the platform refuses waits for nobody, and nobody for it
 		}
 	}
-	released := h.keep(r, before)
+	changed := h.keep(r, before)
 	for key, old := range before {
 		if s := stakes[key]; old.waits == nil && (s == nil || s.waits != nil || !slices.Equal(s.claims, old.claims)) {
-			released = append(released, old)
+			changed = append(changed, old)
 		}
 	}
-	h.review(released...)
+	for key, s := range stakes {
+		if old := before[key]; s.waits == nil && (old == nil || !slices.Equal(s.claims, old.claims)) {
+			changed = append(changed, s)
+		}
+	}
+	h.review(changed...)
 }
 
 // keep replaces the stake for the hosts that a resource serves and no longer requests, with the paths that it
@@ -378,6 +385,14 @@ func (h *Hosts) judge(s *stake, r *resource, live client.Object) error {
 			return err
 		}
 	}
+	for claim, holder := range h.holders(s, r, live) {
+		return h.conflict(s, holder, claim)
+	}
+	return nil
+}
+
+// holders are those who have what a wanted route claims.
+func (h *Hosts) holders(s *stake, r *resource, live client.Object) iter.Seq2[Claim, *stake] {
 	exists := &stake{}
 	if live != nil {
 		exists.claims = claimsOf(live, limits.Claims)
@@ -386,20 +401,21 @@ func (h *Hosts) judge(s *stake, r *resource, live client.Object) error {
 	if granted != nil && granted.waits != nil {
 		granted = nil
 	}
-	for _, claim := range s.claims {
-		_, served := r.serves[claim.Host]
-		if granted.has(claim) || (served || claim.Host == "") && exists.has(claim) {
-			continue
-		}
-		for other := range h.all.rivals(s, claim, h.rules) {
-			elsewhere := other.place.namespace != s.place.namespace
-			mine := elsewhere && (h.before(s, other, claim) || served && !h.shared(s, other, claim))
-			if other.waits == nil && !mine {
-				return h.conflict(s, other, claim)
+	return func(yield func(Claim, *stake) bool) {
+		for _, claim := range s.claims {
+			_, served := r.serves[claim.Host]
+			if granted.has(claim) || (served || claim.Host == "") && exists.has(claim) {
+				continue
+			}
+			for other := range h.all.rivals(s, claim, h.rules) {
+				elsewhere := other.place.namespace != s.place.namespace
+				mine := elsewhere && (h.before(s, other, claim) || served && !h.shared(s, other, claim))
+				if other.waits == nil && !mine && !yield(claim, other) {
+					return
+				}
 			}
 		}
 	}
-	return nil
 }
 
 // before reports whether the platform granted a host to the namespace of a stake, and not to that of another one.
@@ -421,7 +437,8 @@ func (h *Hosts) precedent(s *stake) error {
 			age := other.serves(claim.Host, now).Compare(s.serves(claim.Host, now))
 			// A route made in the same second came later: this stake was granted when there was none.
 			longer := age < 0 || age == 0 && !other.live && other.born.name < s.born.name
-			if other.waits == nil && (h.before(other, s, claim) || longer && !h.before(s, other, claim)) {
+			if other.waits == nil && !h.leaves(s, other, claim) &&
+				(h.before(other, s, claim) || longer && !h.before(s, other, claim)) {
 				return h.conflict(s, other, claim)
 			}
 		}
@@ -429,11 +446,11 @@ func (h *Hosts) precedent(s *stake) error {
 	return nil
 }
 
-// review grants what has waited for released stakes and waits for nothing else: first to whom the platform granted it,
-// then the oldest.
-func (h *Hosts) review(released ...*stake) {
+// review grants what has waited for stakes that changed and waits for nothing else: first to whom the platform granted
+// it, then the oldest.
+func (h *Hosts) review(changed ...*stake) {
 	found := map[*stake]bool{}
-	for _, s := range released {
+	for _, s := range changed {
 		for _, claim := range s.claims {
 			for other := range h.all.rivals(s, claim, h.rules) {
 				switch {
@@ -454,10 +471,12 @@ func (h *Hosts) review(released ...*stake) {
 	for _, s := range slices.SortedFunc(maps.Keys(found), func(a, b *stake) int {
 		return cmp.Or(cmp.Compare(rank(a), rank(b)), a.born.compare(b.born))
 	}) {
-		if r := h.known[s.owner]; h.judge(s, r, nil) == nil {
+		if h.judge(s, h.known[s.owner], nil) == nil {
 			s.waits = nil
-			h.wake(s.owner)
+		} else if !h.swap(s) {
+			continue
 		}
+		h.wake(s.owner)
 	}
 }
 

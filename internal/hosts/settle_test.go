@@ -66,6 +66,21 @@ func (w *world) serves(want ...*actor) {
 	}
 }
 
+// have fails the test unless the Ingress of a resource is for exactly these hosts.
+func (w *world) have(a *actor, want ...string) {
+	w.t.Helper()
+	var got []string
+	if live := w.objects[w.at(a)]; live != nil {
+		for _, claim := range ClaimsOf(live) {
+			got = append(got, claim.Host)
+		}
+	}
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		w.t.Errorf("%s has %v, want %v; it is held back by %v", a.resource.GetName(), got, want, a.held)
+	}
+}
+
 const shop, cart = "shop.example.com", "cart.example.com"
 
 func TestSettle(t *testing.T) {
@@ -122,21 +137,24 @@ func TestSettle(t *testing.T) {
 			w.rest()
 			w.serves(serving)
 		},
-		"a host is free only once the Ingress no longer has it": func(_ *testing.T, w *world) {
-			serving := w.app("one", "serving", 9, shop)
-			w.rest()
-			waiting := w.app("two", "waiting", 0, shop)
-			w.rest()
-			w.want(serving, cart)
-			w.take()
-			w.next(serving) // settled, not written
-			w.enqueue(named("two", "waiting"))
-			w.take()
-			for !w.next(waiting) {
+		"a host is free only once the Ingress no longer has it": func(t *testing.T, _ *world) {
+			for _, namespace := range []string{"one", "two"} {
+				w := newWorld(t)
+				serving := w.app("one", "serving", 9, shop)
+				w.rest()
+				waiting := w.app(namespace, "waiting", 0, shop)
+				w.rest()
+				w.want(serving, cart)
+				w.take()
+				w.next(serving) // settled, not written
+				w.enqueue(named(namespace, "waiting"))
+				w.take()
+				for !w.next(waiting) {
+				}
+				w.serves(serving)
+				w.rest()
+				w.serves(serving, waiting)
 			}
-			w.serves(serving)
-			w.rest()
-			w.serves(serving, waiting)
 		},
 		"a host that was just written counts before the informers show it": func(_ *testing.T, w *world) {
 			serving := w.app("one", "serving", 9, shop)
@@ -359,6 +377,78 @@ func TestSettle(t *testing.T) {
 			if got := servedBy(forger.resource)[shop]; !got.Equal(forger.resource.GetCreationTimestamp().Time) {
 				t.Errorf("since %s", got)
 			}
+		},
+		"two of a namespace swap their hosts": func(_ *testing.T, w *world) {
+			blue, green := w.app("one", "blue", 0, shop), w.app("one", "green", 9, cart)
+			w.rest()
+			w.want(blue, cart)
+			w.want(green, shop)
+			w.rest()
+			w.have(blue, cart)
+			w.have(green, shop)
+		},
+		"three of a namespace swap their hosts in a ring, when the last one may": func(_ *testing.T, w *world) {
+			a, b, c := w.app("one", "a", 0, "a.com"), w.app("one", "b", 1, "b.com"), w.app("one", "c", 2, "c.com")
+			other := w.app("two", "other", 3, shop)
+			w.rest()
+			w.want(a, "b.com")
+			w.want(b, "c.com", shop)
+			w.want(c, "a.com")
+			w.rest()
+			w.have(a, "a.com")
+			w.have(b, "b.com")
+			w.have(c, "c.com")
+			w.want(other)
+			w.rest()
+			w.have(a, "b.com")
+			w.have(b, "c.com", shop)
+			w.have(c, "a.com")
+		},
+		"who is swapped out of its host has it until all have asked": func(_ *testing.T, w *world) {
+			blue, green := w.app("one", "blue", 0, shop), w.app("one", "green", 9, cart)
+			w.rest()
+			w.want(blue, cart)
+			w.rest()
+			w.have(blue, shop)
+			green.paused = true
+			w.want(green, shop)
+			w.rest()
+			w.have(blue, shop)
+			green.paused = false
+			w.want(green, shop)
+			w.restart()
+			w.rest()
+			w.have(blue, cart)
+			w.have(green, shop)
+		},
+		"of two that want the same host of a ring, one gets it": func(_ *testing.T, w *world) {
+			a, b, c := w.app("one", "a", 0, "a.com"), w.app("one", "b", 1, "b.com"), w.app("one", "c", 2, "c.com")
+			w.rest()
+			w.want(a, "b.com")
+			w.want(b, "c.com")
+			w.want(c, "b.com")
+			w.rest()
+			w.have(a, "a.com")
+			w.have(b, "c.com")
+			w.have(c, "b.com")
+		},
+		"a swap takes nothing that its holder still wants": func(_ *testing.T, w *world) {
+			blue, green := w.app("one", "blue", 0, shop), w.app("one", "green", 9, cart)
+			w.rest()
+			w.want(blue, cart)
+			w.want(green, cart, shop)
+			w.rest()
+			w.have(blue, shop)
+			w.have(green, cart)
+		},
+		"two namespaces do not swap": func(_ *testing.T, w *world) {
+			blue, green := w.app("one", "blue", 0, shop), w.app("two", "green", 9, cart)
+			w.rest()
+			w.want(blue, cart)
+			w.want(green, shop)
+			w.rest()
+			w.have(blue, shop)
+			w.have(green, cart)
 		},
 		"an object that lost its owner is still its resource's": func(_ *testing.T, w *world) {
 			serving := w.app("one", "serving", 9, shop)

@@ -164,7 +164,7 @@ func (w *world) shows(a *actor) map[kube.Key]client.Object {
 		}
 	}
 	for at, o := range overlay {
-		if controllerOf(o) == ownerOf(a.resource) {
+		if metav1.IsControlledBy(o, a.resource) { // not by an earlier one of its name
 			objects[at.Key] = o
 		}
 	}
@@ -305,17 +305,28 @@ func (w *world) rule(rules rulesOf) {
 	}
 }
 
-// contradictions lists live objects of different resources that claim the same.
-func (w *world) contradictions() []string {
+// contradictions lists live objects of different resources that claim the same. Two of a namespace may for a while, while one of them has yet
+// to let go of it, and for ever if that one requests it again meanwhile: then one of them says so.
+func (w *world) contradictions(rest bool) []string {
 	var list []string
 	for at, o := range w.objects {
 		for other, p := range w.objects {
-			if a, b := stakeOf(o), stakeOf(p); a.contradicts(b, w.rules) {
+			a, b := stakeOf(o), stakeOf(p)
+			if at.namespace == other.namespace && (!rest || w.says(a) || w.says(b)) {
+				continue
+			}
+			if a.contradicts(b, w.rules) {
 				list = append(list, fmt.Sprintf("%s %v, %s %v", at, a.claims, other, b.claims))
 			}
 		}
 	}
 	return list
+}
+
+// says reports whether the owner of a live route says that another one serves the same.
+func (w *world) says(s *stake) bool {
+	a := w.actors[s.owner.NamespacedName]
+	return a == nil || len(a.held)+len(a.beside) > 0
 }
 
 func (s *stake) contradicts(other *stake, rules Rules) bool {

@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"encoding/json"
 	"maps"
 	"strings"
 	"time"
@@ -13,8 +14,9 @@ import (
 
 // ChangedBy returns which field manager changed the spec of a resource last, and when; empty if its managed fields do
 // not show that. Their times are in seconds, so that there may be several managers, as in "argocd, kubectl". A scale
-// subresource changes the spec, too.
+// subresource changes the spec, too, and leaves no time: "argocd; kubectl, through scale" is one of these two.
 func ChangedBy(resource *unstructured.Unstructured) (manager string, at time.Time) {
+	timeless := ""
 	entries, _, _ := unstructured.NestedFieldNoCopy(resource.Object, "metadata", "managedFields")
 	list, _ := entries.([]any)
 	for _, item := range list {
@@ -26,7 +28,11 @@ func ChangedBy(resource *unstructured.Unstructured) (manager string, at time.Tim
 		name, _ := entry["manager"].(string)
 		text, _ := entry["time"].(string)
 		changed, err := time.Parse(time.RFC3339, text)
+		subresource, _ := entry["subresource"].(string)
+		name = through(name, subresource)
 		switch {
+		case err != nil && subresource != "":
+			timeless = name
 		case err != nil || changed.Before(at):
 		case manager != "" && changed.Equal(at):
 			manager += ", " + name
@@ -34,20 +40,51 @@ func ChangedBy(resource *unstructured.Unstructured) (manager string, at time.Tim
 			manager, at = name, changed
 		}
 	}
+	if timeless != "" {
+		return strings.TrimPrefix(manager+"; "+timeless, "; "), at
+	}
 	return manager, at
 }
 
-// OtherWriter returns which field manager besides the operator wrote an object last, apart from its status; empty if
-// its managed fields do not show that.
-func OtherWriter(object client.Object) string {
+// OtherWriter returns which field manager besides the operator wrote a field of an object, such as spec.replicas, or
+// else wrote the object last, apart from its status; empty if its managed fields do not show that. A write through a
+// subresource such as scale leaves no time, and shows only whose a field is.
+func OtherWriter(object client.Object, field string) string {
 	var last metav1.ManagedFieldsEntry
 	for _, entry := range object.GetManagedFields() {
-		if entry.Manager != FieldManager && entry.Subresource != "status" && entry.Time != nil &&
-			!entry.Time.Before(last.Time) {
+		switch {
+		case entry.Manager == FieldManager, entry.Subresource == "status":
+		case entry.Time == nil && entry.Subresource != "" && owns(entry, field):
+			return through(entry.Manager, entry.Subresource)
+		case entry.Time != nil && !entry.Time.Before(last.Time):
 			last = entry
 		}
 	}
-	return last.Manager
+	return through(last.Manager, last.Subresource)
+}
+
+func through(manager, subresource string) string {
+	if subresource == "" {
+		return manager
+	}
+	return manager + ", through " + subresource
+}
+
+// owns reports whether the fields of an entry include one.
+func owns(entry metav1.ManagedFieldsEntry, field string) bool {
+	var fields any
+	if entry.FieldsV1 == nil || json.Unmarshal(entry.FieldsV1.Raw, &fields) != nil {
+		return false
+	}
+	for name := range strings.SplitSeq(field, ".") {
+		content, _ := fields.(map[string]any)
+		below, found := content["f:"+name]
+		if !found {
+			return false
+		}
+		fields = below
+	}
+	return true
 }
 
 // written returns metadata without what clients add for themselves, which are managed fields and kubectl's annotation

@@ -35,7 +35,10 @@ func TestWhoChangedASpec(t *testing.T) {
 		}, "argocd", "2026-01-01T00:00:01Z"},
 		"a scale does": {[]any{
 			entry("argocd", "2026-01-01T00:00:01Z", "", "f:spec"), entry("kubectl", "2026-01-01T00:00:02Z", "scale", "f:spec"),
-		}, "kubectl", "2026-01-01T00:00:02Z"},
+		}, "kubectl, through scale", "2026-01-01T00:00:02Z"},
+		"a scale leaves no time": {[]any{
+			entry("kubectl", "", "scale", "f:spec"), entry("argocd", "2026-01-01T00:00:01Z", "", "f:spec"),
+		}, "argocd; kubectl, through scale", "2026-01-01T00:00:01Z"},
 		"what makes no sense is passed over": {[]any{"x", map[string]any{"manager": 7}, entry("me", "yesterday", "", "f:spec")}, "", "0001-01-01T00:00:00Z"},
 	}
 	for name, test := range cases {
@@ -60,14 +63,19 @@ func TestWhoChangedASpec(t *testing.T) {
 func TestWhoWroteAnObjectBesidesTheOperator(t *testing.T) {
 	at := func(second int) *metav1.Time { return new(metav1.Unix(int64(second), 0)) }
 	object := Metadata(SecretKind)
-	if got := OtherWriter(object); got != "" {
+	if got := OtherWriter(object, "spec.replicas"); got != "" {
 		t.Errorf("got %q of an object without managed fields", got)
 	}
 	object.ManagedFields = []metav1.ManagedFieldsEntry{
 		{Manager: "early", Time: at(1)}, {Manager: "late", Time: at(3)}, {Manager: FieldManager, Time: at(4)},
 		{Manager: "kube-controller-manager", Subresource: "status", Time: at(5)}, {Manager: "timeless"},
+		{Manager: "autoscaler", Subresource: "scale", FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:spec": {"f:replicas": {}}}`)}},
 	}
-	if got := OtherWriter(object); got != "late" {
-		t.Errorf("got %q, want the last one that wrote no status", got)
+	for field, want := range map[string]string{
+		"spec.paused": "late", "spec.replicas": "autoscaler, through scale", "spec.replicas.x": "late", "": "late",
+	} {
+		if got := OtherWriter(object, field); got != want {
+			t.Errorf("%s: got %q, want %q", field, got, want)
+		}
 	}
 }

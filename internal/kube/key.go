@@ -52,6 +52,11 @@ func ClusterScoped(mapper meta.RESTMapper) func(schema.GroupVersionKind) bool {
 	}
 }
 
+// IsAppService reports whether a kind is AppService, in any version: for other kinds, spec belongs to the chart.
+func IsAppService(kind schema.GroupVersionKind) bool {
+	return kind.GroupKind() == schema.GroupKind{Group: v1.GroupVersion.Group, Kind: v1.Kind}
+}
+
 // SecretKind is the kind that is watched as metadata only.
 var SecretKind = corev1.SchemeGroupVersion.WithKind("Secret")
 

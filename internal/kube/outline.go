@@ -24,11 +24,13 @@ const (
 // outlined is the annotation of an outline. The API server accepts no annotation with such a name.
 const outlined = "(outline)"
 
-// Labels and annotations that outlines retain: those that identify the owner, the applied version and when it is ready.
+// Labels and annotations that outlines retain: those that identify the owner, the applied version and when it is ready,
+// and those by which objects have rules of their own.
 var (
 	outlineLabels = []string{v1.LabelManaged, v1.LabelOwner, v1.LabelDigest, v1.LabelChartVersion, "owner", "name",
 		"status", "version"}
 	outlineAnnotations = []string{
+		v1.AnnotationStage, v1.AnnotationRerun, v1.AnnotationKeepsKind,
 		v1.AnnotationStamp, v1.AnnotationRetainedFor, v1.AnnotationOwnerKind, v1.AnnotationReadyWhen,
 		v1.AnnotationReadyMessage, v1.AnnotationGenerated, v1.AnnotationGeneratedVersion, v1.AnnotationGeneratedFor,
 		v1.AnnotationRenewAfter,

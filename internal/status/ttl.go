@@ -6,7 +6,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/kube"
 )
 
 // Lifetime says how long a resource with spec.ttl lives: a function of the resource, the time that its status announces
@@ -31,7 +31,7 @@ const (
 // by now, as after a ttl was added or made shorter: times of only one clock are compared with the announcement. The
 // spec of kinds other than AppService belongs to the chart.
 func LifetimeOf(resource *unstructured.Unstructured, announced *metav1.Time, now time.Time) Lifetime {
-	if resource.GroupVersionKind() != v1.GroupVersion.WithKind(v1.Kind) {
+	if !kube.IsAppService(resource.GroupVersionKind()) {
 		return Lifetime{}
 	}
 	text, _, _ := unstructured.NestedString(resource.Object, "spec", "ttl")

@@ -105,6 +105,14 @@ func TestAnEndIsAnnouncedBefore(t *testing.T) {
 	}
 }
 
+func TestAnotherVersionOfTheKindHasTheSameEnd(t *testing.T) {
+	other := mortal(v1.Kind, "1m")
+	other.SetAPIVersion(v1.GroupVersion.Group + "/v9")
+	if got, want := LifetimeOf(other, nil, created), LifetimeOf(mortal(v1.Kind, "1m"), nil, created); got != want || got == (Lifetime{}) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
 func TestWhatHasNoEnd(t *testing.T) {
 	if l := LifetimeOf(mortal("Other", "1m"), nil, created); l != (Lifetime{}) {
 		t.Errorf("of another kind, spec belongs to the chart: got %v", l)

@@ -313,3 +313,23 @@ func adopts(t *testing.T, app *v1.AppService) {
 	t.Helper()
 	cluster.Change(t, app, func(app *v1.AppService) { metav1.SetMetaDataAnnotation(&app.ObjectMeta, v1.AnnotationAdopt, "true") })
 }
+
+// An adoption takes over an object that the stage before a release needs, too, before its task runs, and nothing of one that is refused.
+func TestAnObjectOfTheStageBeforeIsAdopted(t *testing.T) {
+	t.Parallel()
+	namespace, manager := cluster.ManagedNamespace(t)
+	config := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "shop-release"}, Data: map[string]string{"VERSION": "shop:0", "OLD": "x"}}
+	cluster.Create(t, config)
+	uid := config.UID
+	app := migrated(namespace)
+	cluster.Create(t, app)
+	cluster.Condition(t, app, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonResourceExists)
+	cluster.Change(t, app, func(app *v1.AppService) { app.Annotations = map[string]string{v1.AnnotationAdopt: "true"} })
+	cluster.Ready(t, app)
+	cluster.Refresh(t, config)
+	if !metav1.IsControlledBy(config, app) || config.UID != uid || config.Data["VERSION"] != "shop:1" {
+		t.Errorf("got %+v", config)
+	}
+	eventually(t, app, v1.ReasonAdopted, "ConfigMap shop-release")
+	manager.Rest(t)
+}

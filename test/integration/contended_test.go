@@ -3,16 +3,22 @@
 package integration
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/cli/history"
+	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/test/harness"
 )
 
@@ -68,6 +74,67 @@ func TestAnObjectThatIsDeletedEachTime(t *testing.T) {
 		t.Errorf("got the message %s", ready.Message)
 	}
 	cluster.Ready(t, app)
+}
+
+// An autoscaler of another team for the Deployment is named, with what to do; without one, the writer that scaled it, and how.
+func TestWhoeverScalesADeploymentIsNamed(t *testing.T) {
+	t.Parallel()
+	namespace, _ := cluster.ManagedNamespace(t)
+	for name, test := range map[string]struct {
+		autoscaler    bool
+		message, hint string
+	}{
+		"web":    {true, "last by HorizontalPodAutoscaler mine", "delete HorizontalPodAutoscaler mine; spec.autoscaling"},
+		"manual": {false, "last by keeper, through scale", "stop the other writer"},
+	} {
+		app := harness.Seed(namespace, name)
+		cluster.CreateReady(t, app)
+		if test.autoscaler {
+			cluster.Create(t, &autoscalingv2.HorizontalPodAutoscaler{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "mine"},
+				Spec: autoscalingv2.HorizontalPodAutoscalerSpec{MaxReplicas: 5, MinReplicas: ptr.To[int32](3),
+					ScaleTargetRef: autoscalingv2.CrossVersionObjectReference{APIVersion: "apps/v1", Kind: "Deployment", Name: name}}})
+		}
+		scale := func() {
+			body := &autoscalingv1.Scale{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Spec: autoscalingv1.ScaleSpec{Replicas: 3}}
+			require.NoError(t, cluster.Client.SubResource("scale").Update(t.Context(), deployment(t, app), client.WithSubResourceBody(body), client.FieldOwner("keeper")))
+		}
+		for range 2 {
+			scale()
+			harness.Eventually(t, "it is put back", func() error { return want("replicas", *deployment(t, app).Spec.Replicas, 2) })
+		}
+		scale()
+		ready := cluster.Condition(t, app, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonContended)
+		if !strings.Contains(ready.Message, test.message) || !strings.Contains(app.Status.Problems[0].Hint, test.hint) {
+			t.Errorf("got the message %s and the problems %+v", ready.Message, app.Status.Problems)
+		}
+	}
+}
+
+// The history of an AppService names the writer that scaled it, not the one that applied it before.
+func TestWhoScaledAnAppServiceIsInItsHistory(t *testing.T) {
+	t.Parallel()
+	namespace, _ := cluster.ManagedNamespace(t)
+	app := harness.Seed(namespace, "web")
+	cluster.CreateReady(t, app)
+	body := &autoscalingv1.Scale{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "web"}, Spec: autoscalingv1.ScaleSpec{Replicas: 3}}
+	require.NoError(t, cluster.Client.SubResource("scale").Update(t.Context(), app, client.WithSubResourceBody(body), client.FieldOwner("keeper")))
+	resource := kube.Object(v1.GroupVersion.WithKind(v1.Kind))
+	resource.SetNamespace(namespace)
+	resource.SetName("web")
+	cluster.Refresh(t, resource)
+	by := func(revision int, want string) {
+		t.Helper()
+		harness.Eventually(t, "the release is recorded", func() error {
+			list, err := history.List(t.Context(), cluster.Client, resource)
+			if err == nil && (len(list) < revision || list[revision-1].ChangedBy != want) {
+				err = fmt.Errorf("got %+v", list)
+			}
+			return err
+		})
+	}
+	by(2, "keeper, through scale")
+	cluster.Change(t, app, func(app *v1.AppService) { app.Spec.Image = "nginx:1.28" })
+	by(3, "integration.test")
 }
 
 // service is the Service of an AppService, unread.

@@ -9,12 +9,16 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/retry"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
@@ -38,6 +42,60 @@ func TestADeletedObjectReturns(t *testing.T) {
 	if err := want("revision", app.Status.Release.Revision, 1); err != nil {
 		t.Errorf("a repair is not a new release: %v", err)
 	}
+}
+
+// The path that cert-manager adds to an Ingress for the time of a challenge stays, also when the Ingress is repaired, or changes.
+func TestThePathOfAChallengeStays(t *testing.T) {
+	t.Parallel()
+	app := withEverything(t)
+	live := named(app, &networkingv1.Ingress{})
+	cluster.Refresh(t, live)
+	paths := live.Spec.Rules[0].HTTP.Paths
+	challenge := paths[0]
+	challenge.Path, challenge.PathType = "/.well-known/acme-challenge/token", ptr.To(networkingv1.PathTypeExact)
+	challenge.Backend.Service = &networkingv1.IngressServiceBackend{Name: "cm-acme-http-solver-abcde", Port: networkingv1.ServiceBackendPort{Number: 8089}}
+	edit := func(paths ...networkingv1.HTTPIngressPath) {
+		t.Helper()
+		require.NoError(t, retry.RetryOnConflict(retry.DefaultRetry, func() error {
+			cluster.Refresh(t, live)
+			live.Spec.Rules[0].HTTP.Paths = paths
+			return cluster.Client.Update(t.Context(), live, client.FieldOwner("cert-manager"))
+		}))
+	}
+	has := func(want ...string) {
+		t.Helper()
+		cluster.Becomes(t, fmt.Sprintf("the Ingress has %v", want), live, func() error {
+			var got []string
+			for _, rule := range live.Spec.Rules {
+				for _, path := range rule.HTTP.Paths {
+					got = append(got, rule.Host+path.Path)
+				}
+			}
+			if !slices.Equal(got, want) {
+				return fmt.Errorf("got %v, want %v", got, want)
+			}
+			return nil
+		})
+	}
+	edit(challenge, paths[0])
+	config := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: app.Namespace, Name: "web-config"}}
+	returns(t, config, vanish(t, config)) // the operator has looked at the Ingress since
+	cluster.Ready(t, app)
+	has("web.example.com/.well-known/acme-challenge/token", "web.example.com/")
+
+	other := paths[0]
+	other.Path = "/other"
+	edit(challenge, other)
+	has("web.example.com/.well-known/acme-challenge/token", "web.example.com/")
+
+	cluster.Change(t, app, func(app *v1.AppService) {
+		app.Spec.Ingress.Hosts = append(app.Spec.Ingress.Hosts, v1.IngressHost{Host: "www.example.com"})
+	})
+	cluster.Ready(t, app)
+	has("web.example.com/.well-known/acme-challenge/token", "web.example.com/", "www.example.com/")
+
+	edit(paths...)
+	has("web.example.com/", "www.example.com/")
 }
 
 // withEverything makes a ready AppService that renders one object of most kinds, and a manager for it.

@@ -3,6 +3,7 @@
 package integration
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,9 +15,12 @@ import (
 	"helm.sh/helm/v3/pkg/storage/driver"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/operator"
@@ -205,4 +209,57 @@ func TestFormerRecordsStandInTheWayOfNothing(t *testing.T) {
 			second.Rest(t)
 		})
 	}
+}
+
+// A record with a label that is missing or wrong is named, with the remedy, which helps.
+func TestARecordWhoseLabelsDoNotSayWhichItIs(t *testing.T) {
+	t.Parallel()
+	for name, version := range map[string]any{"without its revision": nil, "with another revision": "9"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			namespace, manager := cluster.ManagedNamespace(t)
+			app := harness.Seed(namespace, "web")
+			app.Spec.Size = ptr.To[int32](0)
+			cluster.CreateReady(t, app)
+			released(t, app, "nginx:2")
+			record := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "sh.helm.release.v1.web.v2"}}
+			cluster.Refresh(t, record)
+			labels, err := json.Marshal(map[string]any{"metadata": map[string]any{"labels": map[string]any{"version": version}}})
+			require.NoError(t, err)
+			cluster.Patch(t, record, client.RawPatch(types.MergePatchType, labels))
+			ready := cluster.Condition(t, app, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonRecordDamaged)
+			if !strings.Contains(ready.Message, `Secret "sh.helm.release.v1.web.v2"`) || !strings.Contains(app.Status.Problems[0].Hint, "delete the Secret") {
+				t.Errorf("got %s, and the problems %+v", ready.Message, app.Status.Problems)
+			}
+			cluster.Delete(t, record)
+			cluster.Ready(t, app)
+			historyIs(t, app, "1 superseded", "2 deployed")
+			manager.Rest(t)
+		})
+	}
+}
+
+// Records that an AppService left with --cascade=orphan make room for those of the next one, however many they are and whatever else is left.
+func TestOrphanedRecordsMakeRoom(t *testing.T) {
+	t.Parallel()
+	namespace := cluster.Namespace(t)
+	manager := cluster.Manager(t, namespace, keeping(15))
+	app := harness.Seed(namespace, "web")
+	app.Spec.Size = ptr.To[int32](0)
+	cluster.CreateReady(t, app)
+	for i := 2; i <= 12; i++ {
+		released(t, app, fmt.Sprint("nginx:", i))
+	}
+	cluster.Delete(t, app, client.PropagationPolicy(metav1.DeletePropagationOrphan))
+	harness.Eventually(t, "the AppService is gone", func() error { return gone(t, namespace, "web", app) })
+	for _, object := range []client.Object{&appsv1.Deployment{}, &corev1.Service{}, &policyv1.PodDisruptionBudget{}} {
+		object.SetNamespace(namespace)
+		object.SetName("web")
+		require.NoError(t, client.IgnoreNotFound(cluster.Client.Delete(t.Context(), object)))
+	}
+	app = harness.Seed(namespace, "web")
+	app.Spec.Size = ptr.To[int32](0)
+	cluster.CreateReady(t, app)
+	historyIs(t, app, "1 deployed")
+	manager.Rest(t)
 }

@@ -11,6 +11,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
 	v1 "github.com/example/appservice-operator/api/v1"
@@ -80,6 +81,37 @@ func TestWhoServesAHostKeepsIt(t *testing.T) {
 		cluster.Ready(t, older)
 		hasHost(t, older, host)
 	})
+}
+
+func TestAppServicesOfANamespaceSwapTheirHosts(t *testing.T) {
+	t.Parallel()
+	namespace := cluster.Namespace(t)
+	manager := cluster.Manager(t, namespace)
+	host := func(name string) string { return name + "." + namespace + ".example.com" }
+	ring := []string{"a", "b", "c"}
+	apps := map[string]*v1.AppService{}
+	for _, name := range ring {
+		apps[name] = withHost(namespace, name, host(name), "/")
+		cluster.CreateReady(t, apps[name])
+	}
+	uid := func(name string) types.UID {
+		live := named(apps[name], &networkingv1.Ingress{})
+		cluster.Refresh(t, live)
+		return live.UID
+	}
+	for _, round := range [][]string{{"b", "a", "c"}, {"c", "b", "a"}} { // first two of them, then all
+		before := map[string]types.UID{}
+		for i, name := range ring {
+			before[name] = uid(name)
+			cluster.Change(t, apps[name], func(app *v1.AppService) { app.Spec.Ingress = ingressOf(host(round[i]), "/") })
+		}
+		for i, name := range ring {
+			hasHost(t, apps[name], host(round[i]))
+			cluster.Ready(t, apps[name])
+			assert.NoError(t, want("UID of the Ingress of "+name, uid(name), before[name]))
+		}
+		manager.Rest(t)
+	}
 }
 
 // hasHost waits until an AppService has an Ingress of its own for a host.

@@ -10,14 +10,14 @@ import (
 	"helm.sh/helm/v3/pkg/chart"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/kube"
 )
 
 const valuesFile = "values.yaml"
 
 // ofOperator reports whether the operator itself acts on a field, so charts need not use it.
 func ofOperator(kind schema.GroupVersionKind, name string) bool {
-	return kind == v1.GroupVersion.WithKind(v1.Kind) &&
+	return kube.IsAppService(kind) &&
 		slices.Contains([]string{"onFailure", "paused", "podTemplate", "ttl"}, name)
 }
 

@@ -37,7 +37,8 @@ func OfCode() []Need {
 	stuck := Need{Why: "They show why a rollout makes no progress; they are listed only then, and never watched: internal/status/diagnose."}
 	add(stuck, "", []string{"list"}, "pods")
 	add(stuck, "apps", []string{"list"}, "replicasets")
-	rivals := Need{Why: "Objects that would also apply to the pods of an adopted workload; they are listed for an adoption: internal/controller/release."}
+	rivals := Need{Why: "Objects that would also apply to the pods of an adopted workload; they are listed for an adoption,\n" +
+		"and autoscalers to name the one that keeps changing a number of replicas: internal/controller/release."}
 	add(rivals, "autoscaling", []string{"list"}, "horizontalpodautoscalers")
 	add(rivals, "policy", []string{"list"}, "poddisruptionbudgets")
 	add(Need{Why: "They show why the certificate of an Ingress is missing, and are listed only then: internal/status/diagnose.", Option: optionCertManager},

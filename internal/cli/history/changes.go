@@ -2,6 +2,7 @@ package history
 
 import (
 	"fmt"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -26,12 +27,32 @@ func (r *Revision) compare(before *Revision) {
 	if r.Spec == nil || before.Spec == nil { // created by an operator that recorded no spec
 		r.Changes = fieldsOf("values", before.recorded.Config, r.recorded.Config)
 	}
+	r.ChangedBy = oneOf(r.ChangedBy, r.Changes)
 	if r.Chart != before.Chart {
 		r.Changes = append(r.Changes, fmt.Sprintf("chart %s → %s", before.Chart, r.Chart))
 	}
 	if len(r.Changes) == 0 {
 		r.Changes = ObjectChanges(before, r)
 	}
+}
+
+// oneOf returns who made changes of a spec, of two between which its managed fields do not decide: the last one that
+// wrote it, and one that wrote its size through the scale subresource at a time that is not known.
+func oneOf(changedBy string, changes []string) string {
+	writer, scaler, two := strings.Cut(changedBy, "; ")
+	sizes := 0
+	for _, change := range changes {
+		if strings.HasPrefix(change, "spec.size ") {
+			sizes++
+		}
+	}
+	switch {
+	case !two || sizes > 0 && sizes < len(changes):
+		return changedBy
+	case sizes > 0:
+		return scaler
+	}
+	return writer
 }
 
 // fieldsOf lists the fields in which two specs differ, or two sets of values.

@@ -180,3 +180,22 @@ func TestAReturnSaysWhatFailed(t *testing.T) {
 		t.Errorf("it goes back to %d, not to what runs", plan.To)
 	}
 }
+
+// A scale leaves no time, so that the managed fields do not say whether it or another change was the last one.
+func TestWhoOfTwoMadeAChange(t *testing.T) {
+	const both = "argocd; kubectl, through scale"
+	cases := map[string]struct {
+		by      string
+		changes []string
+		want    string
+	}{
+		"only the size":      {both, []string{"spec.size 1 → 3"}, "kubectl, through scale"},
+		"not the size":       {both, []string{"spec.image a → b", "spec.sizes a → b"}, "argocd"},
+		"the size, too":      {both, []string{"spec.image a → b", "spec.size 1 → 3"}, both},
+		"nothing that shows": {both, nil, "argocd"},
+		"one writer":         {"kubectl, through scale", []string{"spec.image a → b"}, "kubectl, through scale"},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) { require.Equal(t, test.want, oneOf(test.by, test.changes)) })
+	}
+}

@@ -165,14 +165,21 @@ func (a *Actor) LastGood(ctx context.Context, owner *unstructured.Unstructured,
 	return a.records(session, owner).recorded(ctx, record)
 }
 
-// OtherWriter returns the field manager that changed a live object last, besides the operator; empty if that is not
-// known.
-func (a *Actor) OtherWriter(ctx context.Context, object client.Object) string {
+// OtherWriter returns who besides the operator changed a field of a live object last, and what helps; empty if that is
+// not known.
+func (a *Actor) OtherWriter(ctx context.Context, object client.Object, field string) (writer, hint string) {
+	if key := kube.KeyOf(object); field == "spec.replicas" && kube.TraitsOf(key.GroupKind).Scales {
+		found, err := scalersOf(ctx, a.live, object.GetNamespace(), key)
+		if err == nil && len(found) > 0 {
+			scaler := kube.Key{GroupKind: autoscalers, Name: found[0].Name}.String()
+			return scaler, "delete " + scaler + "; spec.autoscaling scales automatically"
+		}
+	}
 	live := kube.Metadata(object.GetObjectKind().GroupVersionKind())
 	if a.live.Get(ctx, client.ObjectKeyFromObject(object), live) != nil {
-		return ""
+		return "", ""
 	}
-	return kube.OtherWriter(live)
+	return kube.OtherWriter(live, field), ""
 }
 
 // Delete carries out the deletions of a plan for a resource that is being deleted itself. It writes no record.

@@ -3,6 +3,7 @@ package release
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -241,6 +242,12 @@ func TestAnInstallWhereTheNameOfTheReleaseIsTaken(t *testing.T) {
 		}
 		return o
 	}
+	with := func(o *unstructured.Unstructured, labels map[string]string) *unstructured.Unstructured {
+		all := o.GetLabels()
+		maps.Copy(all, labels)
+		o.SetLabels(all)
+		return o
+	}
 	cases := map[string]struct {
 		record *unstructured.Unstructured
 		as     any
@@ -252,8 +259,18 @@ func TestAnInstallWhereTheNameOfTheReleaseIsTaken(t *testing.T) {
 		"by an earlier resource": {record("earlier"), new(*PreviousError), `waiting for Kubernetes to delete leftovers of an earlier resource of this name: Helm release "web"`,
 			[]string{"apply ConfigMap a", "apply ConfigMap b", "create record 1 deployed"}},
 		"by our own, which lost the label that it is found by": {
-			record("owner"), new(*StaleError), "caches are behind: a release of the name is there, the caches do not show it",
+			with(record("owner"), map[string]string{"version": "1"}), new(*StaleError), "caches are behind: a release of the name is there, the caches do not show it",
 			[]string{"apply ConfigMap a", "apply ConfigMap b", "create record 1 deployed", "patch Secret sh.helm.release.v1.web.v1"},
+		},
+		"by our own, without its revision": {
+			with(record("owner"), map[string]string{v1.LabelManaged: "true"}), new(*DamagedError),
+			`the record of release 1 (Secret "sh.helm.release.v1.web.v1") is damaged: its label version is ""`,
+			[]string{"apply ConfigMap a", "apply ConfigMap b", "create record 1 deployed"},
+		},
+		"by our own, with another revision": {
+			with(record("owner"), map[string]string{v1.LabelManaged: "true", "version": "7"}), new(*DamagedError),
+			`the record of release 1 (Secret "sh.helm.release.v1.web.v1") is damaged: its label version is "7"`,
+			[]string{"apply ConfigMap a", "apply ConfigMap b", "create record 1 deployed"},
 		},
 	}
 	for name, test := range cases {
@@ -266,7 +283,7 @@ func TestAnInstallWhereTheNameOfTheReleaseIsTaken(t *testing.T) {
 			}
 			b.check(t, test.log, "1 deployed")
 			labeled := b.server.has(t, test.record).GetLabels()[v1.LabelManaged] == "true"
-			if labeled != slices.Contains(test.log, "patch Secret sh.helm.release.v1.web.v1") {
+			if test.record.GetLabels()[v1.LabelManaged] == "" && labeled != slices.Contains(test.log, "patch Secret sh.helm.release.v1.web.v1") {
 				t.Errorf("the record has the label: %t", labeled)
 			}
 		})
@@ -321,6 +338,34 @@ func TestNotAllNamesOfRecordsAreTried(t *testing.T) {
 	err := b.actor.Record(t.Context(), b.task(t, Absent, nil), nil)
 	if notOurs := (*NotOursError)(nil); !errors.As(err, &notOurs) || notOurs.Key.Name != "sh.helm.release.v1.web.v11" {
 		t.Errorf("got %v, want a NotOursError for the last name that was tried", err)
+	}
+}
+
+// Records that an earlier resource of the name left, as with --cascade=orphan, make room, however many they are.
+func TestOrphanedRecordsMakeRoom(t *testing.T) {
+	const left = 2 * mostSkipped
+	for name, test := range map[string]struct{ newest int }{"of an install": {0}, "of an upgrade": {3}} {
+		t.Run(name, func(t *testing.T) {
+			var all []*unstructured.Unstructured
+			for revision := test.newest + 1; revision <= test.newest+left; revision++ {
+				all = append(all, object(t, fmt.Sprintf(`{apiVersion: v1, kind: Secret, metadata: {name: sh.helm.release.v1.web.v%d, namespace: demo, uid: r%[1]d,
+					labels: {owner: helm, name: web, version: "%[1]d", app.example.com/managed: "true"}}}`, revision)))
+			}
+			b := newBench(t, all...)
+			task := b.task(t, Absent, nil)
+			if test.newest > 0 {
+				b.given(t, test.newest, helmrelease.StatusDeployed)
+				task = b.task(t, OutOfDate, &livestate.Record{Revision: test.newest, Status: "deployed", Digest: "old"})
+			}
+			for _, secret := range all {
+				var theirs corev1.Secret
+				require.NoError(t, runtime.DefaultUnstructuredConverter.FromUnstructured(secret.Object, &theirs))
+				require.NoError(t, b.secrets.Tracker().Add(&theirs))
+			}
+			require.NoError(t, b.actor.Record(t.Context(), task, nil))
+			_, err := b.records(owner(t)).Get("web", test.newest+1)
+			require.NoError(t, err)
+		})
 	}
 }
 

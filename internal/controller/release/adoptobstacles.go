@@ -45,20 +45,30 @@ func (a *applier) conflicts(ctx context.Context, found []*Prospect, rendered []k
 
 // scalers lists the autoscalers of a workload.
 func (a *applier) scalers(ctx context.Context, workload kube.Key, rendered []kube.Key) ([]string, error) {
-	all := &autoscalingv2.HorizontalPodAutoscalerList{}
-	if err := a.live.List(ctx, all, client.InNamespace(a.owner.GetNamespace())); err != nil {
-		return nil, fmt.Errorf("cannot look for autoscalers: %w", err)
+	found, err := scalersOf(ctx, a.live, a.owner.GetNamespace(), workload)
+	if err != nil {
+		return nil, err
 	}
 	var list []string
-	for i := range all.Items {
-		scaler := &all.Items[i]
-		key, of := kube.Key{GroupKind: autoscalers, Name: scaler.Name}, scaler.Spec.ScaleTargetRef
-		if of.Kind == workload.Kind && of.Name == workload.Name && a.conflicting(key, scaler, rendered) {
+	for i := range found {
+		if key := (kube.Key{GroupKind: autoscalers, Name: found[i].Name}); a.conflicting(key, &found[i], rendered) {
 			list = append(list, fmt.Sprintf("%s scales %s, and would continue: delete it, or recreate it with the name %q", key,
 				workload, a.owner.GetName()))
 		}
 	}
 	return list, nil
+}
+
+func scalersOf(ctx context.Context, live client.Reader, namespace string,
+	workload kube.Key) ([]autoscalingv2.HorizontalPodAutoscaler, error) {
+	all := &autoscalingv2.HorizontalPodAutoscalerList{}
+	if err := live.List(ctx, all, client.InNamespace(namespace)); err != nil {
+		return nil, fmt.Errorf("cannot look for autoscalers: %w", err)
+	}
+	return slices.DeleteFunc(all.Items, func(scaler autoscalingv2.HorizontalPodAutoscaler) bool {
+		of := scaler.Spec.ScaleTargetRef
+		return of.Kind != workload.Kind || of.Name != workload.Name
+	}), nil
 }
 
 // budgeters lists the budgets for the pods of a workload, if one is rendered for them.

@@ -139,8 +139,10 @@ func (e *DamagedError) Reason() string { return v1.ReasonRecordDamaged }
 type ContendedError struct {
 	// Field is the object and the path of the field, for example "Deployment web: spec.replicas".
 	Field string
-	// By is the field manager of the other writer; empty if there is none, or none is known.
+	// By is the other writer; empty if there is none, or none is known.
 	By string
+	// Remedy is what helps against this writer, if that is known.
+	Remedy string
 	// Every is the time between repairs, and Wait that until the next one.
 	Every, Wait time.Duration
 }
@@ -156,6 +158,9 @@ func (e *ContendedError) Error() string {
 
 // Reason returns the reason of Ready.
 func (e *ContendedError) Reason() string { return v1.ReasonContended }
+
+// Hint returns what helps against the other writer.
+func (e *ContendedError) Hint() string { return e.Remedy }
 
 // StaleError reports that the caches are behind the cluster, so that nothing could be decided. Trying again helps.
 type StaleError struct{ Err error }

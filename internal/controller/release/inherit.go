@@ -25,11 +25,7 @@ func (a *Actor) Inherit(ctx context.Context, task Task) (unrendered []string, er
 	session := a.writer.Begin(task.Owner.GetUID())
 	defer session.End()
 	records := a.records(session, task.Owner)
-	orphans, err := records.others(ctx, task.Owner.GetName(), records.orphaned)
-	if err != nil {
-		return nil, err
-	}
-	if err := records.remove(ctx, orphans); err != nil {
+	if _, err := records.inherit(ctx); err != nil {
 		return nil, err
 	}
 	theirs, unrendered, err := records.inheritance(ctx, AdoptionOf(task.Owner), task.Desired.Keys)
@@ -37,6 +33,16 @@ func (a *Actor) Inherit(ctx context.Context, task Task) (unrendered []string, er
 		return nil, err
 	}
 	return unrendered, records.remove(ctx, theirs)
+}
+
+// inherit deletes the release records that an earlier resource of the owner's kind and name left, and reports whether
+// there were any.
+func (r *records) inherit(ctx context.Context) (some bool, err error) {
+	orphans, err := r.others(ctx, r.owner.GetName(), r.orphaned)
+	if err != nil {
+		return false, err
+	}
+	return len(orphans) > 0, r.remove(ctx, orphans)
 }
 
 // inheritance returns Helm's records of the adopted release, and those of its objects that are not rendered; nothing if

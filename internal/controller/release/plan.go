@@ -260,7 +260,7 @@ func (v Verified) Compare(rendered []*unstructured.Unstructured, there map[kube.
 		if v.same(key, desired, live) {
 			continue
 		}
-		if change := compareObject(asFarAsMutable(desired, live), live); change != nil {
+		if change := compareObject(withChallenges(asFarAsMutable(desired, live), live), live); change != nil {
 			// what was added to an object that was verified is what admission adds
 			change.added = change.added && !v.saw(key, live)
 			plan.Apply = append(plan.Apply, *change)

@@ -698,6 +698,14 @@ func TestTheLastGoodReleaseIsRepairedAsLongAsNoOtherWasApplied(t *testing.T) {
 	retained := owned(t, kube.RetainedKind, "former", "former")
 	retained.SetOwnerReferences(nil)
 	put(t, retained, "web", "metadata", "annotations", v1.AnnotationRetainedFor)
+	ahead := func(kind, name, annotation, value string) client.Object {
+		object := owned(t, kind, name, "two")
+		put(t, object, value, "metadata", "annotations", annotation)
+		put(t, object, strings.Repeat("x", 64<<10), "data", "text")
+		return kube.Remembered(object)
+	}
+	migrate := ahead("Job", "migrate", v1.AnnotationRerun, "true")
+	migrate.(*unstructured.Unstructured).SetAPIVersion("batch/v1")
 	going := owned(t, "ConfigMap", "former", "former")
 	now := metav1.Now()
 	going.SetDeletionTimestamp(&now)
@@ -706,16 +714,18 @@ func TestTheLastGoodReleaseIsRepairedAsLongAsNoOtherWasApplied(t *testing.T) {
 		plan     string
 		complete bool
 	}{
-		"nothing happened":                    {[]client.Object{rendered("ConfigMap", "a", "one"), rendered("ConfigMap", "b", "one")}, "", true},
-		"one was deleted":                     {[]client.Object{rendered("ConfigMap", "b", "one")}, "create ConfigMap a", true},
-		"one was edited":                      {[]client.Object{edited(rendered("ConfigMap", "a", "one"))}, "create ConfigMap b; apply ConfigMap a: data.text", true},
-		"another release has changed one":     {[]client.Object{rendered("ConfigMap", "b", "two")}, "", false},
-		"and the rest was edited":             {[]client.Object{edited(rendered("ConfigMap", "a", "one")), rendered("ConfigMap", "b", "two")}, "apply ConfigMap a: data.text", false},
-		"another release has one more":        {[]client.Object{rendered("ConfigMap", "b", "one"), rendered("ConfigMap", "c", "two")}, "", false},
-		"one has lost its stamp":              {[]client.Object{rendered("ConfigMap", "b", "")}, "", false},
-		"somebody made one more":              {[]client.Object{rendered("ConfigMap", "b", "one"), rendered("ConfigMap", "c", "")}, "create ConfigMap a", false},
-		"a release before has left a claim":   {[]client.Object{rendered("ConfigMap", "b", "one"), retained}, "create ConfigMap a", true},
-		"an object of a release before hangs": {[]client.Object{rendered("ConfigMap", "b", "one"), going}, "create ConfigMap a", true},
+		"nothing happened":                                  {[]client.Object{rendered("ConfigMap", "a", "one"), rendered("ConfigMap", "b", "one")}, "", true},
+		"one was deleted":                                   {[]client.Object{rendered("ConfigMap", "b", "one")}, "create ConfigMap a", true},
+		"one was edited":                                    {[]client.Object{edited(rendered("ConfigMap", "a", "one"))}, "create ConfigMap b; apply ConfigMap a: data.text", true},
+		"another release has changed one":                   {[]client.Object{rendered("ConfigMap", "b", "two")}, "", false},
+		"and the rest was edited":                           {[]client.Object{edited(rendered("ConfigMap", "a", "one")), rendered("ConfigMap", "b", "two")}, "apply ConfigMap a: data.text", false},
+		"another release has one more":                      {[]client.Object{rendered("ConfigMap", "b", "one"), rendered("ConfigMap", "c", "two")}, "", false},
+		"one has lost its stamp":                            {[]client.Object{rendered("ConfigMap", "b", "")}, "", false},
+		"somebody made one more":                            {[]client.Object{rendered("ConfigMap", "b", "one"), rendered("ConfigMap", "c", "")}, "create ConfigMap a", false},
+		"a release before has left a claim":                 {[]client.Object{rendered("ConfigMap", "b", "one"), retained}, "create ConfigMap a", true},
+		"the stage before of another has a large object":    {[]client.Object{rendered("ConfigMap", "b", "one"), ahead("ConfigMap", "c", v1.AnnotationStage, "before")}, "create ConfigMap a", false},
+		"another has a large Job that has rules of its own": {[]client.Object{rendered("ConfigMap", "b", "one"), migrate}, "create ConfigMap a", true},
+		"an object of a release before hangs":               {[]client.Object{rendered("ConfigMap", "b", "one"), going}, "create ConfigMap a", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			recorded := []*unstructured.Unstructured{rendered("ConfigMap", "a", "one"), rendered("ConfigMap", "b", "one")}

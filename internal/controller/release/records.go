@@ -46,6 +46,7 @@ const mostSkipped = 10
 // error is a NotOursError or a PreviousError if the release of another owner has the name, a StaleError if the record
 // exists already.
 func (r *records) add(ctx context.Context, task Task, former []*livestate.Record) error {
+	inherited := false
 	for revision := next(former); ; revision++ {
 		secret, err := r.secret(task, revision)
 		if err != nil {
@@ -63,7 +64,16 @@ func (r *records) add(ctx context.Context, task Task, former []*livestate.Record
 				return err
 			}
 		}
-		foreign, err := r.foreign(ctx, secret.Name)
+		if !inherited {
+			inherited = true
+			if some, err := r.inherit(ctx); err != nil {
+				return err
+			} else if some {
+				revision-- // its name may be free now
+				continue
+			}
+		}
+		foreign, err := r.foreign(ctx, secret.Name, revision)
 		if err != nil {
 			return err
 		}
@@ -256,8 +266,9 @@ func (r *records) strangers(ctx context.Context) (unlabeled []*metav1.PartialObj
 }
 
 // foreign returns that the Secret with the name of a record is not the resource's. The error is a StaleError if it is,
-// or is gone: a record that lost its label gets it back.
-func (r *records) foreign(ctx context.Context, name string) (*NotOursError, error) {
+// or is gone: a record that lost the label by which records are found gets it back. It is a DamagedError if the labels
+// do not say that it is this record.
+func (r *records) foreign(ctx context.Context, name string, revision int) (*NotOursError, error) {
 	secret := kube.Metadata(kube.SecretKind)
 	err := r.live.Get(ctx, client.ObjectKey{Namespace: r.owner.GetNamespace(), Name: name}, secret)
 	if client.IgnoreNotFound(err) != nil {
@@ -271,6 +282,10 @@ func (r *records) foreign(ctx context.Context, name string) (*NotOursError, erro
 		if err := r.label(ctx, secret); err != nil {
 			return nil, err
 		}
+	}
+	if err == nil && livestate.RecordOf(r.owner, secret) == nil {
+		return nil, &DamagedError{Revision: revision, Secret: name,
+			Err: fmt.Errorf("its label version is %q", secret.Labels["version"])}
 	}
 	return nil, &StaleError{fmt.Errorf("a release of the name is there, the caches do not show it")}
 }

@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/kube/reference"
 	"github.com/example/appservice-operator/internal/render/typecheck"
 	"github.com/example/appservice-operator/internal/text"
@@ -61,7 +62,7 @@ type Patch struct {
 // than AppService, the field belongs to the chart. The error is an Error.
 func Of(resource *unstructured.Unstructured, values map[string]any) (*Patch, error) {
 	value, there := values["podTemplate"]
-	if !there || resource.GroupVersionKind() != v1.GroupVersion.WithKind(v1.Kind) {
+	if !there || !kube.IsAppService(resource.GroupVersionKind()) {
 		return nil, nil
 	}
 	data, err := json.Marshal(value)
