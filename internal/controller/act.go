@@ -79,8 +79,7 @@ func (r *Reconciler) compare(ctx context.Context, s *scope, wanted rendering,
 	there *livestate.Snapshot) (*render.Result, *release.Plan, error) {
 	nothing := &release.Plan{}
 	digest := wanted.outline.Digest
-	if release.Decide(digest, there, nothing) == release.InSync && s.memory.verified.Covers(digest, there.Objects) &&
-		!release.Renews(there.Objects, r.Clock.Now()) {
+	if release.Decide(digest, there, nothing) == release.InSync && s.memory.verified.Covers(digest, there.Objects) {
 		s.memory.verified = release.Verify(digest, there.Objects) // drops what the caches no longer hold
 		return nil, nothing, nil
 	}
@@ -103,7 +102,6 @@ func (r *Reconciler) compare(ctx context.Context, s *scope, wanted rendering,
 	plan.HoldBack(keysOf(wanted.held)...)
 	// a cluster that no longer serves a kind has deleted its objects; one that has just begun to may not report it
 	plan.HoldBack(wanted.outline.Unserved...)
-	plan.Renew(desired.Objects, there.Objects, r.Clock.Now())
 	if plan.Empty() && len(plan.Terminating) == 0 && len(wanted.held) == 0 && s.disordered == nil {
 		s.memory.verified = release.Verify(digest, there.Objects)
 	}

@@ -20,7 +20,7 @@ func (r *Reconciler) keepAlive(ctx context.Context, s *scope, wanted rendering, 
 	record := a.there.Record
 	refused := a.err != nil && isBlocked(a.err)
 	if !refused && !a.waits() || record == nil || wanted.rendered != nil && record.Digest == wanted.outline.Digest ||
-		s.memory.verified.Covers(record.Digest, a.there.Objects) && !release.Renews(a.there.Objects, r.Clock.Now()) {
+		s.memory.verified.Covers(record.Digest, a.there.Objects) {
 		return a
 	}
 	plan, err := r.lastGood(ctx, s, record, a)
@@ -83,7 +83,6 @@ func (r *Reconciler) lastGood(ctx context.Context, s *scope, record *livestate.R
 	if err := r.keepOrder(ctx, s, plan, record); err != nil {
 		return nil, err
 	}
-	plan.Renew(objects, there.Objects, r.Clock.Now())
 	lost, err := r.lost(ctx, s, plan, record)
 	if err != nil {
 		return nil, err

@@ -45,10 +45,13 @@ type groups struct {
 	list []string
 }
 
-func (g *groups) set(list []string) {
+// set sets the groups, and reports whether there were none.
+func (g *groups) set(list []string) (first bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	first = g.list == nil
 	g.list = slices.Compact(slices.Sorted(slices.Values(list)))
+	return first
 }
 
 func (g *groups) has(group string) bool {

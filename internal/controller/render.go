@@ -91,7 +91,7 @@ func (r *Reconciler) render(ctx context.Context, s *scope, there *livestate.Snap
 	if facts.Jobs, err = r.jobNames(ctx, s, runs, there.Record); err != nil {
 		return rendering{}, err
 	}
-	facts.Generated = generatedVersions(generated, there)
+	findGenerated(generated, there, &facts)
 	out := rendering{}
 	fresh := &rendered{inputs: in, facts: facts, references: references, selectors: selectors, asked: asked, runs: runs,
 		generated: generated, content: content}
@@ -212,7 +212,9 @@ func (r *Reconciler) finish(ctx context.Context, s *scope, into *rendered, draft
 	whole.CheckFields(ctx, r.Fields)
 	into.jobs = wantedJobs(into, whole.Objects)
 	into.outline, into.defaults = whole.Outline, draft.Defaults
-	s.memory.groups.set(whole.Groups())
+	if s.memory.groups.set(whole.Groups()) {
+		r.logCertificates(ctx, s.resource.GetNamespace(), into.facts.Certificates)
+	}
 	into.packed, err = whole.Pack()
 	return err
 }

@@ -104,7 +104,7 @@ func addController(mgr manager.Manager, shared shared, entry chart.Watch) error 
 		Observer:     shared.Observer,
 		Actor: release.NewActor(
 			&livestate.Writer{Client: mgr.GetClient(), Secrets: core, Observer: shared.Observer}, kube.Named(mgr.GetAPIReader()),
-			shared.HistoryMax).WithClock(shared.Clock),
+			shared.HistoryMax),
 		Status:   &status.Writer{Client: mgr.GetClient(), Clock: shared.Clock},
 		Policy:   shared.Policy,
 		Client:   mgr.GetClient(),
