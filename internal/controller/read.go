@@ -59,7 +59,6 @@ func (r *Reconciler) forget(name types.NamespacedName) {
 	r.Hosts.Gone(r.Kind.GroupKind(), name)
 	r.Status.Forget(name)
 	r.Rollouts.Forget(name)
-	r.Looks.Forget(name)
 	if known := r.memory.forget(name); known != nil {
 		r.Observer.Forget(known.uid)
 	}

@@ -4,13 +4,13 @@ import (
 	"context"
 	"time"
 
+	"golang.org/x/time/rate"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/record"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/example/appservice-operator/internal/controller/queue"
 	"github.com/example/appservice-operator/internal/controller/release"
 	"github.com/example/appservice-operator/internal/controller/rollout"
 	"github.com/example/appservice-operator/internal/controller/watch"
@@ -45,7 +45,7 @@ type Reconciler struct {
 	Rollouts *rollout.Rollouts
 	// Others are the other kinds that are served: release records of all kinds have names of one space.
 	Others   []schema.GroupVersionKind
-	Looks    *queue.Turns     // bounds how often pods are looked at; nil for no bound
+	Looks    *rate.Limiter    // bounds how often pods are looked at; nil for no bound
 	InFlight *limits.InFlight // bounds what is reconciled at a time; nil for no bound
 	Policy   *policy.Current  // the platform's, for the status; nil for none
 	Client   client.Client    // reads come from informers

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/time/rate"
 	helmchart "helm.sh/helm/v3/pkg/chart"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -73,7 +74,7 @@ type shared struct {
 	// HistoryMax is how many release records are kept of each resource.
 	HistoryMax int
 	// Looks limits how often pods are read.
-	Looks *queue.Turns
+	Looks *rate.Limiter
 	// InFlight limits what is reconciled at a time.
 	InFlight *limits.InFlight
 	// MaxConcurrentReconciles is used if watches.yaml does not set it.
