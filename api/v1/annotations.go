@@ -82,12 +82,11 @@ const AnnotationRestartedAt = "app.example.com/restarted-at"
 const AnnotationStartedWith = "app.example.com/started-with"
 
 // AnnotationGenerate is the annotation of a rendered Secret with the keys that the operator fills once and never
-// changes: password=24 for so many letters and digits, key=hex:32 or key=base64:32 for so many random bytes, and ca and
-// tls for an authority and a pair that it signed, or ca:3650d and tls:365d with their lifetimes.
+// changes: password=24 for so many letters and digits, key=hex:32 or key=base64:32 for so many random bytes.
 const AnnotationGenerate = "app.example.com/generate"
 
-// AnnotationGenerateFor is the annotation of such a Secret with tls, with the DNS names of its certificate. The
-// operator sets it when it renders.
+// AnnotationGenerateFor is the annotation of a Secret with a certificate that an earlier version made, with the DNS
+// names of the Services. The operator sets it when it renders.
 const AnnotationGenerateFor = "app.example.com/generate-for"
 
 // AnnotationGenerated is the annotation of such a Secret once it was filled, with the names of the keys. It is not
@@ -97,14 +96,6 @@ const AnnotationGenerated = "app.example.com/generated"
 // AnnotationGeneratedVersion is the annotation of such a Secret with a version that changes if a key that was filled
 // before is made again; and of pods that refer to such Secrets, with the version of each.
 const AnnotationGeneratedVersion = "app.example.com/generated-version"
-
-// AnnotationGeneratedFor is the annotation of such a Secret with a digest of the DNS names that its certificate
-// was made for.
-const AnnotationGeneratedFor = "app.example.com/generated-for"
-
-// AnnotationRenewAfter is the annotation of such a Secret with the time after which a certificate in it is renewed, in
-// RFC 3339; never if all of them are others'.
-const AnnotationRenewAfter = "app.example.com/renew-after"
 
 // AnnotationGenerateAgain is the annotation of a resource with the names, separated by commas, of its Secrets that are
 // lost and may be filled with new values.

@@ -39,8 +39,8 @@ const (
 func init() {
 	for remedy, names := range map[string][]string{
 		made: {"randAlpha", "randAlphaNum", "randAscii", "randBytes", "randNumeric", "uuidv4"},
-		"have the operator make certificates once: annotate a Secret with " + v1.AnnotationGenerate + `: "ca,tls"`: {"genCA",
-			"genCAWithKey", "genSelfSignedCert", "genSelfSignedCertWithKey", "genSignedCert", "genSignedCertWithKey"},
+		"use cert-manager or an existing Secret": {"genCA", "genCAWithKey", "genSelfSignedCert",
+			"genSelfSignedCertWithKey", "genSignedCert", "genSignedCertWithKey"},
 		"refer to a Secret that holds it, or take it from the spec": {"randInt", "shuffle", "bcrypt", "encryptAES",
 			"htpasswd", "genPrivateKey"},
 	} {

@@ -2,10 +2,8 @@ package controller
 
 import (
 	"context"
-	"time"
+	"slices"
 
-	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	v1 "github.com/example/appservice-operator/api/v1"
@@ -13,45 +11,9 @@ import (
 	"github.com/example/appservice-operator/internal/hosts"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/kube/livestate"
+	"github.com/example/appservice-operator/internal/kube/stage"
 	"github.com/example/appservice-operator/internal/render"
 )
-
-// attempt is the attempt of one reconcile to bring a resource to its rendered state: what each step found, did, or
-// failed at.
-type attempt struct {
-	// state of the release that was found; empty if nothing was decided.
-	state release.State
-	// plan that was carried out; nil if nothing was decided.
-	plan *release.Plan
-	// changes is a summary in words of what was changed.
-	changes string
-	// there is the state of the cluster, after what was done.
-	there *livestate.Snapshot
-	// repaired is the plan that was written to repair the recorded release; nil if there was none.
-	repaired *release.Plan
-	// resumed says that objects of the recorded release were written that another one had applied since.
-	resumed bool
-	// hold says why the recorded release is kept for now; the zero value if it is not.
-	hold hold
-	// contended says that a field is not repaired for now, because another writer changes it each time; nil if there is no
-	// such field.
-	contended error
-	// decayed says why the recorded release is not kept as it is; nil if it is, or if that holds back what waits.
-	decayed error
-	// reload is the time until changed content restarts the pods of a resource that waits; 0 if it has.
-	reload time.Duration
-	took   time.Duration
-	// err says why the objects are not as rendered.
-	err error
-}
-
-// acted reports whether anything had to be written.
-func (a attempt) acted() bool { return a.state != "" && a.state != release.InSync && !a.waits() }
-
-// released reports whether a new release was made.
-func (a attempt) released() bool {
-	return !a.waits() && (a.state == release.Absent || a.state == release.OutOfDate)
-}
 
 // act brings objects and record to the rendered state. A release is recorded after its objects are written, which then
 // show by their stamps that it was applied, if only in part. One that only deletes objects is recorded first.
@@ -104,21 +66,6 @@ func (r *Reconciler) act(ctx context.Context, s *scope, wanted rendering, found 
 	return s, a
 }
 
-// deployed reports whether the current spec was ever deployed. If it was not, its owner is waiting for it, and the
-// objects do not match the spec: the resource must neither be held back nor be reported as ready.
-func deployed(s *scope) bool {
-	condition := meta.FindStatusCondition(s.previous.Conditions, v1.ConditionDeployed)
-	return condition != nil && condition.Status == metav1.ConditionTrue &&
-		condition.ObservedGeneration == s.resource.GetGeneration()
-}
-
-// tried reports whether an attempt has failed before: in this process or, if the spec was refused, in an earlier one.
-func tried(s *scope) bool {
-	ready := meta.FindStatusCondition(s.previous.Conditions, v1.ConditionReady)
-	return s.memory.backoff.Failed() ||
-		ready != nil && (ready.Reason == v1.ReasonResourceExists || ready.Reason == v1.ReasonInstallFailed)
-}
-
 // first reports whether nothing of a resource was ever released: its objects were left by an attempt that failed. A
 // release without a record is mentioned in the status.
 func first(s *scope, a attempt) bool {
@@ -132,8 +79,7 @@ func (r *Reconciler) compare(ctx context.Context, s *scope, wanted rendering,
 	there *livestate.Snapshot) (*render.Result, *release.Plan, error) {
 	nothing := &release.Plan{}
 	digest := wanted.outline.Digest
-	if release.Decide(digest, there, nothing) == release.InSync && s.memory.verified.Covers(digest, there.Objects) &&
-		!release.Renews(there.Objects, r.Clock.Now()) {
+	if release.Decide(digest, there, nothing) == release.InSync && s.memory.verified.Covers(digest, there.Objects) {
 		s.memory.verified = release.Verify(digest, there.Objects) // drops what the caches no longer hold
 		return nil, nothing, nil
 	}
@@ -156,7 +102,6 @@ func (r *Reconciler) compare(ctx context.Context, s *scope, wanted rendering,
 	plan.HoldBack(keysOf(wanted.held)...)
 	// a cluster that no longer serves a kind has deleted its objects; one that has just begun to may not report it
 	plan.HoldBack(wanted.outline.Unserved...)
-	plan.Renew(desired.Objects, there.Objects, r.Clock.Now())
 	if plan.Empty() && len(plan.Terminating) == 0 && len(wanted.held) == 0 && s.disordered == nil {
 		s.memory.verified = release.Verify(digest, there.Objects)
 	}
@@ -208,4 +153,25 @@ func keysOf(held []hosts.Held) []kube.Key {
 		keys = append(keys, route.Key)
 	}
 	return keys
+}
+
+// actBefore writes the stage before of a release, and what it needs and does not exist. Before its Jobs are noted, the
+// whole release is tried: nothing runs for one that is refused.
+func (r *Reconciler) actBefore(ctx context.Context, s *scope, wanted rendering, task release.Task,
+	a attempt) (*scope, attempt) {
+	whole, early := task.Plan, a.hold.early
+	a.plan, a.changes = nil, ""
+	if !s.notes(wanted.jobsIn(stage.Before)) || release.AdoptionOf(s.resource) != nil {
+		adopted, err := r.Actor.ProveAdoption(ctx, task)
+		if a.err = err; err != nil {
+			return s, a
+		}
+		early = slices.DeleteFunc(slices.Clone(early), func(key kube.Key) bool { return slices.Contains(adopted, key) })
+	}
+	task.Plan = whole.Only(a.hold.before, early)
+	if task.Plan.Empty() {
+		return s, a
+	}
+	task.Part = true
+	return r.commit(ctx, s, wanted, task, a)
 }

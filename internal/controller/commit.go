@@ -3,16 +3,12 @@ package controller
 import (
 	"context"
 	"errors"
-	"fmt"
-	"slices"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/controller/release"
 	"github.com/example/appservice-operator/internal/kube"
-	"github.com/example/appservice-operator/internal/kube/livestate"
 )
 
 // commit carries out a task: a whole release, its stage before, a repair, a restart or a return. In this order, the
@@ -94,40 +90,4 @@ func (r *Reconciler) write(ctx context.Context, s *scope, wanted rendering,
 	}
 	created, err = r.Actor.Write(ctx, task)
 	return created, taken, err
-}
-
-// reported reports whether a status was ever written. If it was and no objects are left, the resource may be about to
-// be deleted, too.
-func reported(s *scope) bool { return len(s.previous.Conditions) > 0 }
-
-// observe returns the objects that exist for a resource after they were written.
-func (r *Reconciler) observe(ctx context.Context, s *scope, wanted rendering) (*livestate.Snapshot, error) {
-	there, err := r.Observer.Snapshot(ctx, s.resource, nil)
-	if err != nil {
-		return nil, err
-	}
-	return there, r.complete(ctx, s, there, wanted.keys())
-}
-
-// complete reads content that the caches do not hold, of rendered or recorded objects only: anyone can create a large
-// object that appears to be the resource's.
-func (r *Reconciler) complete(ctx context.Context, s *scope, there *livestate.Snapshot, keys []kube.Key) error {
-	return r.Observer.Complete(ctx, there, func(outline client.Object) bool {
-		return slices.Contains(keys, kube.KeyOf(outline)) && !s.memory.verified.Knows(outline)
-	})
-}
-
-// alive checks with the API server that the resource still exists before anything is created again for it. When the
-// garbage collector deletes the objects of a resource, informers may show that before they show that the resource is
-// gone.
-func (r *Reconciler) alive(ctx context.Context, s *scope) error {
-	live := kube.Metadata(r.Kind)
-	err := r.Live.Get(ctx, s.name(), live)
-	switch {
-	case apierrors.IsNotFound(err), err == nil && (live.UID != s.resource.GetUID() || live.DeletionTimestamp != nil):
-		return &release.StaleError{Err: errors.New("the resource is gone")}
-	case err != nil:
-		return fmt.Errorf("cannot read %s: %w", r.Kind.Kind, err)
-	}
-	return nil
 }

@@ -11,12 +11,6 @@ import (
 	"github.com/example/appservice-operator/internal/kube/livestate"
 )
 
-// contest is what is remembered of a field that was repaired, and of who changed it since.
-type contest struct {
-	repairPace
-	by, remedy string
-}
-
 // spareContended leaves out of a plan of repairs the fields that other writers change each time they are restored,
 // until they may be restored again. The error is a release.ContendedError about the field that waits longest; nil if
 // nothing does.

@@ -17,9 +17,6 @@ import (
 	"github.com/example/appservice-operator/internal/status/reason"
 )
 
-// schedules are the schedules of looks, by the object that is not as desired. Objects that need no looks are left out.
-type schedules map[kube.Key]*diagnose.PodReads
-
 // diagnose returns why workloads are not as desired and what other objects wait for, and when to look again.
 func (r *Reconciler) diagnose(ctx context.Context, s *scope, wanted rendering, there *livestate.Snapshot,
 	problem *status.Problem) (map[kube.Key][]diagnose.Cause, schedules) {
@@ -31,7 +28,7 @@ func (r *Reconciler) diagnose(ctx context.Context, s *scope, wanted rendering, t
 		var found []diagnose.Cause
 		var schedule *diagnose.PodReads
 		if awaited, waits := diagnose.AwaitedOf(there.Objects[key], wanted.advice); waits {
-			found, schedule = r.ask(ctx, s, s.memory.looks[key], awaited)
+			found, schedule = r.ask(ctx, s.memory.looks[key], awaited)
 		} else if workload, makesPods := diagnose.WorkloadOf(there.Objects[key]); makesPods && workload.Noticed {
 			found, schedule = r.explain(ctx, s, diagnose.Findings{Workload: workload, Now: r.Clock.Now()})
 		}
@@ -58,7 +55,7 @@ func (r *Reconciler) explain(ctx context.Context, s *scope,
 	first := stalled && !looks.Looked()
 	switch {
 	case !looks.Due(findings.Now):
-	case !first && !r.Looks.Take(s.name()):
+	case !first && !r.mayLook():
 		looks.Postpone(findings.Now)
 	default:
 		r.look(ctx, looks, &findings)
@@ -70,13 +67,13 @@ func (r *Reconciler) explain(ctx context.Context, s *scope,
 }
 
 // ask returns what other controllers report about an object that waits for them, and when to read that again.
-func (r *Reconciler) ask(ctx context.Context, s *scope, known *diagnose.PodReads,
+func (r *Reconciler) ask(ctx context.Context, known *diagnose.PodReads,
 	awaited *diagnose.Awaited) ([]diagnose.Cause, *diagnose.PodReads) {
 	now := r.Clock.Now()
 	looks := awaited.Follow(known, now)
 	switch {
 	case !looks.Due(now):
-	case !r.Looks.Take(s.name()):
+	case !r.mayLook():
 		looks.Postpone(now)
 	default:
 		found, err := awaited.Ask(ctx, r.Live)
@@ -88,6 +85,9 @@ func (r *Reconciler) ask(ctx context.Context, s *scope, known *diagnose.PodReads
 	}
 	return looks.Causes, looks
 }
+
+// mayLook reports whether the bound allows another look now.
+func (r *Reconciler) mayLook() bool { return r.Looks == nil || r.Looks.Allow() }
 
 // look reads pods and related objects. If that fails, the causes stay as they were.
 func (r *Reconciler) look(ctx context.Context, looks *diagnose.PodReads, findings *diagnose.Findings) {

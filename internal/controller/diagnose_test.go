@@ -7,18 +7,17 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/time/rate"
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/util/flowcontrol"
 	testclock "k8s.io/utils/clock/testing"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/controller/queue"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/kube/livestate"
 	"github.com/example/appservice-operator/internal/status"
@@ -140,10 +139,14 @@ func TestTheLastWordsOfAJobOutliveItsPods(t *testing.T) {
 
 func TestLooksAtSeveralWorkloadsAreBound(t *testing.T) {
 	c := newClinic(unready(&appsv1.StatefulSet{}, "db"), unready(&batchv1.Job{}, "migrate"))
-	c.Looks = queue.NewTurns(flowcontrol.NewFakeNeverRateLimiter())
+	c.Looks = rate.NewLimiter(0, 1)
 	c.after(t, 0)
-	if c.after(t, 4*time.Second); c.looks > 0 || c.wait() != diagnose.LookRetry {
-		t.Errorf("got %d looks over the bound, and the next after %s", c.looks, c.wait())
+	if c.after(t, 4*time.Second); c.looks != 1 || c.wait() != diagnose.LookRetry {
+		t.Errorf("got %d looks with a bound of one, and the next after %s", c.looks, c.wait())
+	}
+	c.Looks.SetLimit(rate.Inf)
+	if c.after(t, diagnose.LookRetry); c.looks != 2 {
+		t.Errorf("got %d looks a moment later, want that of the other workload, too", c.looks)
 	}
 }
 

@@ -3,15 +3,20 @@ package controller
 import (
 	"cmp"
 	"context"
+	"crypto/x509"
+	"encoding/pem"
 	"maps"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/example/appservice-operator/internal/controller/release"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/kube/generate"
 	"github.com/example/appservice-operator/internal/kube/livestate"
+	"github.com/example/appservice-operator/internal/render/hooks"
 )
 
 // secretKey returns the key of a Secret.
@@ -19,22 +24,48 @@ func secretKey(name string) kube.Key {
 	return kube.Key{GroupKind: kube.SecretKind.GroupKind(), Name: name}
 }
 
-// generatedVersions returns the versions of the values of Secrets that the operator fills, by name; nil for none. They
-// are in the live Secrets. One that does not exist yet gets its version with its values.
-func generatedVersions(names []string, there *livestate.Snapshot) map[string]string {
+// findGenerated adds the versions of the values of Secrets that the operator fills, and the certificates that these
+// have. They are in the live Secrets. One that does not exist yet gets its version with its values.
+func findGenerated(names []string, there *livestate.Snapshot, facts *hooks.Facts) {
 	if len(names) == 0 {
-		return nil
+		return
 	}
-	versions := make(map[string]string, len(names))
+	facts.Generated, facts.Certificates = map[string]string{}, map[string][]string{}
 	for _, name := range names {
-		versions[name] = release.GeneratedVersion(there.Objects[secretKey(name)], there.Record)
+		secret := there.Objects[secretKey(name)]
+		facts.Generated[name] = release.GeneratedVersion(secret, there.Record)
+		if secret == nil {
+			continue
+		}
+		if keys := generate.NoteOf(secret).Certificates(); keys != nil {
+			facts.Certificates[name] = keys
+		}
 	}
-	return versions
+}
+
+// logCertificates logs when certificates end that an earlier version made.
+func (r *Reconciler) logCertificates(ctx context.Context, namespace string, of map[string][]string) {
+	for name, keys := range of {
+		secret := &corev1.Secret{}
+		if r.Live.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, secret) != nil {
+			continue
+		}
+		for _, key := range keys {
+			block, _ := pem.Decode(secret.Data[key])
+			if block == nil || block.Type != "CERTIFICATE" {
+				continue
+			}
+			if cert, err := x509.ParseCertificate(block.Bytes); err == nil {
+				log.FromContext(ctx).Info("a certificate is not renewed: replace it before it ends", "secret", name,
+					"key", key, "ends", cert.NotAfter)
+			}
+		}
+	}
 }
 
 // generatedAt returns when values that the operator made need another reconcile: at once if pods have yet to see what
-// was made again, else when a certificate is renewed; 0 for never.
-func (r *Reconciler) generatedAt(s *scope, wanted rendering, a attempt) (wait time.Duration) {
+// was made again; 0 for never.
+func (r *Reconciler) generatedAt(s *scope, wanted rendering, a attempt) time.Duration {
 	var versions map[string]string
 	switch {
 	case a.waits() && s.memory.recorded != nil:
@@ -43,19 +74,13 @@ func (r *Reconciler) generatedAt(s *scope, wanted rendering, a attempt) (wait ti
 		versions = wanted.facts.Generated
 	}
 	for name, rendered := range versions {
-		live := a.there.Objects[secretKey(name)]
-		if live == nil {
-			continue
-		}
-		note := generate.NoteOf(live)
-		if note.Version != "" && note.Version != rendered {
-			return time.Millisecond
-		}
-		if left := note.Renewal().Sub(r.Clock.Now()); left > 0 {
-			wait = sooner(wait, left)
+		if live := a.there.Objects[secretKey(name)]; live != nil {
+			if version := generate.NoteOf(live).Version; version != "" && version != rendered {
+				return time.Millisecond
+			}
 		}
 	}
-	return wait
+	return 0
 }
 
 // generatedSince returns the versions of Secrets, given those that pods have. A Secret that does not exist keeps its

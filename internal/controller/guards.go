@@ -4,36 +4,7 @@ import (
 	"context"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"github.com/example/appservice-operator/internal/kube"
 )
-
-// hold says why the rendered release is not written, or only its stage before, and the recorded one is kept meanwhile.
-type hold struct {
-	by holder
-	// err says what failed, by failure or return.
-	err error
-	// keys of the objects of the stage before, and of those that it needs.
-	before, early []kube.Key
-}
-
-// holder is what holds a release back.
-type holder int
-
-// What holds a release back; the zero value is nothing.
-const (
-	_         holder = iota
-	byStage          // its stage before is not ready
-	byLine           // it waits in the line of rollouts
-	byFailure        // a new chart, or new defaults, cannot be rendered for the resource, or failed
-	byReturn         // it failed, and an earlier release was applied again because its user asked for that
-)
-
-// waits reports whether the resource keeps the recorded release for now.
-func (a attempt) waits() bool { return a.hold.by != 0 }
-
-// keeps reports whether no rendered object may be written.
-func (a attempt) keeps() bool { return a.hold.by == byFailure || a.hold.by == byReturn }
 
 // guard says whether the rendered release may be written. It returns why it is held back or refused, or what it was told
 // of that if it has no objection. A guard may hold routes back instead, in the rendering.

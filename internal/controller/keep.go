@@ -1,7 +1,6 @@
 package controller
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -16,21 +15,12 @@ import (
 	"github.com/example/appservice-operator/internal/kube/livestate"
 )
 
-// decays returns the attempt without the error of keeping the recorded release, if its stage before runs: the release
-// that waits is about to replace that one.
-func (a attempt) decays() attempt {
-	if a.hold.by == byStage && a.err != nil && isBlocked(a.err) {
-		a.decayed, a.err = cmp.Or(a.decayed, a.err), nil
-	}
-	return a
-}
-
 // keepAlive repairs the recorded release while the rendered one is refused or waits.
 func (r *Reconciler) keepAlive(ctx context.Context, s *scope, wanted rendering, a attempt) attempt {
 	record := a.there.Record
 	refused := a.err != nil && isBlocked(a.err)
 	if !refused && !a.waits() || record == nil || wanted.rendered != nil && record.Digest == wanted.outline.Digest ||
-		s.memory.verified.Covers(record.Digest, a.there.Objects) && !release.Renews(a.there.Objects, r.Clock.Now()) {
+		s.memory.verified.Covers(record.Digest, a.there.Objects) {
 		return a
 	}
 	plan, err := r.lastGood(ctx, s, record, a)
@@ -93,7 +83,6 @@ func (r *Reconciler) lastGood(ctx context.Context, s *scope, record *livestate.R
 	if err := r.keepOrder(ctx, s, plan, record); err != nil {
 		return nil, err
 	}
-	plan.Renew(objects, there.Objects, r.Clock.Now())
 	lost, err := r.lost(ctx, s, plan, record)
 	if err != nil {
 		return nil, err

@@ -7,6 +7,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/example/appservice-operator/internal/controller/release"
+	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/kube/reference"
+	"github.com/example/appservice-operator/internal/status/diagnose"
 )
 
 // memory is what the process remembers of each resource. Losing it costs time, never correctness. The map is locked;
@@ -42,10 +45,13 @@ type groups struct {
 	list []string
 }
 
-func (g *groups) set(list []string) {
+// set sets the groups, and reports whether there were none.
+func (g *groups) set(list []string) (first bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	first = g.list == nil
 	g.list = slices.Compact(slices.Sorted(slices.Values(list)))
+	return first
 }
 
 func (g *groups) has(group string) bool {
@@ -76,12 +82,6 @@ func (m *memory) remember(name types.NamespacedName, uid types.UID) *remembered 
 	return known
 }
 
-// UIDOf returns the UID of a resource that was reconciled before; empty for any other resource.
-func (r *Reconciler) UIDOf(name types.NamespacedName) types.UID { return r.memory.uid(name) }
-
-// Rendering lists the resources that render an object of an API group, including objects that are left out.
-func (r *Reconciler) Rendering(group string) []types.NamespacedName { return r.memory.rendering(group) }
-
 func (m *memory) uid(name types.NamespacedName) types.UID {
 	if known := m.of(name); known != nil {
 		return known.uid
@@ -108,4 +108,39 @@ func (m *memory) rendering(group string) []types.NamespacedName {
 		}
 	}
 	return list
+}
+
+// version identifies what an attempt is for: another spec, chart, adoption or other defaults are tried at once, however
+// the attempts before ended.
+type version struct {
+	generation      int64
+	chart, defaults string // digests
+	adoption        string
+	again           string // Secrets that may be filled again
+}
+
+// contest is what is remembered of a field that was repaired, and of who changed it since.
+type contest struct {
+	repairPace
+	by, remedy string
+}
+
+// schedules are the schedules of looks, by the object that is not as desired. Objects that need no looks are left out.
+type schedules map[kube.Key]*diagnose.PodReads
+
+// recorded is what is remembered of the recorded release of a resource that waits.
+type recorded struct {
+	record     types.UID
+	keys       []kube.Key
+	references []reference.Reference
+	// before are the keys of its stage before, and replicas the numbers of replicas that it renders.
+	before   []kube.Key
+	replicas map[kube.Key]int64
+	// request of the user and content that the pods were last restarted for.
+	request string
+	content reference.Content
+	// returned says what failed before it was applied again; zero if nothing did.
+	returned release.Returned
+	// generated are the versions of the values in Secrets that they were last restarted for, by name.
+	generated map[string]string
 }

@@ -16,7 +16,11 @@ func TestMemory(t *testing.T) {
 	if m.remember(name, "a") != first || m.of(name) != first || m.uid(name) != "a" {
 		t.Error("the same resource is remembered twice")
 	}
-	first.groups.set([]string{appService.Group, ""})
+	for _, want := range []bool{true, false} {
+		if got := first.groups.set([]string{appService.Group, ""}); got != want {
+			t.Errorf("set for the first time: got %t, want %t", got, want)
+		}
+	}
 	for group, want := range map[string]int{appService.Group: 1, "": 1, "other.example.com": 0} {
 		if got := m.rendering(group); len(got) != want {
 			t.Errorf("group %q: got %v, want %d", group, got, want)

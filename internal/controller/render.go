@@ -9,11 +9,9 @@ import (
 	"slices"
 	"time"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/hosts"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/kube/jobs"
 	"github.com/example/appservice-operator/internal/kube/livestate"
@@ -25,78 +23,6 @@ import (
 // reloadPeriod is the minimum time between two rollouts of a resource that are caused by changed content of its
 // references.
 const reloadPeriod = 10 * time.Second
-
-// inputs are what a rendering depends on, except for the facts.
-type inputs struct {
-	generation int64
-	restarted  string
-	skipped    string
-	surroundings
-}
-
-// surroundings are the inputs that do not belong to the resource.
-type surroundings struct {
-	chart, defaults string // digests
-	capabilities    int64
-}
-
-// rendered is the result of rendering a resource, with its inputs.
-type rendered struct {
-	inputs     inputs
-	facts      hooks.Facts
-	references []reference.Reference
-	// selectors of the workloads, before the hooks.
-	selectors map[kube.Key]map[string]string
-	// asked are the runs of the Jobs that run once, runs the same as noted if they do not run again, and jobs are these
-	// Jobs.
-	asked []jobs.Run
-	runs  []jobs.Run
-	jobs  []jobs.Wanted
-	// generated are the names of the Secrets that the operator fills.
-	generated []string
-	// content that pods take from the references.
-	content reference.Content
-	// defaults are the fields that the spec left to the defaults.
-	defaults []v1.DefaultsStatus
-	// outline and packed are the result.
-	outline render.Outline
-	packed  *render.Packed
-	// reloaded is when the content of references last changed.
-	reloaded time.Time
-}
-
-// rendering is what a resource has to become. The zero value stands for a resource that cannot be rendered.
-type rendering struct {
-	*rendered
-	// advice is what is missing although pods start without it.
-	advice []reference.Reference
-	// owed is what the stage before makes, and is missing; nil if nothing is.
-	owed error
-	// held are routes that are left as they are, because other resources serve their hosts and paths.
-	held []hosts.Held
-	// reload is the time until changed content of references is rendered; 0 if it already is.
-	reload time.Duration
-}
-
-// objects returns the rendered objects; nil if nothing can be rendered.
-func (w rendering) objects() ([]*unstructured.Unstructured, error) {
-	if w.rendered == nil {
-		return nil, nil
-	}
-	whole, err := w.packed.Unpack()
-	if err != nil {
-		return nil, err
-	}
-	return whole.Objects, nil
-}
-
-// keys returns the keys of the rendered objects; nil if nothing can be rendered.
-func (w rendering) keys() []kube.Key {
-	if w.rendered == nil {
-		return nil
-	}
-	return w.outline.Keys
-}
 
 // view returns the state of the cluster, and what a resource has to become in it. Refused says why that may not be
 // applied. The cluster is looked at again only if a kind is watched since: of the rendering, or of the recorded
@@ -165,7 +91,7 @@ func (r *Reconciler) render(ctx context.Context, s *scope, there *livestate.Snap
 	if facts.Jobs, err = r.jobNames(ctx, s, runs, there.Record); err != nil {
 		return rendering{}, err
 	}
-	facts.Generated = generatedVersions(generated, there)
+	findGenerated(generated, there, &facts)
 	out := rendering{}
 	fresh := &rendered{inputs: in, facts: facts, references: references, selectors: selectors, asked: asked, runs: runs,
 		generated: generated, content: content}
@@ -286,7 +212,9 @@ func (r *Reconciler) finish(ctx context.Context, s *scope, into *rendered, draft
 	whole.CheckFields(ctx, r.Fields)
 	into.jobs = wantedJobs(into, whole.Objects)
 	into.outline, into.defaults = whole.Outline, draft.Defaults
-	s.memory.groups.set(whole.Groups())
+	if s.memory.groups.set(whole.Groups()) {
+		r.logCertificates(ctx, s.resource.GetNamespace(), into.facts.Certificates)
+	}
 	into.packed, err = whole.Pack()
 	return err
 }

@@ -11,12 +11,10 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/controller/release"
-	"github.com/example/appservice-operator/internal/kube/gateway"
 	"github.com/example/appservice-operator/internal/kube/livestate"
 	"github.com/example/appservice-operator/internal/kube/reference"
 	"github.com/example/appservice-operator/internal/metrics"
@@ -139,18 +137,6 @@ func othersOf(wanted rendering) map[reference.Object][]string {
 	return out
 }
 
-// gateways returns what is known about the Gateways that routes attach to. Live routes count: they serve even while a
-// spec is refused.
-func (r *Reconciler) gateways(ctx context.Context, there *livestate.Snapshot) gateway.Gateways {
-	var names []types.NamespacedName
-	for _, object := range there.Objects {
-		if route := gateway.RouteOf(object); route != nil {
-			names = append(names, route.Gateways()...)
-		}
-	}
-	return r.References.Gateways(ctx, names)
-}
-
 // failureOf returns the reason of Ready if an attempt fails.
 func failureOf(done attempt) string {
 	if record := done.there.Record; done.state == release.Unfinished && record != nil && record.Revision > 1 {
@@ -192,14 +178,6 @@ func (r *Reconciler) nextAttempt(s *scope, done attempt) time.Time {
 		return time.Time{}
 	}
 	return r.Clock.Now().Add(s.memory.backoff.Next(s.version()))
-}
-
-// sooner returns the shorter of two waiting times; 0 stands for none.
-func sooner(a, b time.Duration) time.Duration {
-	if a == 0 || b != 0 && b < a {
-		return b
-	}
-	return a
 }
 
 // outcomeOf returns the outcome of a reconcile.

@@ -7,36 +7,14 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/controller/release"
-	"github.com/example/appservice-operator/internal/kube"
-	"github.com/example/appservice-operator/internal/kube/livestate"
 	"github.com/example/appservice-operator/internal/kube/reference"
-	"github.com/example/appservice-operator/internal/kube/stage"
 	"github.com/example/appservice-operator/internal/render"
 	"github.com/example/appservice-operator/internal/render/hooks"
 )
-
-// recorded is what is remembered of the recorded release of a resource that waits.
-type recorded struct {
-	record     types.UID
-	keys       []kube.Key
-	references []reference.Reference
-	// before are the keys of its stage before, and replicas the numbers of replicas that it renders.
-	before   []kube.Key
-	replicas map[kube.Key]int64
-	// request of the user and content that the pods were last restarted for.
-	request string
-	content reference.Content
-	// returned says what failed before it was applied again; zero if nothing did.
-	returned release.Returned
-	// generated are the versions of the values in Secrets that they were last restarted for, by name.
-	generated map[string]string
-}
 
 // restart restarts the pods of the recorded release of a resource that waits, if its user requests that, or if content
 // that they take has changed, or values that the operator made. The error is a reference.MissingError if the
@@ -82,46 +60,6 @@ func (r *Reconciler) restart(ctx context.Context, s *scope, wanted rendering, a 
 	}
 	facts.Content, facts.Generated = next.content.Version, next.generated
 	return r.again(ctx, s, wanted, a, facts, &next)
-}
-
-// recorded returns what is remembered of a recorded release.
-func (r *Reconciler) recorded(ctx context.Context, s *scope, record *livestate.Record) (*recorded, error) {
-	if known := s.memory.recorded; known != nil && known.record == record.UID {
-		return known, nil
-	}
-	objects, err := r.lastGoodOf(ctx, s, record)
-	if err != nil {
-		return nil, err
-	}
-	known := &recorded{record: record.UID, references: reference.Of(objects.Objects),
-		content: reference.ParseContent(record.References), generated: hooks.GeneratedVersions(objects.Objects),
-		replicas: replicasOf(objects.Objects)}
-	for _, object := range objects.Objects {
-		known.keys = append(known.keys, kube.KeyOf(object))
-		if stage.Of(object) == stage.Before {
-			known.before = append(known.before, kube.KeyOf(object))
-		}
-		if template := reference.PodTemplate(object); template != nil && known.request == "" {
-			known.request, _, _ = unstructured.NestedString(template, "metadata", "annotations", v1.AnnotationRestartedAt)
-		}
-	}
-	if objects.Source != nil && objects.Source.Returned != nil {
-		known.returned = *objects.Source.Returned
-	}
-	s.memory.recorded = known
-	return known, nil
-}
-
-// lastGoodOf returns the recorded release, which is read once in a reconcile.
-func (r *Reconciler) lastGoodOf(ctx context.Context, s *scope, record *livestate.Record) (*release.Recorded, error) {
-	if s.lastGood == nil || s.lastGoodOf != record.UID {
-		content, err := r.Actor.LastGood(ctx, s.resource, record)
-		if err != nil {
-			return nil, err
-		}
-		s.lastGood, s.lastGoodOf = content, record.UID
-	}
-	return s.lastGood, nil
 }
 
 // again writes the recorded release with other annotations of pods, and records that.
@@ -170,29 +108,4 @@ func (r *Reconciler) again(ctx context.Context, s *scope, wanted rendering, a at
 	r.event(s, corev1.EventTypeNormal, what.Event, fmt.Sprintf(what.Note, revision, plan))
 	r.Metrics.Acted(what.Metric, a.took)
 	return a
-}
-
-// replicasOf returns the number of replicas of objects that render it.
-func replicasOf(objects []*unstructured.Unstructured) map[kube.Key]int64 {
-	out := map[kube.Key]int64{}
-	for _, object := range objects {
-		key := kube.KeyOf(object)
-		if number, found, _ := unstructured.NestedInt64(object.Object, "spec", "replicas"); found &&
-			kube.TraitsOf(key.GroupKind).Scales {
-			out[key] = number
-		}
-	}
-	return out
-}
-
-// scales reports whether workloads of the recorded release are rendered with another number of replicas at present. An
-// autoscaler keeps its own.
-func (r *recorded) scales(present []*unstructured.Unstructured) bool {
-	now := replicasOf(present)
-	for key, number := range r.replicas {
-		if asked, rendered := now[key]; rendered && asked != number {
-			return true
-		}
-	}
-	return false
 }

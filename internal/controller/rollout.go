@@ -13,7 +13,6 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/controller/release"
 	"github.com/example/appservice-operator/internal/controller/rollout"
-	"github.com/example/appservice-operator/internal/kube/livestate"
 	"github.com/example/appservice-operator/internal/render"
 	"github.com/example/appservice-operator/internal/render/defaults"
 	"github.com/example/appservice-operator/internal/status"
@@ -28,12 +27,6 @@ func chartOf(renderer *render.Renderer) rollout.Chart {
 
 // Chart returns the chart in use.
 func (r *Reconciler) Chart() rollout.Chart { return chartOf(r.Charts.Get()) }
-
-// begun returns the rollout that has begun for the resource although its user did not ask for it; false if there is
-// none.
-func (s *scope) begun(record *livestate.Record) (rollout.Rollout, bool) {
-	return s.asked.Begun(record, s.resource.GetGeneration())
-}
 
 // spare leaves the recorded release to a resource for which something new, and nothing that its user changed, cannot be
 // rendered.

@@ -1,22 +1,18 @@
 package controller
 
 import (
-	"context"
-	"fmt"
-
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/controller/release"
 	"github.com/example/appservice-operator/internal/controller/rollout"
-	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/kube/livestate"
 	"github.com/example/appservice-operator/internal/render"
 	"github.com/example/appservice-operator/internal/render/defaults"
-	"github.com/example/appservice-operator/internal/status"
 )
 
 // scope holds the data of one reconcile.
@@ -52,74 +48,32 @@ type scope struct {
 
 func (s *scope) name() types.NamespacedName { return client.ObjectKeyFromObject(s.resource) }
 
-// version identifies what an attempt is for: another spec, chart, adoption or other defaults are tried at once, however
-// the attempts before ended.
-type version struct {
-	generation      int64
-	chart, defaults string // digests
-	adoption        string
-	again           string // Secrets that may be filled again
-}
-
 func (s *scope) version() version {
 	return version{generation: s.resource.GetGeneration(), chart: s.asked.Chart.Digest, defaults: s.asked.Defaults.Digest,
 		adoption: release.AdoptionOf(s.resource).String(), again: s.resource.GetAnnotations()[v1.AnnotationGenerateAgain]}
 }
 
-// read returns the scope of a reconcile; nil if the resource is gone: the garbage collector deletes the objects that it
-// controlled.
-func (r *Reconciler) read(ctx context.Context, request reconcile.Request) (*scope, error) {
-	resource := kube.Object(r.Kind)
-	err := r.Client.Get(ctx, request.NamespacedName, resource)
-	switch {
-	case apierrors.IsNotFound(err):
-		r.forget(request.NamespacedName)
-		return nil, nil
-	case err != nil:
-		return nil, fmt.Errorf("cannot read %s: %w", r.Kind.Kind, err)
-	}
-	if known := r.memory.of(request.NamespacedName); known != nil && known.uid != resource.GetUID() {
-		r.forget(request.NamespacedName) // it was created again under the same name
-	}
-	resource, size, oversize := kube.Whole(r.Status.Newest(resource))
-	if resource == nil {
-		return nil, oversize
-	}
-	previous, err := status.Of(resource)
-	if err != nil {
-		return nil, err
-	}
-	s := &scope{
-		resource: resource,
-		previous: previous,
-		renderer: r.Charts.Get(),
-		paused:   r.pausedBy(resource),
-		size:     size,
-		oversize: oversize,
-		memory:   r.memory.remember(request.NamespacedName, resource.GetUID()),
-	}
-	if r.Defaults != nil {
-		s.defaults, s.defaultsErr = r.Defaults.Of(ctx, request.Namespace)
-	}
-	s.asked = rollout.Asked{Chart: chartOf(s.renderer), Defaults: rollout.Defaults{Digest: s.defaults.Digest}}
-	return s, nil
+// deployed reports whether the current spec was ever deployed. If it was not, its owner is waiting for it, and the
+// objects do not match the spec: the resource must neither be held back nor be reported as ready.
+func deployed(s *scope) bool {
+	condition := meta.FindStatusCondition(s.previous.Conditions, v1.ConditionDeployed)
+	return condition != nil && condition.Status == metav1.ConditionTrue &&
+		condition.ObservedGeneration == s.resource.GetGeneration()
 }
 
-// forget drops everything that the process knows about a resource that is gone.
-func (r *Reconciler) forget(name types.NamespacedName) {
-	r.References.Forget(name)
-	r.Hosts.Gone(r.Kind.GroupKind(), name)
-	r.Status.Forget(name)
-	r.Rollouts.Forget(name)
-	r.Looks.Forget(name)
-	if known := r.memory.forget(name); known != nil {
-		r.Observer.Forget(known.uid)
-	}
+// tried reports whether an attempt has failed before: in this process or, if the spec was refused, in an earlier one.
+func tried(s *scope) bool {
+	ready := meta.FindStatusCondition(s.previous.Conditions, v1.ConditionReady)
+	return s.memory.backoff.Failed() ||
+		ready != nil && (ready.Reason == v1.ReasonResourceExists || ready.Reason == v1.ReasonInstallFailed)
 }
 
-// pausedBy reports whether a resource requests to be left unchanged. For kinds other than AppService, spec belongs to
-// the chart.
-func (r *Reconciler) pausedBy(resource *unstructured.Unstructured) bool {
-	paused, _, _ := unstructured.NestedBool(resource.Object, "spec", "paused")
-	return paused && kube.IsAppService(r.Kind)
+// reported reports whether a status was ever written. If it was and no objects are left, the resource may be about to
+// be deleted, too.
+func reported(s *scope) bool { return len(s.previous.Conditions) > 0 }
+
+// begun returns the rollout that has begun for the resource although its user did not ask for it; false if there is
+// none.
+func (s *scope) begun(record *livestate.Record) (rollout.Rollout, bool) {
+	return s.asked.Begun(record, s.resource.GetGeneration())
 }

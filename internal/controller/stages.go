@@ -6,7 +6,6 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/controller/release"
@@ -66,31 +65,6 @@ func (s *scope) hasRun(wanted rendering, name string, there *livestate.Snapshot)
 	})
 }
 
-func jobKey(name string) kube.Key {
-	return kube.Key{GroupKind: schema.GroupKind{Group: batchv1.GroupName, Kind: "Job"}, Name: name}
-}
-
-// actBefore writes the stage before of a release, and what it needs and does not exist. Before its Jobs are noted, the
-// whole release is tried: nothing runs for one that is refused.
-func (r *Reconciler) actBefore(ctx context.Context, s *scope, wanted rendering, task release.Task,
-	a attempt) (*scope, attempt) {
-	whole, early := task.Plan, a.hold.early
-	a.plan, a.changes = nil, ""
-	if !s.notes(wanted.jobsIn(stage.Before)) || release.AdoptionOf(s.resource) != nil {
-		adopted, err := r.Actor.ProveAdoption(ctx, task)
-		if a.err = err; err != nil {
-			return s, a
-		}
-		early = slices.DeleteFunc(slices.Clone(early), func(key kube.Key) bool { return slices.Contains(adopted, key) })
-	}
-	task.Plan = whole.Only(a.hold.before, early)
-	if task.Plan.Empty() {
-		return s, a
-	}
-	task.Part = true
-	return r.commit(ctx, s, wanted, task, a)
-}
-
 // isMainReady reports whether everything was found as rendered and ready, except for the stage after.
 func (r *Reconciler) isMainReady(ctx context.Context, s *scope, wanted rendering, done attempt) bool {
 	plan, there := done.plan, done.there
@@ -106,13 +80,6 @@ func (r *Reconciler) isMainReady(ctx context.Context, s *scope, wanted rendering
 		}
 	}
 	return true
-}
-
-// jobsIn returns the Jobs of some stages that run once.
-func (w rendering) jobsIn(stages ...stage.Stage) []jobs.Wanted {
-	keys := w.outline.InStage(stages...)
-	return slices.DeleteFunc(slices.Clone(w.jobs),
-		func(job jobs.Wanted) bool { return !slices.Contains(keys, jobKey(job.Run.Job)) })
 }
 
 // begunJobs returns the Jobs that run once of the stages that have begun, and the noted runs of those of other stages.
@@ -137,15 +104,6 @@ func (r *Reconciler) begunJobs(ctx context.Context, s *scope, wanted rendering,
 		}
 	}
 	return begun, kept
-}
-
-// mayGoOn reports whether the stage before that was waited for has become ready in this reconcile.
-func (r *Reconciler) mayGoOn(ctx context.Context, s *scope, wanted rendering, done attempt) bool {
-	if done.hold.by != byStage || done.err != nil {
-		return false
-	}
-	still, err := r.stageBefore(ctx, s, &wanted, done)
-	return err == nil && still.by == 0
 }
 
 // showStaged completes the input of a status whose release waits for the stage before: the objects of that stage count,

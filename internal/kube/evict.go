@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
@@ -11,14 +12,9 @@ import (
 // FieldManager owns the fields that the operator writes, whatever its binary is called.
 const FieldManager = "appservice-operator"
 
-// RestartedAt is the annotation of a pod template by which kubectl rollout restart works: the only field in one that
-// others may own.
-const RestartedAt = "kubectl.kubernetes.io/restartedAt"
-
 // Evict returns managed fields of an object in which the operator owns the given fields, and all that others have in
 // what belongs to it as a whole (Traits.Whole): its next apply removes what it does not have.
 func Evict(object client.Object, fields *fieldpath.Set) []metav1.ManagedFieldsEntry {
-	whole := TraitsOf(object.GetObjectKind().GroupVersionKind().GroupKind()).Whole
 	ours := metav1.ManagedFieldsEntry{Manager: FieldManager, Operation: metav1.ManagedFieldsOperationApply,
 		APIVersion: object.GetObjectKind().GroupVersionKind().GroupVersion().String(), FieldsType: "FieldsV1"}
 	var list []metav1.ManagedFieldsEntry
@@ -29,7 +25,7 @@ func Evict(object client.Object, fields *fieldpath.Set) []metav1.ManagedFieldsEn
 			continue
 		case entry.Subresource == "":
 			theirs := fieldsOf(entry)
-			entry.FieldsV1 = encode(theirs.Difference(addedTo(whole, theirs)))
+			entry.FieldsV1 = encode(theirs.Difference(addedTo(object, theirs)))
 		}
 		if !fieldsOf(entry).Empty() {
 			list = append(list, entry)
@@ -53,15 +49,22 @@ func ownFields(entries []metav1.ManagedFieldsEntry) *fieldpath.Set {
 	return fieldpath.NewSet()
 }
 
-// addedTo returns the fields at a path, except for what kubectl rollout restart writes.
-func addedTo(whole []string, fields *fieldpath.Set) *fieldpath.Set {
+// addedTo returns the fields in what belongs to the operator as a whole, except for requests to restart.
+func addedTo(object client.Object, fields *fieldpath.Set) *fieldpath.Set {
 	added := fieldpath.NewSet()
+	whole := TraitsOf(object.GetObjectKind().GroupVersionKind().GroupKind()).Whole
+	if whole == nil {
+		return added
+	}
+	content, _ := Content(object)
+	annotations, _, _ := unstructured.NestedStringMap(content, append(slices.Clone(whole), "metadata", "annotations")...)
 	fields.Iterate(func(path fieldpath.Path) {
 		if len(path) <= len(whole) || !begins(path, whole) {
 			return
 		}
 		rest := path[len(whole):]
-		if begins(rest, []string{"metadata", "annotations"}) && (len(rest) == 2 || *rest[2].FieldName == RestartedAt) {
+		if begins(rest, []string{"metadata", "annotations"}) &&
+			(len(rest) == 2 || IsRestart(*rest[2].FieldName, annotations[*rest[2].FieldName])) {
 			return
 		}
 		added.Insert(path.Copy())

@@ -14,7 +14,6 @@ import (
 // manager from then on, and stays. Entries of subresources, by which autoscalers and controllers write, are left
 // unchanged.
 func SoleManager(live, applied client.Object) []metav1.ManagedFieldsEntry {
-	whole := TraitsOf(live.GetObjectKind().GroupVersionKind().GroupKind()).Whole
 	fields, sole := fieldpath.NewSet(),
 		metav1.ManagedFieldsEntry{Manager: FieldManager, Operation: metav1.ManagedFieldsOperationApply,
 			FieldsType: "FieldsV1"}
@@ -27,8 +26,8 @@ func SoleManager(live, applied client.Object) []metav1.ManagedFieldsEntry {
 		sole.APIVersion, sole.Time = entry.APIVersion, entry.Time
 		if own(entry) {
 			fields = fields.Union(fieldsOf(entry))
-		} else if whole != nil {
-			fields = fields.Union(addedTo(whole, fieldsOf(entry)))
+		} else {
+			fields = fields.Union(addedTo(live, fieldsOf(entry)))
 		}
 	}
 	if applied != nil {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/time/rate"
 	helmchart "helm.sh/helm/v3/pkg/chart"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -73,7 +74,7 @@ type shared struct {
 	// HistoryMax is how many release records are kept of each resource.
 	HistoryMax int
 	// Looks limits how often pods are read.
-	Looks *queue.Turns
+	Looks *rate.Limiter
 	// InFlight limits what is reconciled at a time.
 	InFlight *limits.InFlight
 	// MaxConcurrentReconciles is used if watches.yaml does not set it.
@@ -104,7 +105,7 @@ func addController(mgr manager.Manager, shared shared, entry chart.Watch) error 
 		Observer:     shared.Observer,
 		Actor: release.NewActor(
 			&livestate.Writer{Client: mgr.GetClient(), Secrets: core, Observer: shared.Observer}, kube.Named(mgr.GetAPIReader()),
-			shared.HistoryMax).WithClock(shared.Clock),
+			shared.HistoryMax),
 		Status:   &status.Writer{Client: mgr.GetClient(), Clock: shared.Clock},
 		Policy:   shared.Policy,
 		Client:   mgr.GetClient(),

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"golang.org/x/time/rate"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -13,7 +14,6 @@ import (
 	"k8s.io/client-go/discovery"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/util/flowcontrol"
 	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -24,7 +24,6 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/chart"
-	"github.com/example/appservice-operator/internal/controller/queue"
 	"github.com/example/appservice-operator/internal/controller/release"
 	"github.com/example/appservice-operator/internal/controller/watch"
 	"github.com/example/appservice-operator/internal/hosts"
@@ -41,8 +40,8 @@ const Name = "appservice-operator"
 // shutdown is how long a running action may take when the manager has to stop.
 const shutdown = 30 * time.Second
 
-// The rate limit for reading pods, for all resources together, by turns of their namespaces: if hundreds roll out at a
-// time, most of them are only slow.
+// The rate limit for reading pods, for all resources together: if hundreds roll out at a time, most of them are only
+// slow.
 const looksPerSecond, looksAtOnce = 20, 20
 
 // New assembles a manager for the cluster that config names.
@@ -140,7 +139,7 @@ func New(config *rest.Config, options Options) (manager.Manager, error) {
 			options.RolloutDeadline},
 		HistoryMax:              options.HistoryMax,
 		Kinds:                   served(list),
-		Looks:                   queue.NewTurns(flowcontrol.NewTokenBucketPassiveRateLimiter(looksPerSecond, looksAtOnce)),
+		Looks:                   rate.NewLimiter(looksPerSecond, looksAtOnce),
 		InFlight:                limits.NewInFlight(),
 		MaxConcurrentReconciles: options.MaxConcurrentReconciles,
 	}

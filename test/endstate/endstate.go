@@ -130,7 +130,7 @@ var neverTheSame = map[string]By{
 	"batch.kubernetes.io/controller-uid": Ends, "controller-uid": Ends, "digest": Ends,
 	hooks.AnnotationStamp: Ends, hooks.AnnotationReferences: Ends, v1.LabelOwner: Ends,
 	"volumeName": Ends, "expirationTime": Ends, "hosts": Ends, // by history: since when it serves them
-	"since": Plays, v1.AnnotationRenewAfter: Plays, "lastProbeTime": Plays, // times, which ends compare where they have them
+	"since": Plays, "lastProbeTime": Plays, // times, which ends compare where they have them
 	"first_deployed": Plays, "last_deployed": Plays, "modifiedAt": Plays, "createdAt": Plays, // of a release record
 	"collisionCount": Plays, // of a Deployment that was created again before the earlier ReplicaSet was deleted
 }

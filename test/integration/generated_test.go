@@ -3,11 +3,12 @@
 package integration
 
 import (
-	"bytes"
-	"crypto/rand"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -21,9 +22,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/kube"
-	"github.com/example/appservice-operator/internal/kube/generate"
 	"github.com/example/appservice-operator/internal/operator"
+	"github.com/example/appservice-operator/test/files"
 	"github.com/example/appservice-operator/test/harness"
 )
 
@@ -113,7 +113,7 @@ func TestRetainedValuesComeBackByAdoption(t *testing.T) {
 	assert.Equal(t, before.Data, generatedOf(t, app).Data)
 }
 
-// tlsChart is a chart that has the operator make certificates.
+// tlsChart is a chart that once had the operator make certificates.
 const tlsChart = `apiVersion: v1
 kind: Secret
 metadata:
@@ -133,53 +133,103 @@ spec:
       volumes: [{name: tls, secret: {secretName: {{ include "appservice.name" . }}-tls, items: [{key: tls.crt, path: tls.crt}, {key: tls.key, path: tls.key}]}}]
 `
 
-func TestCertificatesAreRenewed(t *testing.T) {
-	t.Parallel()
-	namespace, manager := cluster.ManagedNamespace(t, func(options *operator.Options, _ *harness.Requests) {
-		options.ChartDir = chartWith(t, "templates/tls.yaml", tlsChart)
-	})
-	app := harness.Seed(namespace, "web")
+// withCertificates has the version before make certificates for an AppService, and returns it with their Secret.
+func withCertificates(t *testing.T, before *former) (*v1.AppService, *corev1.Secret) {
+	t.Helper()
+	before.dir = chartWith(t, "templates/tls.yaml", tlsChart)
+	before.start(t)
+	app := harness.Seed(before.namespace, "web")
 	app.Spec.Ports[0].NodePort = nil
 	cluster.CreateReady(t, app)
 	secret := &corev1.Secret{}
-	cluster.Get(t, client.ObjectKey{Namespace: namespace, Name: "web-tls"}, secret)
-	assert.Equal(t, []string{"ca.crt", "ca.key", "tls.crt", "tls.key"}, slices.Sorted(maps.Keys(secret.Data)))
-	manager.Rest(t)
+	cluster.Get(t, client.ObjectKey{Namespace: before.namespace, Name: "web-tls"}, secret)
+	require.Equal(t, []string{"ca.crt", "ca.key", "tls.crt", "tls.key"}, slices.Sorted(maps.Keys(secret.Data)))
+	return app, secret
+}
 
-	// as if the certificates had been made 25 days ago
-	wanted := generate.Of(withKind(secret))
-	old, err := generate.Maker{Random: rand.Reader, Now: func() time.Time { return time.Now().Add(-25 * 24 * time.Hour) }}.Fill(
-		wanted, nil, generate.Note{}, "1")
+func TestCertificatesThatAnEarlierVersionMadeStayAsTheyAre(t *testing.T) {
+	t.Parallel()
+	commit, err := os.ReadFile(fleetBefore)
 	require.NoError(t, err)
-	secret.Data = old.Data
-	maps.Copy(secret.Annotations, old.Annotations)
-	cluster.Update(t, secret)
-	harness.Eventually(t, "the certificate is renewed", func() error {
+	before := &former{namespace: cluster.Namespace(t), binary: managerOf(t, strings.TrimSpace(string(commit))),
+		kubeconfig: cluster.NewProxy(t).Kubeconfig, concurrent: 10, failed: 3, deadline: 15 * time.Minute}
+	app, secret := withCertificates(t, before)
+	before.stop()
+	made, running := secret.DeepCopy(), uidsOf(t, before.namespace)
+	second := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: before.namespace, Name: "web-second"}}
+
+	manager := cluster.Manager(t, before.namespace, before.options)
+	manager.Rest(t)
+	cluster.Refresh(t, secret)
+	assert.Equal(t, made.ResourceVersion, secret.ResourceVersion, "the Secret was written")
+	assert.Equal(t, running, uidsOf(t, before.namespace))
+	cluster.Ready(t, app)
+	assert.EqualValues(t, 1, app.Status.Release.Revision)
+	chart := filepath.Join(before.dir, "helm-charts/appservice")
+	assert.Contains(t, commandLine(t, 0, before.namespace, "diff", "web", "--live", "--chart", chart), "nothing changes")
+
+	// of the next release, and of one of other Services
+	for i, change := range []func(*v1.AppServiceSpec){
+		func(s *v1.AppServiceSpec) { s.Image = "nginx:1.27" },
+		func(s *v1.AppServiceSpec) { s.Services = []v1.FurtherService{{Name: "more"}} },
+	} {
+		cluster.Change(t, app, func(app *v1.AppService) { change(&app.Spec) })
+		cluster.Ready(t, app)
+		assert.EqualValues(t, 2+i, app.Status.Release.Revision)
 		cluster.Refresh(t, secret)
-		return want("as it was", bytes.Equal(secret.Data["tls.crt"], old.Data["tls.crt"]), false)
-	})
-	assert.Equal(t, old.Data["ca.crt"], secret.Data["ca.crt"])
-	assert.Equal(t, old.Data["ca.key"], secret.Data["ca.key"])
-	second := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "web-second"}}
-	cluster.Becomes(t, "the pods roll", second, func() error {
-		return want("pods", [2]string{second.Spec.Template.Annotations[v1.AnnotationGeneratedVersion], revisionOfPods(second)},
-			[2]string{"web-tls=1.1", "2"})
+		assert.Equal(t, made.Data, secret.Data)
+	}
+	cluster.Refresh(t, second)
+	assert.Equal(t, "1", revisionOfPods(second), "pods that take the certificate do not roll")
+
+	// without the Secret, the rest of the release is kept
+	cluster.Delete(t, secret)
+	refused := cluster.Condition(t, app, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonRenderFailed)
+	assert.Contains(t, refused.Message, `Secret "web-tls" has a wrong annotation app.example.com/generate: ca.crt is a certificate`)
+	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: before.namespace, Name: "web"}}
+	returns(t, service, vanish(t, service))
+	restored := made.DeepCopy()
+	restored.UID, restored.ResourceVersion = "", ""
+	cluster.Create(t, restored)
+	cluster.Ready(t, app)
+	cluster.Get(t, client.ObjectKeyFromObject(made), secret)
+	assert.Equal(t, made.Data, secret.Data)
+}
+
+func TestAChartThatAsksForCertificatesIsRefused(t *testing.T) {
+	t.Parallel()
+	namespace := cluster.Namespace(t)
+	dir := files.Charts(t)
+	manager := cluster.Manager(t, namespace, func(options *operator.Options, _ *harness.Requests) { options.ChartDir = dir })
+	app := harness.Seed(namespace, "web")
+	app.Spec.Ports[0].NodePort = nil
+	cluster.CreateReady(t, app)
+	running := uidsOf(t, namespace)
+
+	files.Write(t, filepath.Join(dir, "helm-charts/appservice/templates/tls.yaml"), tlsChart)
+	cluster.Becomes(t, "it keeps its release", app, func() error {
+		if !slices.ContainsFunc(app.Status.Problems, func(p v1.Problem) bool { return strings.Contains(p.Message, "ca.crt is a certificate") }) {
+			return fmt.Errorf("problems: %v", app.Status.Problems)
+		}
+		return nil
 	})
 	cluster.Ready(t, app)
-	manager.Rest(t)
-	cluster.Refresh(t, second)
-	assert.Equal(t, "2", revisionOfPods(second), "they roll once: %v", second.Spec.Template.Annotations)
-	assert.Equal(t, "1", revisionOfPods(deployment(t, app)), "others do not")
+	assert.Equal(t, running, uidsOf(t, namespace))
+
+	mark := manager.Requests.Mark()
+	another := harness.Seed(namespace, "another")
+	another.Spec.Ports[0].NodePort = nil
+	cluster.Create(t, another)
+	refused := cluster.Condition(t, another, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonRenderFailed)
+	for _, part := range []string{`Secret "another-tls"`, "app.example.com/generate", "ca.crt is a certificate", "cert-manager"} {
+		assert.Contains(t, refused.Message, part)
+	}
+	for _, write := range manager.Requests.WritesSince(mark) {
+		assert.Contains(t, write.Path, "/status", "it wrote: %s", write)
+	}
 }
 
 // revisionOfPods is how many versions of its pods a Deployment has had, as far as its controller has seen.
 func revisionOfPods(deployment *appsv1.Deployment) string {
 	return deployment.Annotations["deployment.kubernetes.io/revision"]
-}
-
-// withKind sets the kind, which clients leave out.
-func withKind(secret *corev1.Secret) *corev1.Secret {
-	out := secret.DeepCopy()
-	out.SetGroupVersionKind(kube.SecretKind)
-	return out
 }

@@ -137,6 +137,7 @@ var upgrades = map[string]func(t *testing.T, before *former){
 		})
 		rolled(t, app)
 	},
+	"certificates that were made": func(t *testing.T, before *former) { withCertificates(t, before) },
 	"objects that were adopted": func(t *testing.T, before *former) {
 		byHand(t, before.namespace, map[string]string{"app": "web"}, metav1.ObjectMeta{})
 		before.start(t)

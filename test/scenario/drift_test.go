@@ -99,6 +99,8 @@ var edits = map[string]struct{ what, edit, event, with string }{
 // additions are those of others to what the operator does not render: they stay, also with the next release.
 var additions = map[string]struct{ what, edit, field, want, with string }{
 	"pods restarted by kubectl":           {"Deployment", `{"spec":{"template":{"metadata":{"annotations":{"kubectl.kubernetes.io/restartedAt":"mine"}}}}}`, "spec.template.metadata.annotations.kubectl.kubernetes.io/restartedAt", "mine", ""},
+	"pods restarted by a console":         {"Deployment", `{"spec":{"template":{"metadata":{"annotations":{"cattle.io/timestamp":"2026-01-01T00:00:00Z"}}}}}`, "spec.template.metadata.annotations.cattle.io/timestamp", "2026-01-01T00:00:00Z", ""},
+	"pods restarted for a rotated secret": {"Deployment", `{"spec":{"template":{"metadata":{"annotations":{"vso.secrets.hashicorp.com/restartedAt":"1795904102"}}}}}`, "spec.template.metadata.annotations.vso.secrets.hashicorp.com/restartedAt", "1795904102", ""},
 	"certificate manager annotates":       {"Ingress", `{"metadata":{"annotations":{"cert-manager.io/alt-names":"mine"}}}`, "metadata.annotations.cert-manager.io/alt-names", "mine", ""},
 	"label added":                         {"Service", `{"metadata":{"labels":{"example.com/team":"mine"}}}`, "metadata.labels.example.com/team", "mine", ""},
 	"field that is not rendered is set":   {"Service", `{"spec":{"publishNotReadyAddresses":true}}`, "spec.publishNotReadyAddresses", "true", ""},

@@ -27,7 +27,7 @@ import (
 )
 
 // chartDir is a folder with the charts of the repository; that of AppServices has besides a Secret of its own with values that the operator makes,
-// and certificates, for those that ask for it by a label.
+// for those that ask for it by a label.
 var chartDir string
 
 const tokenTemplate = `{{- if eq (dig "token" "" (default dict .Values.commonLabels)) "made" }}
@@ -35,7 +35,7 @@ apiVersion: v1
 kind: Secret
 metadata:
   name: {{ include "appservice.name" . }}-token
-  annotations: {app.example.com/generate: "token=24,ca:300d,tls:30d"}
+  annotations: {app.example.com/generate: "token=24"}
 {{- end }}
 `
 

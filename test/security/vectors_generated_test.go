@@ -44,8 +44,8 @@ var _ = register(vectors{
 			s.begins(`{` + generatesKey + `}`)
 			secret := s.generated()
 			s.remembered = string(secret.Data["KEY"])
-			forged := fmt.Sprintf(`{"metadata":{"annotations":{%q:"KEY=hex:16,ca,tls",%q:"",%q:"9.%s",%q:"2001-01-01T00:00:00Z",%q:%q}}}`, v1.AnnotationGenerate,
-				v1.AnnotationGenerated, v1.AnnotationGeneratedVersion, strings.Repeat("9", 1000), v1.AnnotationRenewAfter, v1.AnnotationGeneratedFor, strings.Repeat("x", 10000))
+			forged := fmt.Sprintf(`{"metadata":{"annotations":{%q:"KEY=hex:16,ca,tls",%q:"",%q:"9.%s"}}}`, v1.AnnotationGenerate,
+				v1.AnnotationGenerated, v1.AnnotationGeneratedVersion, strings.Repeat("9", 1000))
 			return s.tenant.Patch(s.Context(), secret, client.RawPatch(types.MergePatchType, []byte(forged)))
 		},
 		seen: func(s *scene) error {

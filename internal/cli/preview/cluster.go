@@ -22,6 +22,7 @@ import (
 	"github.com/example/appservice-operator/internal/controller/release"
 	"github.com/example/appservice-operator/internal/controller/watch"
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/kube/generate"
 	"github.com/example/appservice-operator/internal/kube/jobs"
 	"github.com/example/appservice-operator/internal/kube/livestate"
 	"github.com/example/appservice-operator/internal/kube/reference"
@@ -153,38 +154,42 @@ func (c *Cluster) facts(
 	}
 	runs := noted(resource)
 	facts.Jobs = jobs.Names(jobs.Settle(draft.Runs, runs), runs)
-	facts.Generated, err = c.generated(ctx, resource, draft.Generated(), last)
-	if err != nil {
+	if err = c.generated(ctx, resource, draft.Generated(), last, &facts); err != nil {
 		return facts, err
 	}
 	facts.Selectors, err = c.selectors(ctx, resource, draft.Selectors())
 	return facts, err
 }
 
-// generated returns the versions of the Secrets that the operator fills, by name: of live ones and, of those that do
-// not exist or may not be read, as they would be.
-func (c *Cluster) generated(ctx context.Context, resource *unstructured.Unstructured, names []string,
-	last *Release) (map[string]string, error) {
+// generated adds the versions of the Secrets that the operator fills, and the certificates that these have: of live
+// ones and, of those that do not exist or may not be read, as they would be.
+func (c *Cluster) generated(ctx context.Context, resource *unstructured.Unstructured, names []string, last *Release,
+	facts *hooks.Facts) error {
 	if len(names) == 0 {
-		return nil, nil
+		return nil
 	}
-	versions, newest := map[string]string{}, (*livestate.Record)(nil)
+	newest := (*livestate.Record)(nil)
+	facts.Generated, facts.Certificates = map[string]string{}, map[string][]string{}
 	if last != nil {
 		newest = &livestate.Record{Revision: last.Revision}
-		versions = hooks.GeneratedVersions(last.Outcome(resource).Objects)
+		recorded := last.Outcome(resource).Objects
+		facts.Generated, facts.Certificates = hooks.GeneratedVersions(recorded), hooks.CertificatesOf(recorded)
 	}
 	for _, name := range names {
 		live := kube.Metadata(kube.SecretKind)
 		err := c.reader.Get(ctx, client.ObjectKey{Namespace: resource.GetNamespace(), Name: name}, live)
 		forbidden, err := c.unless(client.IgnoreNotFound(err), "Secrets that the operator fills are taken to be as recorded")
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if !forbidden || versions[name] == "" {
-			versions[name] = release.GeneratedVersion(live, newest)
+		if !forbidden {
+			facts.Certificates[name] = generate.NoteOf(live).Certificates()
+		}
+		if !forbidden || facts.Generated[name] == "" {
+			facts.Generated[name] = release.GeneratedVersion(live, newest)
 		}
 	}
-	return versions, nil
+	return nil
 }
 
 // selectors returns those of live workloads that are the resource's, or about to become that: they cannot change.

@@ -67,8 +67,9 @@ func FleetOf(
 				pairs[i].before = pairs[i].after // same digest: no need to decompress the release
 			default:
 				pairs[i].before = released.Outcome(subject.Resource)
-				if kept := hooks.SelectorsOf(pairs[i].before.Objects); !pairs[i].after.Keeps(kept) {
-					subject.Facts.Selectors = kept
+				kept, certificates := hooks.SelectorsOf(pairs[i].before.Objects), hooks.CertificatesOf(pairs[i].before.Objects)
+				if !pairs[i].after.Keeps(kept) || len(certificates) > 0 {
+					subject.Facts.Selectors, subject.Facts.Certificates = kept, certificates
 					pairs[i].after = subject.Render(ctx, after.Renderers[kind], capabilities)
 				}
 			}

@@ -5,11 +5,9 @@ import (
 	"crypto/rand"
 	"errors"
 	"slices"
-	"time"
 
 	"helm.sh/helm/v3/pkg/chart"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
@@ -30,13 +28,7 @@ type Actor struct {
 // NewActor returns an actor. Live reads past the caches; keep is the number of release records kept of each resource,
 // the newest included.
 func NewActor(writer *livestate.Writer, live client.Reader, keep int) *Actor {
-	return &Actor{writer: writer, live: live, keep: keep, maker: generate.Maker{Random: rand.Reader, Now: time.Now}}
-}
-
-// WithClock has certificates made and renewed by a clock, and returns the actor.
-func (a *Actor) WithClock(clock clock.PassiveClock) *Actor {
-	a.maker.Now = clock.Now
-	return a
+	return &Actor{writer: writer, live: live, keep: keep, maker: generate.Maker{Random: rand.Reader}}
 }
 
 // Task is one resource, its desired objects, and the input of Decide about it.

@@ -135,16 +135,16 @@ func (a *applier) tried(ctx context.Context, change Change) (*unstructured.Unstr
 func replacement(desired, live *unstructured.Unstructured, version string, whole []string) ([]byte, error) {
 	merged, _, _ := unstructured.NestedMap(live.Object, "spec")
 	rendered, _, _ := unstructured.NestedMap(desired.Object, "spec")
-	restarted, found, _ := unstructured.NestedString(live.Object,
-		append(slices.Clone(whole), "metadata", "annotations", kube.RestartedAt)...)
+	annotations, _, _ := unstructured.NestedStringMap(live.Object,
+		append(slices.Clone(whole), "metadata", "annotations")...)
 	unstructured.RemoveNestedField(merged, whole[1:]...)
-	lay(merged, rendered)
-	if found {
-		if err := unstructured.SetNestedField(merged, restarted,
-			append(slices.Clone(whole[1:]), "metadata", "annotations", kube.RestartedAt)...); err != nil {
-			return nil, err
+	for name, value := range annotations {
+		at := append(slices.Clone(whole[1:]), "metadata", "annotations", name)
+		if kube.IsRestart(name, value) && unstructured.SetNestedField(merged, value, at...) != nil {
+			break // there is no such part
 		}
 	}
+	lay(merged, rendered)
 	metadata, _, _ := unstructured.NestedMap(live.Object, "metadata")
 	ours, _, _ := unstructured.NestedMap(desired.Object, "metadata")
 	lay(metadata, ours)

@@ -79,12 +79,12 @@ func eviction(live *unstructured.Unstructured, rendered string) ([]byte, error) 
 }
 
 // insertAll inserts the fields of a value as the API server tracks them: leaves, and items of lists that it merges. At
-// is the path as in the comparison. The annotation of kubectl rollout restart is left out.
+// is the path as in the comparison. Requests to restart are left out.
 func insertAll(fields *fieldpath.Set, path fieldpath.Path, at string, there any) {
 	switch there := there.(type) {
 	case map[string]any:
 		for key, below := range there {
-			if key != kube.RestartedAt {
+			if !isRestart(at+"."+key, below) {
 				insertAll(fields, append(path.Copy(), fieldpath.PathElement{FieldName: &key}), at+"."+key, below)
 			}
 		}

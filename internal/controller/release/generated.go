@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
-	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -32,37 +31,6 @@ func unfilled(desired *unstructured.Unstructured, live client.Object) string {
 		}
 	}
 	return wanted.Lacks(generate.NoteOf(live), data)
-}
-
-// Renew adds to a plan the Secrets with certificates whose time has come: nothing about them differs.
-func (p *Plan) Renew(rendered []*unstructured.Unstructured, there map[kube.Key]client.Object, now time.Time) {
-	planned := map[kube.Key]bool{}
-	for _, change := range p.Apply {
-		planned[kube.KeyOf(change.Desired)] = true
-	}
-	for _, desired := range rendered {
-		key := kube.KeyOf(desired)
-		live, found := there[key]
-		if !found || planned[key] || live.GetDeletionTimestamp() != nil || !due(desired, live, now) {
-			continue
-		}
-		p.Apply = append(p.Apply, Change{Desired: desired, Live: live, Field: "data." + generate.TLSCert, fills: true})
-	}
-}
-
-// due reports whether a certificate in a live Secret has to be renewed.
-func due(desired *unstructured.Unstructured, live client.Object, now time.Time) bool {
-	return generate.Of(desired).CA > 0 && generate.NoteOf(live).Due(now)
-}
-
-// Renews reports whether a certificate in any of some live Secrets may have to be renewed.
-func Renews(there map[kube.Key]client.Object, now time.Time) bool {
-	for key, live := range there {
-		if key.GroupKind == kube.SecretKind.GroupKind() && generate.NoteOf(live).Due(now) {
-			return true
-		}
-	}
-	return false
 }
 
 // GeneratedVersion returns the version of the values of a live Secret, or that which a Secret gets that is nil or not
@@ -111,7 +79,7 @@ func encoded(data map[string][]byte) map[string]any {
 // needed. Whatever has a value keeps it.
 func (a *applier) fill(ctx context.Context, desired *unstructured.Unstructured,
 	live client.Object) (client.Object, error) {
-	if generate.Of(desired).None() || unfilled(desired, live) == "" && !due(desired, live, a.maker.Now()) {
+	if unfilled(desired, live) == "" {
 		return nil, nil
 	}
 	content, full := kube.Content(live)

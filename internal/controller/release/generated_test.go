@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
@@ -20,16 +20,12 @@ import (
 	"github.com/example/appservice-operator/internal/render/hooks"
 )
 
-// generatedNow is the time at which the tests make values.
-var generatedNow = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-
 // generatedSecret is a Secret as it is rendered for the operator to fill.
 func generatedSecret(t *testing.T, asks string) *unstructured.Unstructured {
 	t.Helper()
 	secret := owned(t, "Secret", "web-generated", "s1")
 	annotations := secret.GetAnnotations()
 	annotations[v1.AnnotationGenerate] = asks
-	annotations[v1.AnnotationGenerateFor] = "web"
 	secret.SetAnnotations(annotations)
 	put(t, secret, map[string]any{"rendered": "eA=="}, "data")
 	return secret
@@ -39,7 +35,7 @@ func generatedSecret(t *testing.T, asks string) *unstructured.Unstructured {
 func newFiller(t *testing.T, s *server) (*applier, *livestate.Observer) {
 	t.Helper()
 	a, observer := newApplier(t, s, s)
-	a.maker = generate.Maker{Random: rand.Reader, Now: func() time.Time { return generatedNow }}
+	a.maker = generate.Maker{Random: rand.Reader}
 	a.firstVersion = GeneratedVersion(nil, nil)
 	return a, observer
 }
@@ -93,13 +89,13 @@ func repair(t *testing.T, s *server, desired *unstructured.Unstructured) (change
 }
 
 func TestASecretIsCreatedWithItsValues(t *testing.T) {
-	s, desired := installed(t, "password=24,ca,tls")
+	s, desired := installed(t, "password=24,key=hex:32")
 	live := s.shown(t, desired)
 	values := valuesOf(t, live)
-	assert.Len(t, values, 6)
+	assert.Len(t, values, 3)
 	assert.Len(t, values["password"], 24)
 	assert.Equal(t, "1", live.GetAnnotations()[v1.AnnotationGeneratedVersion])
-	assert.Equal(t, "ca.crt,ca.key,password,tls.crt,tls.key", live.GetAnnotations()[v1.AnnotationGenerated])
+	assert.Equal(t, "key,password", live.GetAnnotations()[v1.AnnotationGenerated])
 	for field := range desired.Object["data"].(map[string]any) {
 		assert.Equal(t, "rendered", field, "what is rendered, and so recorded, has a value")
 	}
@@ -201,30 +197,49 @@ func TestNoValueIsWrittenOverAnotherVersion(t *testing.T) {
 	assert.ErrorContains(t, err, "another UID")
 }
 
-func TestCertificatesAreRenewedWhenTheirTimeHasCome(t *testing.T) {
-	s, desired := installed(t, "ca,tls:30d,password=24")
-	before := valuesOf(t, s.shown(t, desired))
-	objects := []*unstructured.Unstructured{desired}
-	day := 24 * time.Hour
-	plan := Compare(objects, there(s.shown(t, desired)))
-	plan.Renew(objects, there(s.shown(t, desired)), generatedNow.Add(19*day))
-	require.True(t, plan.Empty())
-	assert.False(t, Renews(there(s.shown(t, desired)), generatedNow.Add(19*day)))
-
-	later := generatedNow.Add(21 * day)
-	assert.True(t, Renews(there(s.shown(t, desired)), later))
-	plan.Renew(objects, there(metadata(s.shown(t, desired))), later)
-	require.Equal(t, "apply Secret web-generated: data.tls.crt", plan.String())
-	a, _ := newFiller(t, s)
-	a.maker.Now = func() time.Time { return later }
-	_, err := a.execute(t.Context(), plan)
-	require.NoError(t, err)
-	after := valuesOf(t, s.shown(t, desired))
-	assert.NotEqual(t, before["tls.crt"], after["tls.crt"])
-	for _, key := range []string{"ca.crt", "ca.key", "password"} {
-		assert.Equal(t, before[key], after[key], key)
+// withCertificates is a Secret as an earlier version filled it, and as it is rendered.
+func withCertificates(t *testing.T) (*server, *unstructured.Unstructured, map[string]string) {
+	t.Helper()
+	desired := generatedSecret(t, "ca,tls:30d,password=24")
+	live := desired.DeepCopy()
+	for _, key := range []string{"ca.crt", "ca.key", "tls.crt", "tls.key", "password"} {
+		put(t, live, base64.StdEncoding.EncodeToString([]byte("the "+key)), "data", key)
 	}
-	assert.False(t, Renews(there(s.shown(t, desired)), later))
+	live.SetAnnotations(labels.Merge(live.GetAnnotations(), map[string]string{
+		v1.AnnotationGenerated: "ca.crt,ca.key,password,tls.crt,tls.key", v1.AnnotationGeneratedVersion: "1.1"}))
+	return newServer(t, live), desired, valuesOf(t, live)
+}
+
+func TestCertificatesOfAnEarlierVersionStayAsTheyAre(t *testing.T) {
+	s, desired, before := withCertificates(t)
+	require.Nil(t, compareObject(desired, s.shown(t, desired)), "there is nothing to write")
+	require.Nil(t, compareObject(desired, metadata(s.shown(t, desired))))
+
+	next := desired.DeepCopy()
+	next.SetAnnotations(labels.Merge(next.GetAnnotations(), map[string]string{hooks.AnnotationStamp: "s2"}))
+	require.NotNil(t, repair(t, s, next))
+	assert.Equal(t, before, valuesOf(t, s.shown(t, desired)))
+	assert.Equal(t, "1.1", s.shown(t, desired).GetAnnotations()[v1.AnnotationGeneratedVersion])
+}
+
+func TestASecretWhoseNoteIsLostKeepsItsCertificates(t *testing.T) {
+	s, desired, before := withCertificates(t)
+	unnoted := s.shown(t, desired)
+	require.NoError(t, s.Patch(t.Context(), unnoted, client.RawPatch("application/merge-patch+json",
+		[]byte(`{"metadata":{"annotations":{"`+v1.AnnotationGenerated+`":null}}}`))))
+	change := repair(t, s, desired)
+	require.NotNil(t, change)
+	assert.Equal(t, "data.ca.crt", change.Field)
+	assert.Equal(t, before, valuesOf(t, s.shown(t, desired)))
+	assert.Equal(t, "ca.crt,ca.key,password,tls.crt,tls.key", s.shown(t, desired).GetAnnotations()[v1.AnnotationGenerated])
+}
+
+func TestASecretWithCertificatesIsNotCreated(t *testing.T) {
+	s := newServer(t)
+	a, _ := newFiller(t, s)
+	_, err := a.execute(t.Context(), &Plan{Create: []*unstructured.Unstructured{generatedSecret(t, "password=24,ca")}})
+	require.ErrorContains(t, err, "Secret web-generated: ca.crt is a certificate")
+	assert.Empty(t, s.log)
 }
 
 func TestADryRunWritesNoValues(t *testing.T) {
@@ -232,18 +247,6 @@ func TestADryRunWritesNoValues(t *testing.T) {
 	a, _ := newFiller(t, s)
 	require.NoError(t, a.wouldTake(t.Context(), &Plan{Create: []*unstructured.Unstructured{generatedSecret(t, "password=24")}}))
 	assert.Equal(t, []string{"try to " + applies}, s.log)
-}
-
-func TestErrorsOfValuesHoldNone(t *testing.T) {
-	s, desired := installed(t, "ca,tls")
-	broken := s.shown(t, desired)
-	secret := base64.StdEncoding.EncodeToString([]byte("hunter2"))
-	put(t, broken, map[string]any{"ca.crt": secret, "ca.key": secret}, "data")
-	a, _ := newFiller(t, s)
-	_, err := a.execute(t.Context(), &Plan{Apply: []Change{{Desired: desired, Live: broken}}})
-	require.ErrorContains(t, err, "delete both keys from the Secret")
-	assert.NotContains(t, err.Error(), "hunter2")
-	assert.NotContains(t, err.Error(), secret)
 }
 
 func TestTheVersionOfASecretThatIsNotThereFollowsFromTheRecord(t *testing.T) {

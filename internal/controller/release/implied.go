@@ -7,14 +7,14 @@ import (
 )
 
 // implied reports whether a value at a path of a pod template, or of the ports of a Service, that is not rendered may
-// be there all the same: a default of the API server, what it allocates, or what kubectl rollout restart writes. A
+// be there all the same: a default of the API server, what it allocates, or a request to restart. A
 // default that is missing here costs one dry run of the object, whenever it has changed.
 func implied(path string, value any) bool {
 	switch value := value.(type) {
 	case nil:
 		return true
 	case string:
-		if value == "" {
+		if value == "" || isRestart(path, value) {
 			return true
 		}
 	case map[string]any:
@@ -35,12 +35,18 @@ func implied(path string, value any) bool {
 	return false
 }
 
+// isRestart reports whether a value at a path of a pod template is a request to restart its pods.
+func isRestart(path string, value any) bool {
+	_, annotation, is := strings.Cut(path, ".metadata.annotations.")
+	text, isText := value.(string)
+	return is && isText && kube.IsRestart(annotation, text)
+}
+
 // defaults are values that the API server sets, by the end of their path; nil for any value.
 var defaults = []struct {
 	path  string
 	value any
 }{
-	{".metadata.annotations." + kube.RestartedAt, nil},
 	{".spec.restartPolicy", "Always"},
 	{".spec.terminationGracePeriodSeconds", int64(30)},
 	{".spec.dnsPolicy", "ClusterFirst"},

@@ -7,14 +7,12 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"time"
 )
 
 // Maker makes values.
 type Maker struct {
 	// Random is a source of random bytes that nobody can guess.
 	Random io.Reader
-	Now    func() time.Time
 }
 
 // Filled is what a Secret is filled with.
@@ -25,9 +23,12 @@ type Filled struct {
 	Annotations map[string]string
 }
 
-// Fill returns what a Secret is filled with that has some keys and a note already. Existing values stay as they are,
-// except for certificates of the operator that are due. First is the version if there is none yet.
+// Fill returns what a Secret is filled with that has some keys and a note already. Existing values stay as they are.
+// First is the version if there is none yet.
 func (m Maker) Fill(wanted Wanted, have map[string][]byte, note Note, first string) (Filled, error) {
+	if err := wanted.Refused(slices.AppendSeq(slices.Clone(note.Keys), maps.Keys(have))); err != nil {
+		return Filled{}, err
+	}
 	fill := &filling{Maker: m, wanted: wanted, have: have, note: note, data: map[string][]byte{}}
 	for _, key := range append(wanted.Keys(), note.Keys...) {
 		if value, there := have[key]; there {
@@ -37,17 +38,14 @@ func (m Maker) Fill(wanted Wanted, have map[string][]byte, note Note, first stri
 	if err := fill.values(); err != nil {
 		return Filled{}, err
 	}
-	renewAfter, err := fill.certificates()
-	if err != nil {
-		return Filled{}, err
-	}
 	if note.Version == "" {
 		note.Version = first
 	}
 	if fill.again {
 		note.Version = next(note.Version)
 	}
-	note.Keys, note.For, note.RenewAfter = slices.Sorted(maps.Keys(fill.data)), wanted.nameDigest(), renewAfter
+	kept := slices.AppendSeq(slices.Clone(wanted.Certificates), maps.Keys(fill.data)) // also one that was deleted
+	note.Keys = slices.Compact(slices.Sorted(slices.Values(kept)))
 	return Filled{fill.data, note.annotations()}, nil
 }
 

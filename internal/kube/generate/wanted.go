@@ -1,6 +1,6 @@
-// Package generate makes the values of Secrets that a chart leaves to the operator: passwords, keys and certificates,
-// each made once. An annotation of the rendered Secret lists the keys, annotations of the live one those that were
-// filled. Nothing here reads the cluster; clock and random source are given.
+// Package generate makes the values of Secrets that a chart leaves to the operator: passwords and keys, each made once.
+// An annotation of the rendered Secret lists the keys, annotations of the live one those that were filled. Nothing here
+// reads the cluster; the random source is given.
 package generate
 
 import (
@@ -10,12 +10,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/digest"
 	"github.com/example/appservice-operator/internal/kube"
 )
 
@@ -29,20 +27,11 @@ const (
 	Alphanumeric Encoding = "alphanumeric"
 )
 
-// The keys of certificates, in PEM.
-const (
-	CACert  = "ca.crt"
-	CAKey   = "ca.key"
-	TLSCert = "tls.crt"
-	TLSKey  = "tls.key"
-)
+// TLSCert is the key of a certificate of Services.
+const TLSCert = "tls.crt"
 
-// The lifetimes of certificates for which the annotation names none, and the shortest that it may name.
-const (
-	caLifetime       = 3650 * 24 * time.Hour
-	tlsLifetime      = 365 * 24 * time.Hour
-	shortestLifetime = time.Hour
-)
+// certificates are the keys that an entry of the annotation once asked for: an authority, and a pair that it signed.
+var certificates = map[string][]string{"ca": {"ca.crt", "ca.key"}, "tls": {TLSCert, "tls.key"}}
 
 // The limits of what an annotation may request. Caches keep no longer annotation of a Secret than mostNames.
 const (
@@ -61,10 +50,8 @@ type Value struct {
 type Wanted struct {
 	// Values by key.
 	Values map[string]Value
-	// CA and TLS are the lifetimes of the authority and of the pair that it signs; 0 if they are not wanted.
-	CA, TLS time.Duration
-	// For are the DNS names of that pair, separated by commas.
-	For string
+	// Certificates are the keys of certificates. They are only kept, where they were made once.
+	Certificates []string
 }
 
 // Of returns the values that the annotations of a rendered Secret request; the zero value for any other object, and
@@ -78,46 +65,34 @@ func Of(object client.Object) Wanted {
 	if err != nil {
 		return Wanted{}
 	}
-	if wanted.TLS > 0 {
-		wanted.For = object.GetAnnotations()[v1.AnnotationGenerateFor]
-	}
 	return wanted
 }
 
-// nameDigest identifies the DNS names, however many these are; empty for none.
-func (w Wanted) nameDigest() string {
-	if w.For == "" {
-		return ""
-	}
-	return digest.Of([]byte(w.For))[:32]
-}
-
 // None reports whether nothing is wanted.
-func (w Wanted) None() bool { return len(w.Values) == 0 && w.CA == 0 }
+func (w Wanted) None() bool { return len(w.Values)+len(w.Certificates) == 0 }
 
 // Keys returns the keys of the Secret that are wanted, sorted.
 func (w Wanted) Keys() []string {
-	keys := slices.Collect(maps.Keys(w.Values))
-	if w.CA > 0 {
-		keys = append(keys, CACert, CAKey)
-	}
-	if w.TLS > 0 {
-		keys = append(keys, TLSCert, TLSKey)
-	}
-	slices.Sort(keys)
-	return keys
+	return slices.Sorted(slices.Values(slices.AppendSeq(slices.Clone(w.Certificates), maps.Keys(w.Values))))
 }
 
-// Parse reads an annotation such as "password=24,key=hex:32,ca,tls:90d". The error names the entry and what to write.
+// Refused returns an error if certificates are wanted that are not among the keys that a Secret has.
+func (w Wanted) Refused(has []string) error {
+	for _, key := range w.Certificates {
+		if !slices.Contains(has, key) {
+			return fmt.Errorf("%s is a certificate, and none are made: use cert-manager or an existing Secret", key)
+		}
+	}
+	return nil
+}
+
+// Parse reads an annotation such as "password=24,key=hex:32". The error names the entry and what to write.
 func Parse(annotation string) (Wanted, error) {
 	wanted := Wanted{Values: map[string]Value{}}
 	for entry := range strings.SplitSeq(annotation, ",") {
 		if err := wanted.add(strings.TrimSpace(entry)); err != nil {
 			return Wanted{}, err
 		}
-	}
-	if wanted.TLS > 0 && wanted.CA == 0 {
-		return Wanted{}, fmt.Errorf("tls needs ca, which signs it: write ca,tls")
 	}
 	keys := wanted.Keys()
 	for i, key := range keys {
@@ -133,23 +108,18 @@ func Parse(annotation string) (Wanted, error) {
 }
 
 // add adds an entry of the annotation.
-func (w *Wanted) add(entry string) (err error) {
+func (w *Wanted) add(entry string) error {
 	key, of, isValue := strings.Cut(entry, "=")
 	if isValue {
 		return w.addValue(key, of)
 	}
-	kind, lifetime, _ := strings.Cut(entry, ":")
-	switch {
-	case kind == "ca" && w.CA == 0:
-		w.CA, err = lifetimeOf(entry, lifetime, caLifetime)
-	case kind == "tls" && w.TLS == 0:
-		w.TLS, err = lifetimeOf(entry, lifetime, tlsLifetime)
-	case kind == "ca", kind == "tls":
-		err = fmt.Errorf("%s is there twice: leave one out", kind)
-	default:
-		err = fmt.Errorf("%q is no entry: write KEY=24, KEY=hex:32, KEY=base64:32, ca or tls", entry)
+	kind, _, _ := strings.Cut(entry, ":") // a lifetime follows
+	keys, known := certificates[kind]
+	if !known {
+		return fmt.Errorf("%q is no entry: write KEY=24, KEY=hex:32 or KEY=base64:32", entry)
 	}
-	return err
+	w.Certificates = append(w.Certificates, keys...)
+	return nil
 }
 
 // keyName matches the keys of Secrets.
@@ -176,22 +146,4 @@ func (w *Wanted) addValue(key, of string) error {
 	}
 	w.Values[key] = Value{Encoding(encoding), bytes}
 	return nil
-}
-
-// lifetimeOf reads how long certificates are valid: days as in 90d, or what Go calls a duration.
-func lifetimeOf(entry, text string, usual time.Duration) (time.Duration, error) {
-	if text == "" && !strings.Contains(entry, ":") {
-		return usual, nil
-	}
-	lifetime, err := time.ParseDuration(text)
-	if number, inDays := strings.CutSuffix(text, "d"); inDays {
-		var days uint64
-		days, err = strconv.ParseUint(number, 10, 16)
-		lifetime = time.Duration(days) * 24 * time.Hour
-	}
-	if err != nil || lifetime < shortestLifetime || lifetime > 10*caLifetime {
-		return 0, fmt.Errorf("%q has no lifetime: write days as in %s:90d, or hours as in %[2]s:12h, of an hour at least", entry,
-			strings.SplitN(entry, ":", 2)[0])
-	}
-	return lifetime, nil
 }

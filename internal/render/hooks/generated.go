@@ -17,21 +17,19 @@ import (
 	"github.com/example/appservice-operator/internal/kube/reference"
 )
 
-// Generated checks the annotations of Secrets that the operator fills, names their certificates after the Services of
-// the release, and annotates the pods that refer to them with the version of their values: they roll when a value is
-// made again.
+// Generated checks the annotations of Secrets that the operator fills, and annotates the pods that refer to them with
+// the version of their values: they roll when a value is made again.
 func Generated(_ context.Context, in *Input, objects []*unstructured.Unstructured) error {
 	for _, object := range objects {
 		if annotation, asked := object.GetAnnotations()[v1.AnnotationGenerate]; asked {
-			if err := checkGenerated(object, annotation); err != nil {
+			if err := checkGenerated(in, object, annotation); err != nil {
 				return &ObjectError{object, fmt.Errorf("has a wrong annotation %s: %w", v1.AnnotationGenerate, err)}
 			}
-			if err := nameCertificate(in, object, objects); err != nil {
-				return err
-			}
+			nameCertificate(in, object, objects)
 		}
 	}
-	return annotateGenerated(in, objects)
+	annotateGenerated(in, objects)
+	return nil
 }
 
 // GeneratedSecrets returns the names of the Secrets among some objects that the operator fills.
@@ -44,8 +42,19 @@ func GeneratedSecrets(objects []*unstructured.Unstructured) (names []string) {
 	return names
 }
 
+// CertificatesOf returns the keys of certificates that Secrets among some objects ask for, by name; nil for none.
+func CertificatesOf(objects []*unstructured.Unstructured) map[string][]string {
+	keys := map[string][]string{}
+	for _, object := range objects {
+		if wanted := generate.Of(object); len(wanted.Certificates) > 0 {
+			keys[object.GetName()] = wanted.Certificates
+		}
+	}
+	return keys
+}
+
 // checkGenerated returns what is wrong with the annotation of an object.
-func checkGenerated(object *unstructured.Unstructured, annotation string) error {
+func checkGenerated(in *Input, object *unstructured.Unstructured, annotation string) error {
 	if object.GroupVersionKind() != kube.SecretKind {
 		return fmt.Errorf("only Secrets are filled: annotate a Secret, and refer to it")
 	}
@@ -63,13 +72,14 @@ func checkGenerated(object *unstructured.Unstructured, annotation string) error 
 	if sealed, _, _ := unstructured.NestedBool(object.Object, "immutable"); sealed {
 		return fmt.Errorf("a Secret with immutable: true cannot be filled: leave immutable out")
 	}
-	return nil
+	return wanted.Refused(in.Facts.Certificates[object.GetName()])
 }
 
-// nameCertificate annotates a Secret with the names that its certificate must be valid for: those of the Services.
-func nameCertificate(in *Input, secret *unstructured.Unstructured, objects []*unstructured.Unstructured) error {
-	if generate.Of(secret).TLS == 0 {
-		return nil
+// nameCertificate annotates a Secret with the names that its certificate was made for: those of the Services. Without
+// the annotation, its release would be another one than that which made it.
+func nameCertificate(in *Input, secret *unstructured.Unstructured, objects []*unstructured.Unstructured) {
+	if !slices.Contains(generate.Of(secret).Certificates, generate.TLSCert) {
+		return
 	}
 	namespace, names := in.Owner.GetNamespace(), []string{}
 	for _, object := range objects {
@@ -78,46 +88,29 @@ func nameCertificate(in *Input, secret *unstructured.Unstructured, objects []*un
 			names = append(names, name, name+"."+namespace, name+"."+namespace+".svc")
 		}
 	}
-	if len(names) == 0 {
-		return &ObjectError{secret, fmt.Errorf("has a wrong annotation %s: tls needs a Service, whose names the certificate "+
-			"is valid for: leave tls out where no Service is rendered", v1.AnnotationGenerate)}
-	}
 	slices.Sort(names)
 	secret.SetAnnotations(labels.Merge(secret.GetAnnotations(),
 		map[string]string{v1.AnnotationGenerateFor: strings.Join(names, ",")}))
-	return nil
 }
 
 // annotateGenerated annotates pods with the versions of the Secrets that they refer to and that the operator fills.
 // Those of a Job never change.
-func annotateGenerated(in *Input, objects []*unstructured.Unstructured) error {
-	secrets := map[string]generate.Wanted{}
-	for _, object := range objects {
-		if wanted := generate.Of(object); !wanted.None() {
-			secrets[object.GetName()] = wanted
-		}
-	}
+func annotateGenerated(in *Input, objects []*unstructured.Unstructured) {
+	secrets := GeneratedSecrets(objects)
 	if len(secrets) == 0 {
-		return nil
+		return
 	}
 	for _, object := range objects {
 		used := map[string]string{}
 		for _, taken := range reference.ByPods(object) {
-			wanted, ours := secrets[taken.Name]
-			if taken.Kind != reference.Secret || !taken.Content || !ours {
-				continue
+			if taken.Kind == reference.Secret && taken.Content && slices.Contains(secrets, taken.Name) {
+				used[taken.Name] = cmp.Or(in.Facts.Generated[taken.Name], generate.FirstVersion(0))
 			}
-			if wanted.CA > 0 && taken.Key == "" {
-				return &ObjectError{object, fmt.Errorf("uses all of Secret %q, and with it %s, with which anyone can create "+
-					"certificates: name the keys that its %s takes", taken.Name, generate.CAKey, taken.By)}
-			}
-			used[taken.Name] = cmp.Or(in.Facts.Generated[taken.Name], generate.FirstVersion(0))
 		}
 		if template := reference.PodTemplate(object); template != nil && len(used) > 0 && object.GetKind() != "Job" {
 			annotatePods(template, v1.AnnotationGeneratedVersion, versionsText(used))
 		}
 	}
-	return nil
 }
 
 // versionsText returns the versions of Secrets as pods have them, for example "web-generated=1,web-tls=3.1".

@@ -23,7 +23,8 @@ func generated(t *testing.T, facts map[string]string, objects ...*unstructured.U
 	t.Helper()
 	in := owner(t)
 	in.SetNamespace("demo")
-	return Generated(t.Context(), &Input{Owner: in, Facts: Facts{Generated: facts}}, objects)
+	certificates := map[string][]string{"tls": {"ca.crt", "ca.key", "tls.crt", "tls.key"}}
+	return Generated(t.Context(), &Input{Owner: in, Facts: Facts{Generated: facts, Certificates: certificates}}, objects)
 }
 
 func TestPodsShowTheVersionOfTheValuesThatTheyTake(t *testing.T) {
@@ -68,10 +69,50 @@ func TestObjectsWithoutGeneratedValuesStayAsTheyAre(t *testing.T) {
 	assert.Equal(t, before, asJSON(t, web.Object))
 }
 
+// As before certificates were no longer made: else the release would be another one.
 func TestACertificateIsNamedAfterAllServices(t *testing.T) {
 	secret := parse(t, authority)
 	require.NoError(t, generated(t, nil, secret, parse(t, aService), parse(t, `{apiVersion: v1, kind: Service, metadata: {name: api}}`)))
 	assert.Equal(t, "api,api.demo,api.demo.svc,web,web.demo,web.demo.svc", secret.GetAnnotations()[v1.AnnotationGenerateFor])
+}
+
+func TestCertificatesOfASecretThatDoesNotHaveThemAreRefused(t *testing.T) {
+	tls := func(asks string) *unstructured.Unstructured {
+		return parse(t, `{apiVersion: v1, kind: Secret, metadata: {name: tls, annotations: {app.example.com/generate: "`+asks+`"}}}`)
+	}
+	cases := map[string]struct {
+		asks    string
+		filled  map[string][]string
+		refused string
+	}{
+		"it has them":                     {"password=24,ca,tls", map[string][]string{"tls": {"ca.crt", "ca.key", "tls.crt", "tls.key"}}, ""},
+		"it asks for fewer":               {"ca:90d", map[string][]string{"tls": {"ca.crt", "ca.key", "tls.crt", "tls.key"}}, ""},
+		"it asks for none":                {"password=24", nil, ""},
+		"it does not exist":               {"ca,tls", nil, "ca.crt"},
+		"it has an authority alone":       {"ca,tls", map[string][]string{"tls": {"ca.crt", "ca.key"}}, "tls.crt"},
+		"it has passwords alone":          {"password=24,ca", map[string][]string{"tls": nil}, "ca.crt"},
+		"another Secret has certificates": {"ca", map[string][]string{"other": {"ca.crt", "ca.key"}}, "ca.crt"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			secret := tls(tc.asks)
+			err := Generated(t.Context(), &Input{Owner: owner(t), Facts: Facts{Certificates: tc.filled}}, []*unstructured.Unstructured{secret})
+			if tc.refused == "" {
+				require.NoError(t, err)
+				return
+			}
+			var of *ObjectError
+			require.ErrorAs(t, err, &of)
+			assert.Same(t, secret, of.Object)
+			assert.ErrorContains(t, err, `Secret "tls" has a wrong annotation app.example.com/generate: `+tc.refused+
+				` is a certificate, and none are made: use cert-manager or an existing Secret`)
+		})
+	}
+}
+
+func TestCertificatesThatARecordedReleaseAsksFor(t *testing.T) {
+	objects := []*unstructured.Unstructured{parse(t, passwords), parse(t, authority), parse(t, others)}
+	assert.Equal(t, map[string][]string{"tls": {"ca.crt", "ca.key", "tls.crt", "tls.key"}}, CertificatesOf(objects))
 }
 
 func TestWrongAnnotationsOfSecretsAreRefused(t *testing.T) {
@@ -81,23 +122,10 @@ func TestWrongAnnotationsOfSecretsAreRefused(t *testing.T) {
 		"a key that is rendered": {`{apiVersion: v1, kind: Secret, metadata: {name: db, annotations: {app.example.com/generate: "x=24"}}, data: {x: eA==}}`, "x is in data, too: leave one out"},
 		"a key as text":          {`{apiVersion: v1, kind: Secret, metadata: {name: db, annotations: {app.example.com/generate: "x=24"}}, stringData: {x: y}}`, "x is in stringData, too"},
 		"one that never changes": {`{apiVersion: v1, kind: Secret, metadata: {name: db, annotations: {app.example.com/generate: "x=24"}}, immutable: true}`, "leave immutable out"},
-		"a pair of no Service":   {authority, "tls needs a Service"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) { assert.ErrorContains(t, generated(t, nil, parse(t, tc.object)), tc.want) })
 	}
-}
-
-func TestNoPodTakesTheKeyOfAnAuthorityByTheWay(t *testing.T) {
-	for _, all := range []string{
-		`{containers: [], volumes: [{name: a, secret: {secretName: tls}}]}`,
-		`{containers: [{name: app, envFrom: [{secretRef: {name: tls}}]}]}`,
-	} {
-		err := generated(t, nil, parse(t, authority), parse(t, aService), pods(t, all))
-		assert.ErrorContains(t, err, `uses all of Secret "tls", and with it ca.key`)
-	}
-	one := `{containers: [], volumes: [{name: a, secret: {secretName: tls, items: [{key: ca.key, path: ca.key}]}}]}`
-	assert.NoError(t, generated(t, nil, parse(t, authority), parse(t, aService), pods(t, one)), "who names it means it")
 }
 
 func TestRestartsSetTheVersionOfARecordedRelease(t *testing.T) {

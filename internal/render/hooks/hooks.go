@@ -53,6 +53,9 @@ type Facts struct {
 	// Generated are the versions of the values of Secrets that the operator fills, by name; nil if there are none, or if
 	// they are not known.
 	Generated map[string]string
+	// Certificates are the keys of certificates that live Secrets were filled with, by name; nil if there are none, or if
+	// they are not known.
+	Certificates map[string][]string
 }
 
 // FactsOf returns the facts in the labels of a namespace.

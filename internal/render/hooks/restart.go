@@ -34,5 +34,6 @@ func Restarts(ctx context.Context, in *Input, objects []*unstructured.Unstructur
 			unstructured.RemoveNestedField(template, "metadata", "annotations", v1.AnnotationRestartedAt)
 		}
 	}
-	return errors.Join(Restart(ctx, in, objects), Reload(ctx, in, objects), annotateGenerated(in, objects))
+	annotateGenerated(in, objects)
+	return errors.Join(Restart(ctx, in, objects), Reload(ctx, in, objects))
 }

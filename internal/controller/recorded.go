@@ -1,0 +1,80 @@
+package controller
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/controller/release"
+	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/kube/livestate"
+	"github.com/example/appservice-operator/internal/kube/reference"
+	"github.com/example/appservice-operator/internal/kube/stage"
+	"github.com/example/appservice-operator/internal/render/hooks"
+)
+
+// recorded returns what is remembered of a recorded release.
+func (r *Reconciler) recorded(ctx context.Context, s *scope, record *livestate.Record) (*recorded, error) {
+	if known := s.memory.recorded; known != nil && known.record == record.UID {
+		return known, nil
+	}
+	objects, err := r.lastGoodOf(ctx, s, record)
+	if err != nil {
+		return nil, err
+	}
+	known := &recorded{record: record.UID, references: reference.Of(objects.Objects),
+		content: reference.ParseContent(record.References), generated: hooks.GeneratedVersions(objects.Objects),
+		replicas: replicasOf(objects.Objects)}
+	for _, object := range objects.Objects {
+		known.keys = append(known.keys, kube.KeyOf(object))
+		if stage.Of(object) == stage.Before {
+			known.before = append(known.before, kube.KeyOf(object))
+		}
+		if template := reference.PodTemplate(object); template != nil && known.request == "" {
+			known.request, _, _ = unstructured.NestedString(template, "metadata", "annotations", v1.AnnotationRestartedAt)
+		}
+	}
+	if objects.Source != nil && objects.Source.Returned != nil {
+		known.returned = *objects.Source.Returned
+	}
+	s.memory.recorded = known
+	return known, nil
+}
+
+// lastGoodOf returns the recorded release, which is read once in a reconcile.
+func (r *Reconciler) lastGoodOf(ctx context.Context, s *scope, record *livestate.Record) (*release.Recorded, error) {
+	if s.lastGood == nil || s.lastGoodOf != record.UID {
+		content, err := r.Actor.LastGood(ctx, s.resource, record)
+		if err != nil {
+			return nil, err
+		}
+		s.lastGood, s.lastGoodOf = content, record.UID
+	}
+	return s.lastGood, nil
+}
+
+// replicasOf returns the number of replicas of objects that render it.
+func replicasOf(objects []*unstructured.Unstructured) map[kube.Key]int64 {
+	out := map[kube.Key]int64{}
+	for _, object := range objects {
+		key := kube.KeyOf(object)
+		if number, found, _ := unstructured.NestedInt64(object.Object, "spec", "replicas"); found &&
+			kube.TraitsOf(key.GroupKind).Scales {
+			out[key] = number
+		}
+	}
+	return out
+}
+
+// scales reports whether workloads of the recorded release are rendered with another number of replicas at present. An
+// autoscaler keeps its own.
+func (r *recorded) scales(present []*unstructured.Unstructured) bool {
+	now := replicasOf(present)
+	for key, number := range r.replicas {
+		if asked, rendered := now[key]; rendered && asked != number {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,26 @@
+package controller
+
+import (
+	"time"
+
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/example/appservice-operator/internal/controller/watch"
+)
+
+// after returns the result that requeues after a duration.
+func after(wait time.Duration) reconcile.Result { return reconcile.Result{RequeueAfter: wait} }
+
+// afterwards returns the result that requeues after a duration what nobody waits for: the user's change is done.
+func afterwards(wait time.Duration) reconcile.Result {
+	return reconcile.Result{RequeueAfter: wait, Priority: ptr.To(watch.Bookkeeping)}
+}
+
+// sooner returns the shorter of two waiting times; 0 stands for none.
+func sooner(a, b time.Duration) time.Duration {
+	if a == 0 || b != 0 && b < a {
+		return b
+	}
+	return a
+}
