@@ -264,12 +264,12 @@ func TestAnInstallWhereTheNameOfTheReleaseIsTaken(t *testing.T) {
 		},
 		"by our own, without its revision": {
 			with(record("owner"), map[string]string{v1.LabelManaged: "true"}), new(*DamagedError),
-			`the record of release 1 (Secret "sh.helm.release.v1.web.v1") is damaged: its label version is ""`,
+			`the record of release 1 (Secret "sh.helm.release.v1.web.v1") is damaged: label version is ""`,
 			[]string{"apply ConfigMap a", "apply ConfigMap b", "create record 1 deployed"},
 		},
 		"by our own, with another revision": {
 			with(record("owner"), map[string]string{v1.LabelManaged: "true", "version": "7"}), new(*DamagedError),
-			`the record of release 1 (Secret "sh.helm.release.v1.web.v1") is damaged: its label version is "7"`,
+			`the record of release 1 (Secret "sh.helm.release.v1.web.v1") is damaged: label version is "7"`,
 			[]string{"apply ConfigMap a", "apply ConfigMap b", "create record 1 deployed"},
 		},
 	}

@@ -285,7 +285,7 @@ func (r *records) foreign(ctx context.Context, name string, revision int) (*NotO
 	}
 	if err == nil && livestate.RecordOf(r.owner, secret) == nil {
 		return nil, &DamagedError{Revision: revision, Secret: name,
-			Err: fmt.Errorf("its label version is %q", secret.Labels["version"])}
+			Err: fmt.Errorf("label version is %q", secret.Labels["version"])}
 	}
 	return nil, &StaleError{fmt.Errorf("a release of the name is there, the caches do not show it")}
 }
