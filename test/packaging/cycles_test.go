@@ -2,7 +2,6 @@ package packaging
 
 import (
 	"bytes"
-	"fmt"
 	"go/ast"
 	"go/importer"
 	"go/parser"
@@ -22,9 +21,39 @@ import (
 	"github.com/example/appservice-operator/test/files"
 )
 
-// mostInCycles is how many files of a folder may use one another in a circle, so that none of them can be read before the others. It only
-// becomes smaller.
-var mostInCycles = map[string]int{}
+// mostInCycles is how many files of a folder use one another in a circle, so that none of them can be read before the others; 0 for any other folder.
+// The numbers only become smaller.
+var mostInCycles = map[string]int{
+	"internal/chart":              2,
+	"internal/chart/fields":       10,
+	"internal/chart/rbac":         2,
+	"internal/cli":                27,
+	"internal/cli/history":        4,
+	"internal/cli/importer":       20,
+	"internal/cli/importer/proof": 4,
+	"internal/cli/ingressroute":   3,
+	"internal/cli/lint":           8,
+	"internal/cli/preview":        8,
+	"internal/cli/tree":           6,
+	"internal/controller/rollout": 2,
+	"internal/controller/watch":   5,
+	"internal/hosts":              4,
+	"internal/kube":               6,
+	"internal/kube/gateway":       3,
+	"internal/kube/livestate":     2,
+	"internal/kube/readywhen":     2,
+	"internal/kube/reference":     3,
+	"internal/metrics":            2,
+	"internal/operator":           4,
+	"internal/policy":             14,
+	"internal/render":             11,
+	"internal/render/defaults":    2,
+	"internal/render/hooks":       16,
+	"internal/render/podtemplate": 3,
+	"internal/status":             13,
+	"internal/status/diagnose":    15,
+	"internal/status/health":      9,
+}
 
 // Files of a folder that use one another in a circle have to be read together.
 func TestFilesThatUseOneAnother(t *testing.T) {
@@ -46,16 +75,17 @@ func TestFilesThatUseOneAnother(t *testing.T) {
 	for _, folder := range slices.Sorted(maps.Keys(packages)) {
 		uses := usesOf(t, set, imports, filepath.Join(root, folder), packages[folder])
 		var found []string
-		for _, file := range slices.Sorted(maps.Keys(uses)) {
-			if reaches(uses, file, file, map[string]bool{}) {
+		for file := range uses {
+			if leadsTo(uses, file, file, map[string]bool{}) {
 				found = append(found, file)
 			}
 		}
-		if len(found) > 0 {
-			t.Logf("%s: %d of %d: %s", folder, len(found), len(packages[folder]), strings.Join(found, " "))
-		}
-		if most := mostInCycles[folder]; len(found) > most {
-			t.Errorf("%s has %d files that use one another in a circle, and had %d: move what they share into a file below both", folder, len(found), most)
+		switch most := mostInCycles[folder]; {
+		case len(found) > most:
+			slices.Sort(found)
+			t.Errorf("%s has %d files that use one another in a circle, and had %d: move what they share into a file below both: %s", folder, len(found), most, strings.Join(found, " "))
+		case len(found) < most:
+			t.Errorf("%s has only %d files that use one another in a circle: write that number into mostInCycles", folder, len(found))
 		}
 	}
 }
@@ -88,19 +118,18 @@ func usesOf(t *testing.T, set *token.FileSet, imports types.Importer, dir string
 	return uses
 }
 
-// reaches reports whether a file leads to another one by at least one use.
-func reaches(uses map[string]map[string]bool, from, to string, seen map[string]bool) bool {
+// leadsTo reports whether a file leads to another one by at least one use.
+func leadsTo(uses map[string]map[string]bool, from, to string, seen map[string]bool) bool {
 	for next := range uses[from] {
-		if next == to || !seen[next] && reachesOnce(uses, next, to, seen) {
+		if next == to {
 			return true
+		}
+		if !seen[next] {
+			seen[next] = true
+			if leadsTo(uses, next, to, seen) {
+				return true
+			}
 		}
 	}
 	return false
 }
-
-func reachesOnce(uses map[string]map[string]bool, from, to string, seen map[string]bool) bool {
-	seen[from] = true
-	return reaches(uses, from, to, seen)
-}
-
-var _ = fmt.Sprint

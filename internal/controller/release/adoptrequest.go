@@ -8,40 +8,7 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/kube"
-	"github.com/example/appservice-operator/internal/render/hooks"
 )
-
-// The annotations by which Helm, and this operator, record the release that an object belongs to.
-const (
-	helmReleaseName      = "meta.helm.sh/release-name"
-	helmReleaseNamespace = "meta.helm.sh/release-namespace"
-)
-
-// Adoption is what a resource requests to take over from other owners.
-type Adoption struct {
-	// Release is a Helm release of the namespace; empty for none.
-	Release string
-	// Restart allows pods to restart, or to end.
-	Restart bool
-}
-
-// AdoptionOf returns what a resource requests to take over; nil if it requests nothing.
-func AdoptionOf(resource client.Object) *Adoption {
-	annotations := resource.GetAnnotations()
-	if annotations[v1.AnnotationAdopt] != "true" {
-		return nil
-	}
-	return &Adoption{Release: annotations[v1.AnnotationAdoptRelease],
-		Restart: annotations[v1.AnnotationAdoptRestart] == "true"}
-}
-
-// String identifies an adoption.
-func (a *Adoption) String() string {
-	if a == nil {
-		return ""
-	}
-	return fmt.Sprintf("release %q, restart %t", a.Release, a.Restart)
-}
 
 // mayTake returns why an object that is not the owner's may not be taken over; nil if it may. An object with a
 // controller is never taken over.
@@ -65,21 +32,6 @@ func (a *Adoption) mayTake(owner client.Object, key kube.Key, live client.Object
 				release, live.GetAnnotations()[helmReleaseNamespace], v1.AnnotationAdoptRelease, a.Release)}
 	}
 	return nil
-}
-
-// left reports whether an object is left by an earlier resource of the owner's name, and the owner requests to take it
-// over.
-func left(owner, live client.Object) bool { return AdoptionOf(owner) != nil && isLeft(owner, live) }
-
-// isLeft reports whether an object without a controller was rendered for an earlier resource of the owner's kind,
-// namespace and name, and outlived it: it was deleted with --cascade=orphan, or the object comes from a backup. Anyone
-// who forges that has his own object changed to the rendered one.
-func isLeft(owner, live client.Object) bool {
-	annotations := live.GetAnnotations()
-	return metav1.GetControllerOfNoCopy(live) == nil && live.GetNamespace() != "" &&
-		live.GetNamespace() == owner.GetNamespace() &&
-		live.GetLabels()[v1.LabelManaged] == "true" && annotations[hooks.AnnotationStamp] != "" &&
-		annotations[helmReleaseName] == owner.GetName() && annotations[helmReleaseNamespace] == owner.GetNamespace()
 }
 
 // Keeps reports whether a live object is a resource's, or is about to be adopted, so that its immutable fields are

@@ -11,29 +11,8 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/kube"
-	"github.com/example/appservice-operator/internal/kube/generate"
-	"github.com/example/appservice-operator/internal/kube/livestate"
-	"github.com/example/appservice-operator/internal/render"
 )
-
-// FieldManager owns the fields that the operator writes.
-const FieldManager = kube.FieldManager
-
-// applier carries out plans for one resource with server-side apply: one request per object, exact removal of fields
-// that are no longer rendered no matter how many writes were lost before, and a refusal by the API server if the object
-// is not the one, in the version, that was compared.
-type applier struct {
-	session *livestate.Session
-	live    client.Reader
-	owner   *unstructured.Unstructured
-	// bodies returns the JSON of rendered objects.
-	bodies func(*unstructured.Unstructured) (render.Body, error)
-	// maker makes the values of Secrets, whose first version is firstVersion.
-	maker        generate.Maker
-	firstVersion string
-}
 
 // check looks for obstacles to creating objects, before anything is written. Objects that exist and are controlled by
 // the owner, although the caches do not show them, move from Create to Apply.
@@ -252,9 +231,6 @@ func (a *applier) change(ctx context.Context, change Change) error {
 	return a.forgetStart(ctx, change.Desired, written)
 }
 
-// neverAVersion is a resource version that no object has: with it, an apply succeeds only if the object does not exist.
-const neverAVersion = "1"
-
 // create writes an object that does not exist. If it exists after all, and is the owner's, nothing is written and its
 // metadata are returned.
 func (a *applier) create(ctx context.Context, desired *unstructured.Unstructured,
@@ -289,62 +265,6 @@ func (a *applier) apply(ctx context.Context, change Change,
 	return written, nil
 }
 
-// statusRaces is how often a write is sent again that failed only because the status had changed.
-const statusRaces = 5
-
-// send applies fields to a live object, or creates it if that is nil, and returns it as written.
-func (a *applier) send(ctx context.Context, desired client.Object, body render.Body, live client.Object,
-	options ...client.PatchOption) (*unstructured.Unstructured, error) {
-	written := identity(desired)
-	if live == nil {
-		return written, a.session.Apply(ctx, written, body.With(map[string]string{"resourceVersion": neverAVersion}),
-			options...)
-	}
-	options = append(options, client.ForceOwnership)
-	return written, a.versioned(ctx, live, func(version string) error {
-		return a.session.Apply(ctx, written,
-			body.With(map[string]string{"uid": string(live.GetUID()), "resourceVersion": version}), options...)
-	})
-}
-
-// versioned writes with the version in which a live object was compared as a precondition, and again if only its status
-// has changed since.
-func (a *applier) versioned(ctx context.Context, live client.Object, write func(version string) error) error {
-	for version, attempt := live.GetResourceVersion(), 1; ; attempt++ {
-		err := write(version)
-		if !apierrors.IsConflict(err) || attempt == statusRaces {
-			return err
-		}
-		if version = a.newStatus(ctx, live); version == "" {
-			return err
-		}
-	}
-}
-
-// identity returns an object with only the fields that identify it.
-func identity(object client.Object) *unstructured.Unstructured {
-	out := kube.Object(object.GetObjectKind().GroupVersionKind())
-	out.SetNamespace(object.GetNamespace())
-	out.SetName(object.GetName())
-	return out
-}
-
-// newStatus returns the version of an object if only its status has changed since it was compared; "" if more has
-// changed, or if its kind does not show that. Other metadata may have changed: that makes no difference.
-func (a *applier) newStatus(ctx context.Context, seen client.Object) string {
-	now := kube.Metadata(seen.GetObjectKind().GroupVersionKind())
-	if err := a.live.Get(ctx, client.ObjectKeyFromObject(seen), now); err != nil || now.DeletionTimestamp != nil {
-		return ""
-	}
-	was, is := metav1.GetControllerOfNoCopy(seen), metav1.GetControllerOfNoCopy(now)
-	if !kube.SameGeneration(seen, now) || stampOf(seen) != stampOf(now) || (was == nil) != (is == nil) ||
-		was != nil && was.UID != is.UID ||
-		seen.GetLabels()[v1.LabelManaged] != now.Labels[v1.LabelManaged] {
-		return ""
-	}
-	return now.ResourceVersion
-}
-
 // delete deletes an object, in the given version if it is not empty.
 func (a *applier) delete(ctx context.Context, object client.Object, version string) error {
 	only := client.Preconditions{UID: ptr.To(object.GetUID())}
@@ -356,4 +276,12 @@ func (a *applier) delete(ctx context.Context, object client.Object, version stri
 		return fmt.Errorf("%s: %w", kube.KeyOf(object), err)
 	}
 	return nil
+}
+
+// Delete carries out the deletions of a plan for a resource that is being deleted itself. It writes no record.
+func (a *Actor) Delete(ctx context.Context, owner *unstructured.Unstructured, plan *Plan) error {
+	session := a.writer.Begin(owner.GetUID())
+	defer session.End()
+	_, err := a.applier(session, owner, nil).execute(ctx, &Plan{Delete: plan.Delete})
+	return err
 }

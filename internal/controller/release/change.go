@@ -12,7 +12,6 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/render/hooks"
-	"github.com/example/appservice-operator/internal/text"
 )
 
 // Change is a rendered object, the identity of the live one, and the difference.
@@ -170,39 +169,4 @@ func unstamped(metadata any) map[string]any {
 		rest["annotations"] = annotations
 	}
 	return rest
-}
-
-// brief formats a value for an event: scalars as they are, anything larger as its kind.
-func brief(value any) string {
-	switch value := value.(type) {
-	case nil:
-		return "(none)"
-	case map[string]any:
-		return "(object)"
-	case []any:
-		return fmt.Sprintf("(%d items)", len(value))
-	}
-	line := text.Line(fmt.Sprint(value))
-	if runes := []rune(line); len(runes) > 40 {
-		line = string(runes[:40]) + "…"
-	}
-	return line
-}
-
-func scalar(value any) bool {
-	switch value.(type) {
-	case nil, map[string]any, []any:
-		return false
-	}
-	return true
-}
-
-// secretive reports whether a field may hold data that must not appear in events and logs.
-func secretive(object client.Object, field string) bool {
-	kind := object.GetObjectKind().GroupVersionKind().GroupKind()
-	if kind == kube.SecretKind.GroupKind() || kube.TraitsOf(kind).Payload && !strings.HasPrefix(field, "metadata.") {
-		return true
-	}
-	return slices.ContainsFunc([]string{".env[", ".args", ".command", ".httpHeaders"},
-		func(part string) bool { return strings.Contains(field, part) })
 }

@@ -4,18 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
-	"strings"
 
-	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
@@ -56,39 +51,6 @@ func (a *Actor) usesOfOthers(ctx context.Context, session *livestate.Session, ta
 		return err
 	}
 	return a.secretsOfOthers(ctx, task.Owner, unproven.secrets)
-}
-
-// manifest returns the objects of a record of any operator: those before this one were written by Helm, in YAML.
-func (r *records) manifest(ctx context.Context, name string, uid types.UID,
-	revision int) ([]*unstructured.Unstructured, error) {
-	secret, err := r.read(ctx, name, uid)
-	if err != nil {
-		return nil, err
-	}
-	manifest, err := Manifest(secret.Data[keyRelease])
-	if err != nil {
-		return nil, &DamagedError{Revision: revision, Secret: name, Err: err}
-	}
-	objects, err := objectsOf(manifest)
-	if err != nil {
-		return nil, &DamagedError{Revision: revision, Secret: name, Err: err}
-	}
-	return objects, nil
-}
-
-// objectsOf returns the objects of a manifest, whoever wrote it.
-func objectsOf(manifest string) (list []*unstructured.Unstructured, err error) {
-	for documents := yaml.NewYAMLOrJSONDecoder(strings.NewReader(manifest), 4096); ; {
-		object := &unstructured.Unstructured{}
-		switch err := documents.Decode(&object.Object); {
-		case errors.Is(err, io.EOF):
-			return list, nil
-		case err != nil:
-			return nil, errors.New("the manifest is not YAML")
-		case object.GetKind() != "": // else it is a document of comments
-			list = append(list, object)
-		}
-	}
 }
 
 // unproven returns the names that a plan would use and that no live object of the owner uses yet.
@@ -141,20 +103,6 @@ func (a *Actor) claimsOfOthers(ctx context.Context, session *livestate.Session, 
 		}
 	}
 	return allOf(found)
-}
-
-// claims returns the metadata of all claims of a namespace.
-func (a *Actor) claims(ctx context.Context, namespace string) (claims []client.Object, err error) {
-	list := &metav1.PartialObjectMetadataList{}
-	list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind(kube.RetainedKind + "List"))
-	if err := a.live.List(ctx, list, client.InNamespace(namespace)); err != nil {
-		return nil, fmt.Errorf("cannot look for claims: %w", err)
-	}
-	for i := range list.Items {
-		list.Items[i].SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind(kube.RetainedKind))
-		claims = append(claims, &list.Items[i])
-	}
-	return claims, nil
 }
 
 // ownedBy returns the patch that makes a claim the owner's, if nobody has changed it meanwhile.

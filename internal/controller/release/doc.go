@@ -8,3 +8,10 @@
 // A crash at any point leaves objects that differ from the rendered ones, or a record that is missing. Either is an
 // ordinary state for the next process.
 package release
+
+import (
+	"github.com/example/appservice-operator/internal/kube"
+)
+
+// FieldManager owns the fields that the operator writes.
+const FieldManager = kube.FieldManager

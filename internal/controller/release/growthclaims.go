@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -206,4 +208,18 @@ func (a *Actor) holdBefore(ctx context.Context, owner *unstructured.Unstructured
 		return nil
 	}
 	return errors.Join(a.Delete(ctx, owner, held), inTheWay(owner, kube.KeyOf(claim), claim))
+}
+
+// claims returns the metadata of all claims of a namespace.
+func (a *Actor) claims(ctx context.Context, namespace string) (claims []client.Object, err error) {
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind(kube.RetainedKind + "List"))
+	if err := a.live.List(ctx, list, client.InNamespace(namespace)); err != nil {
+		return nil, fmt.Errorf("cannot look for claims: %w", err)
+	}
+	for i := range list.Items {
+		list.Items[i].SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind(kube.RetainedKind))
+		claims = append(claims, &list.Items[i])
+	}
+	return claims, nil
 }

@@ -1,6 +1,7 @@
 package release
 
 import (
+	"reflect"
 	"strings"
 
 	"github.com/example/appservice-operator/internal/kube"
@@ -71,4 +72,24 @@ var defaults = []struct {
 	{".pullPolicy", "Always"},
 	{".pullPolicy", "IfNotPresent"},
 	{"].nodePort", nil}, // allocated
+}
+
+// equalScalars compares as JSON does: 1 and 1.0 are the same number.
+func equalScalars(a, b any) bool {
+	if reflect.DeepEqual(a, b) {
+		return true
+	}
+	x, floatX, okX := number(a)
+	y, floatY, okY := number(b)
+	return okX && okY && (floatX || floatY) && x == y
+}
+
+func number(value any) (number float64, isFloat, ok bool) {
+	switch value := value.(type) {
+	case int64:
+		return float64(value), false, true
+	case float64:
+		return value, true, true
+	}
+	return 0, false, false
 }

@@ -63,13 +63,6 @@ func (r *records) inheritance(ctx context.Context, adoption *Adoption,
 	return theirs, unrendered, nil
 }
 
-// inherits reports whether a record of the owner's name is deleted before its own is written.
-func (r *records) inherits(record *metav1.PartialObjectMetadata) bool {
-	adoption := AdoptionOf(r.owner)
-	adopted := adoption != nil && adoption.Release == record.Labels["name"]
-	return metav1.GetControllerOfNoCopy(record) == nil && (r.orphaned(record) || adopted && r.helms(record))
-}
-
 // against returns the objections of records to an adoption: Helm is working on the release, or the owner's record would
 // have the name of a release that is not adopted.
 func (r *records) against(ctx context.Context, adoption *Adoption) ([]string, error) {
@@ -92,16 +85,6 @@ func (r *records) against(ctx context.Context, adoption *Adoption) ([]string, er
 		return append(list, fmt.Sprintf("Helm release %q has the name of the %s: name it by annotation %s, or choose another name", notOurs.Key.Name, r.owner.GetKind(), v1.AnnotationAdoptRelease)), nil
 	}
 	return list, err
-}
-
-// orphaned reports whether a record belongs to an earlier resource of the owner's kind and name.
-func (r *records) orphaned(record *metav1.PartialObjectMetadata) bool {
-	return record.Labels[v1.LabelManaged] != "" && record.Labels["name"] == r.owner.GetName()
-}
-
-// helms reports whether a record is Helm's own.
-func (r *records) helms(record *metav1.PartialObjectMetadata) bool {
-	return record.Labels[v1.LabelManaged] == "" && record.Labels[v1.LabelDigest] == ""
 }
 
 // others returns the records of a release that have no controller and match a predicate, the oldest first.

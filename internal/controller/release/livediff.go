@@ -3,7 +3,6 @@ package release
 import (
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 	"strings"
 )
@@ -219,26 +218,6 @@ func keyOf(item map[string]any, key string) any {
 		return "TCP" // the API server's default
 	}
 	return item[key]
-}
-
-// equalScalars compares as JSON does: 1 and 1.0 are the same number.
-func equalScalars(a, b any) bool {
-	if reflect.DeepEqual(a, b) {
-		return true
-	}
-	x, floatX, okX := number(a)
-	y, floatY, okY := number(b)
-	return okX && okY && (floatX || floatY) && x == y
-}
-
-func number(value any) (number float64, isFloat, ok bool) {
-	switch value := value.(type) {
-	case int64:
-		return float64(value), false, true
-	case float64:
-		return value, true, true
-	}
-	return 0, false, false
 }
 
 func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }

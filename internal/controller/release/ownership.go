@@ -68,3 +68,24 @@ func kindOf(object client.Object) string { return object.GetObjectKind().GroupVe
 
 // takenOver says what the resource has to say to get an object.
 const takenOver = " (annotation " + v1.AnnotationAdopt + `: "true" takes it over`
+
+// The annotations by which Helm, and this operator, record the release that an object belongs to.
+const (
+	helmReleaseName      = "meta.helm.sh/release-name"
+	helmReleaseNamespace = "meta.helm.sh/release-namespace"
+)
+
+// left reports whether an object is left by an earlier resource of the owner's name, and the owner requests to take it
+// over.
+func left(owner, live client.Object) bool { return AdoptionOf(owner) != nil && isLeft(owner, live) }
+
+// isLeft reports whether an object without a controller was rendered for an earlier resource of the owner's kind,
+// namespace and name, and outlived it: it was deleted with --cascade=orphan, or the object comes from a backup. Anyone
+// who forges that has his own object changed to the rendered one.
+func isLeft(owner, live client.Object) bool {
+	annotations := live.GetAnnotations()
+	return metav1.GetControllerOfNoCopy(live) == nil && live.GetNamespace() != "" &&
+		live.GetNamespace() == owner.GetNamespace() &&
+		live.GetLabels()[v1.LabelManaged] == "true" && annotations[hooks.AnnotationStamp] != "" &&
+		annotations[helmReleaseName] == owner.GetName() && annotations[helmReleaseNamespace] == owner.GetNamespace()
+}

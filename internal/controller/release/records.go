@@ -8,13 +8,12 @@ import (
 	"maps"
 	"strings"
 
+	"helm.sh/helm/v3/pkg/chart"
 	helmrelease "helm.sh/helm/v3/pkg/release"
 	helmtime "helm.sh/helm/v3/pkg/time"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -28,15 +27,6 @@ const (
 	installDescription = "helm.sdk.operatorframework.io/install-description"
 	upgradeDescription = "helm.sdk.operatorframework.io/upgrade-description"
 )
-
-// records stores what Helm stores of a release of one resource: a Secret, in Helm's own encoding. It is written once,
-// when the objects match it (until then, the objects themselves show what is still to be written), marked when the next
-// one exists, and deleted when enough others do.
-type records struct {
-	session *livestate.Session
-	live    client.Reader
-	owner   *unstructured.Unstructured
-}
 
 // mostSkipped is how many names of records in a row may be those of other Secrets.
 const mostSkipped = 10
@@ -100,29 +90,6 @@ func (r *records) replace(ctx context.Context, task Task, record *livestate.Reco
 	}
 	secret.Name, secret.UID, secret.ResourceVersion = record.Name, record.UID, record.Version
 	return recordError(record, r.session.UpdateRecord(ctx, secret))
-}
-
-// recordError explains the result of changing a record.
-func recordError(record *livestate.Record, err error) error {
-	switch {
-	case apierrors.IsNotFound(err), apierrors.IsConflict(err):
-		return &StaleError{fmt.Errorf("the record of release %d is gone or has changed", record.Revision)}
-	case err != nil:
-		return fmt.Errorf("cannot write the record of release %d: %w", record.Revision, err)
-	}
-	return nil
-}
-
-// read returns the Secret of a record. The error is a StaleError if the record is gone, or is another one by now.
-func (r *records) read(ctx context.Context, name string, uid types.UID) (*corev1.Secret, error) {
-	secret, err := r.session.Record(ctx, r.owner.GetNamespace(), name)
-	switch {
-	case apierrors.IsNotFound(err), err == nil && secret.UID != uid:
-		return nil, &StaleError{fmt.Errorf("release record %s is gone", name)}
-	case err != nil:
-		return nil, fmt.Errorf("cannot read release record %s: %w", name, err)
-	}
-	return secret, nil
 }
 
 // secret returns the record of a revision.
@@ -240,31 +207,6 @@ func (r *records) label(ctx context.Context, record *metav1.PartialObjectMetadat
 	return nil
 }
 
-// strangers returns a NotOursError or a PreviousError if a release has the name that is not the resource's own, else
-// its records without the label by which records are found.
-func (r *records) strangers(ctx context.Context) (unlabeled []*metav1.PartialObjectMetadata, err error) {
-	list := &metav1.PartialObjectMetadataList{}
-	list.SetGroupVersionKind(kube.SecretKind.GroupVersion().WithKind("SecretList"))
-	err = r.live.List(ctx, list, client.InNamespace(r.owner.GetNamespace()),
-		client.MatchingLabels{"owner": "helm", "name": r.owner.GetName()})
-	if err != nil {
-		return nil, fmt.Errorf("cannot look for release records: %w", err)
-	}
-	for i := range list.Items {
-		record := &list.Items[i]
-		record.SetGroupVersionKind(kube.SecretKind)
-		switch {
-		case !livestate.IsRecord(record), r.inherits(record):
-		case !controls(r.owner, record):
-			return nil, inTheWay(r.owner, kube.Key{GroupKind: schema.GroupKind{Kind: "Helm release"},
-				Name: r.owner.GetName()}, record)
-		case record.GetLabels()[v1.LabelManaged] == "":
-			unlabeled = append(unlabeled, record)
-		}
-	}
-	return unlabeled, nil
-}
-
 // foreign returns that the Secret with the name of a record is not the resource's. The error is a StaleError if it is,
 // or is gone: a record that lost the label by which records are found gets it back. It is a DamagedError if the labels
 // do not say that it is this record.
@@ -295,4 +237,11 @@ func (r *records) foreign(ctx context.Context, name string, revision int) (*NotO
 func labelValue(version string) string {
 	value := strings.ReplaceAll(version, "+", "_")
 	return strings.TrimRight(value[:min(len(value), 63)], "-_.")
+}
+
+// skeleton returns the chart without its templates: their output is known already, and the record stays small.
+func skeleton(c *chart.Chart) *chart.Chart {
+	metadata := *c.Metadata
+	metadata.Dependencies, metadata.KubeVersion = nil, ""
+	return &chart.Chart{Metadata: &metadata, Values: c.Values}
 }

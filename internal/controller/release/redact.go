@@ -1,10 +1,15 @@
 package release
 
 import (
+	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/text"
 )
 
 // redacted returns the values of a field for events, logs, conditions and the history, which more people read than the
@@ -63,3 +68,38 @@ var showable = regexp.MustCompile(`^(?:` + strings.Join([]string{
 
 // pods begins the group of paths that are those of a pod template, or of an object.
 const pods = `(?:(?:spec\.(?:jobTemplate\.spec\.)?template\.|spec\.podTemplate\.)`
+
+// brief formats a value for an event: scalars as they are, anything larger as its kind.
+func brief(value any) string {
+	switch value := value.(type) {
+	case nil:
+		return "(none)"
+	case map[string]any:
+		return "(object)"
+	case []any:
+		return fmt.Sprintf("(%d items)", len(value))
+	}
+	line := text.Line(fmt.Sprint(value))
+	if runes := []rune(line); len(runes) > 40 {
+		line = string(runes[:40]) + "…"
+	}
+	return line
+}
+
+// secretive reports whether a field may hold data that must not appear in events and logs.
+func secretive(object client.Object, field string) bool {
+	kind := object.GetObjectKind().GroupVersionKind().GroupKind()
+	if kind == kube.SecretKind.GroupKind() || kube.TraitsOf(kind).Payload && !strings.HasPrefix(field, "metadata.") {
+		return true
+	}
+	return slices.ContainsFunc([]string{".env[", ".args", ".command", ".httpHeaders"},
+		func(part string) bool { return strings.Contains(field, part) })
+}
+
+func scalar(value any) bool {
+	switch value.(type) {
+	case nil, map[string]any, []any:
+		return false
+	}
+	return true
+}

@@ -6,43 +6,15 @@ import (
 	"fmt"
 	"slices"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/render/hooks"
 )
-
-// Survey is the result of examining an adoption, before anything is written.
-type Survey struct {
-	// Found are objects of other owners that have the names of rendered ones.
-	Found []*Prospect
-	// Own are objects with rendered names that belong to the resource already.
-	Own []kube.Key
-	// Missing are rendered objects that do not exist: they would be created.
-	Missing []*unstructured.Unstructured
-	// Unrendered are the objects of the Helm release that are not rendered, and would stay as they are.
-	Unrendered []string
-	// Against are the objections to the adoption as a whole.
-	Against []string
-
-	adoption *Adoption
-}
-
-// Prospect is an object of another owner that has the name of a rendered one.
-type Prospect struct {
-	Key kube.Key
-	// Owner describes the owner, for example "unowned".
-	Owner string
-	// Against are the objections to taking it over, whatever the resource allows.
-	Against []string
-	// Ends says, field by field, why its pods would restart or end: that has to be allowed.
-	Ends []string
-
-	change Change
-	after  *unstructured.Unstructured // nil if the API server refused, or if it was not asked
-}
 
 // Refusals returns all objections to an adoption, in the words of the status; none if it would succeed.
 func (s *Survey) Refusals() []string {
@@ -173,4 +145,44 @@ func content(object *unstructured.Unstructured) *unstructured.Unstructured {
 	out.SetLabels(own)
 	out.SetAnnotations(notes)
 	return out
+}
+
+// judge records what an object would become, why it cannot be changed to the rendered one without harm, naming the
+// fields, and why its pods would end.
+func (a *applier) judge(ctx context.Context, found *Prospect) error {
+	if headless := staysHeadless(found.change); headless != nil {
+		found.Against = append(found.Against, headless.Error())
+	}
+	if others := keepsClaims(found.change.Desired, found.change.Live); others != nil {
+		found.Against = append(found.Against, others.Error())
+		return nil
+	}
+	after, err := a.tried(ctx, found.change)
+	if err == nil {
+		found.after, found.Ends = after, ends(found.change, after)
+		return nil
+	}
+	if refused := (*RefusedError)(nil); errors.As(err, &refused) || Refused(err) {
+		found.Against = append(found.Against, err.Error())
+		return nil
+	}
+	return err
+}
+
+// foreign returns the object of another owner that has the name of a rendered one and may be taken over; nil if none
+// exists, or if it is the owner's.
+func (a *applier) foreign(ctx context.Context, adoption *Adoption,
+	desired *unstructured.Unstructured) (live *unstructured.Unstructured, own bool, err error) {
+	live = identity(desired)
+	key := kube.KeyOf(desired)
+	err = a.live.Get(ctx, client.ObjectKeyFromObject(desired), live)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, false, nil
+	case err != nil:
+		return nil, false, fmt.Errorf("cannot look for %s: %w", key, err)
+	case controls(a.owner, live) || disowned(desired, live) || left(a.owner, live):
+		return nil, true, nil
+	}
+	return live, false, adoption.mayTake(a.owner, key, live)
 }

@@ -1,0 +1,14 @@
+package release
+
+import (
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/example/appservice-operator/internal/render/hooks"
+)
+
+// SameStamp reports whether a live object, nil if there is none, is as it is rendered.
+func SameStamp(rendered, live client.Object) bool {
+	return live != nil && stampOf(rendered) == stampOf(live)
+}
+
+func stampOf(object client.Object) string { return object.GetAnnotations()[hooks.AnnotationStamp] }
