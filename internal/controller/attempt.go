@@ -67,7 +67,7 @@ type hold struct {
 // holder is what holds a release back.
 type holder int
 
-// What holds a release back; the zero value is nothing.
+// The causes for which a release is held back; the zero value is none.
 const (
 	_         holder = iota
 	byStage          // its stage before is not ready

@@ -6,8 +6,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// guard says whether the rendered release may be written. It returns why it is held back or refused, or what it was told
-// of that if it has no objection. A guard may hold routes back instead, in the rendering.
+// guard decides about the rendered release: it returns why that is held back or refused, or the same as it was told if
+// it has no objection. A guard may hold routes back instead, in the rendering.
 type guard struct {
 	ask func(*Reconciler, context.Context, *scope, *rendering, attempt) (hold, error)
 	// paused, refused and held say that it is asked about resources that are paused, and about releases that those before

@@ -87,8 +87,8 @@ func (s *scope) wasReady(record *livestate.Record) bool {
 		(said.WasReady || meta.IsStatusConditionTrue(s.previous.Conditions, v1.ConditionReady))
 }
 
-// lastReady returns the revision of the newest release that was Ready, for the label of the next record; 0 for none, and
-// if the status, which says whether the newest was, is lost.
+// lastReady returns the revision of the newest release that was Ready, for the label of the next record; 0 for none, or
+// if the status is lost, by which that of the newest release is known.
 func (s *scope) lastReady(there *livestate.Snapshot) (revision string) {
 	last := release.LastReady(there.Records)
 	switch {

@@ -199,7 +199,7 @@ func TestTheNewestReadyReleaseRunsAgain(t *testing.T) {
 	}
 }
 
-// What failed is not tried again in another size: an autoscaler of the resource would do that at each step.
+// A release that failed is not tried again in another size: an autoscaler of the resource would do that at each step.
 func TestAnotherSizeTriesNothingAgain(t *testing.T) {
 	w := returning(t)
 	w.fail()

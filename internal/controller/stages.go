@@ -17,7 +17,8 @@ import (
 	"github.com/example/appservice-operator/internal/status/health"
 )
 
-// stageBefore holds all but the rendered stage before back, unless it is ready or belongs to the recorded release.
+// stageBefore holds everything back except for the rendered stage before, unless that is ready or belongs to the
+// recorded release.
 func (r *Reconciler) stageBefore(_ context.Context, s *scope, wanted *rendering, found attempt) (hold, error) {
 	if wanted.rendered == nil || release.IsDeployed(found.there.Record, wanted.outline.Digest) {
 		return hold{}, nil

@@ -1,7 +1,6 @@
 package kube
 
 import (
-	"encoding/json"
 	"maps"
 	"strings"
 	"time"
@@ -10,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
 // ChangedBy returns which field manager changed the spec of a resource last, and when; empty if its managed fields do
@@ -72,19 +72,11 @@ func through(manager, subresource string) string {
 
 // owns reports whether the fields of an entry include one.
 func owns(entry metav1.ManagedFieldsEntry, field string) bool {
-	var fields any
-	if entry.FieldsV1 == nil || json.Unmarshal(entry.FieldsV1.Raw, &fields) != nil {
-		return false
-	}
+	var path fieldpath.Path
 	for name := range strings.SplitSeq(field, ".") {
-		content, _ := fields.(map[string]any)
-		below, found := content["f:"+name]
-		if !found {
-			return false
-		}
-		fields = below
+		path = append(path, fieldpath.PathElement{FieldName: &name})
 	}
-	return true
+	return fieldsOf(entry).Has(path)
 }
 
 // written returns metadata without what clients add for themselves, which are managed fields and kubectl's annotation

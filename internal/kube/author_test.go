@@ -69,7 +69,7 @@ func TestWhoWroteAnObjectBesidesTheOperator(t *testing.T) {
 	object.ManagedFields = []metav1.ManagedFieldsEntry{
 		{Manager: "early", Time: at(1)}, {Manager: "late", Time: at(3)}, {Manager: FieldManager, Time: at(4)},
 		{Manager: "kube-controller-manager", Subresource: "status", Time: at(5)}, {Manager: "timeless"},
-		{Manager: "autoscaler", Subresource: "scale", FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:spec": {"f:replicas": {}}}`)}},
+		{Manager: "autoscaler", Subresource: "scale", FieldsV1: metav1.NewFieldsV1(`{"f:spec": {"f:replicas": {}}}`)},
 	}
 	for field, want := range map[string]string{
 		"spec.paused": "late", "spec.replicas": "autoscaler, through scale", "spec.replicas.x": "late", "": "late",

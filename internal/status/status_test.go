@@ -579,7 +579,7 @@ func ofDeployment(causes ...diagnose.Cause) map[kube.Key][]diagnose.Cause {
 }
 
 // Objects whose record is lost still belong to a release: nobody may take them for what is left of an install that was refused.
-// A status that is not Ready says whether its release was, as long as that is the newest.
+// A status that is not Ready tells that its release was, as long as that is the newest.
 func TestAReleaseThatWasReady(t *testing.T) {
 	said := func(revision int, ready metav1.ConditionStatus, was bool) *v1.AppServiceStatus {
 		return &v1.AppServiceStatus{Release: &v1.ReleaseStatus{Revision: revision, WasReady: was},
