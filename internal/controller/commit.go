@@ -32,7 +32,7 @@ func (r *Reconciler) commit(ctx context.Context, s *scope, wanted rendering, tas
 	if a.err == nil && records && !recordFirst {
 		s, a.err = r.record(ctx, s, wanted, task, a, created)
 	}
-	if there, err := r.observe(ctx, s, wanted); err != nil {
+	if there, err := r.observe(ctx, s, wanted, a.there); err != nil {
 		a.err = errors.Join(a.err, err)
 	} else {
 		a.there = there

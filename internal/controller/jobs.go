@@ -149,7 +149,7 @@ func (r *Reconciler) runJobs(ctx context.Context, s *scope, wanted rendering, do
 		err = steps.run(ctx)
 	}
 	if steps.acted {
-		if there, observeErr := r.observe(ctx, steps.s, wanted); observeErr == nil {
+		if there, observeErr := r.observe(ctx, steps.s, wanted, done.there); observeErr == nil {
 			done.there = there
 		}
 	}

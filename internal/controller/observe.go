@@ -16,11 +16,16 @@ import (
 	"github.com/example/appservice-operator/internal/kube/livestate"
 )
 
-// observe returns the objects that exist for a resource after they were written.
-func (r *Reconciler) observe(ctx context.Context, s *scope, wanted rendering) (*livestate.Snapshot, error) {
+// observe returns the objects that exist for a resource after they were written. The error is a StaleError if the release
+// record was deleted since the state before was observed: nothing can be said about it then.
+func (r *Reconciler) observe(ctx context.Context, s *scope, wanted rendering,
+	before *livestate.Snapshot) (*livestate.Snapshot, error) {
 	there, err := r.Observer.Snapshot(ctx, s.resource, nil)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case before.Record != nil && there.Record == nil:
+		return nil, &release.StaleError{Err: errors.New("the release record is gone")}
 	}
 	return there, r.complete(ctx, s, there, wanted.keys())
 }

@@ -641,6 +641,17 @@ func TestContentThatIsAsRecordedKeepsItsVersion(t *testing.T) {
 	}
 }
 
+// A record that is deleted during a reconcile ends it: the next one begins with what is left.
+func TestARecordThatGoesMeanwhileIsStale(t *testing.T) {
+	b := newBench(t, "nginx")
+	s := &scope{resource: app("web-uid"), memory: &remembered{}}
+	there, err := b.observe(t.Context(), s, rendering{}, &livestate.Snapshot{})
+	require.NoError(t, err)
+	require.Nil(t, there.Record)
+	_, err = b.observe(t.Context(), s, rendering{}, &livestate.Snapshot{Record: &livestate.Record{Revision: 1}})
+	require.True(t, isStale(err), "got %v", err)
+}
+
 // Changes of content within a window are one rollout: the first at once, then one in ten seconds, the last always.
 func TestContentThatChangesOftenIsTakenIntoAccountNowAndThen(t *testing.T) {
 	settings := reference.Object{Kind: reference.ConfigMap, Name: "settings"}
