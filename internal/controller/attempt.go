@@ -20,8 +20,6 @@ type attempt struct {
 	changes string
 	// there is the state of the cluster, after what was done.
 	there *livestate.Snapshot
-	// repaired is the plan that was written to repair the recorded release; nil if there was none.
-	repaired *release.Plan
 	// resumed says that objects of the recorded release were written that another one had applied since.
 	resumed bool
 	// hold says why the recorded release is kept for now; the zero value if it is not.

@@ -17,15 +17,16 @@ import (
 	"github.com/example/appservice-operator/internal/status"
 )
 
+// recordRepair emits an event, logs, and updates metrics for a repair of the recorded release.
+func (r *Reconciler) recordRepair(ctx context.Context, s *scope, plan *release.Plan) {
+	log.FromContext(ctx).Info("drift of the recorded release corrected", "changes", plan.String())
+	r.event(s, corev1.EventTypeNormal, v1.ReasonDriftCorrected, plan.String())
+	r.measureDrift(plan)
+}
+
 // recordAction emits an event, logs, and updates metrics for an action that was carried out.
 func (r *Reconciler) recordAction(ctx context.Context, s *scope, wanted rendering, done attempt) {
 	logger := log.FromContext(ctx)
-	if done.repaired != nil && !done.repaired.Empty() {
-		changes := done.repaired.String()
-		logger.Info("drift of the recorded release corrected", "changes", changes)
-		r.event(s, corev1.EventTypeNormal, v1.ReasonDriftCorrected, changes)
-		r.measureDrift(done.repaired)
-	}
 	if done.err != nil || !done.acted() {
 		return
 	}

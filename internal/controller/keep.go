@@ -45,8 +45,8 @@ func (r *Reconciler) keepAlive(ctx context.Context, s *scope, wanted rendering, 
 		log.FromContext(ctx).Info("an earlier release was applied again", "revision", record.Revision, "changes",
 			plan.String())
 	default:
-		a.repaired = plan
 		r.noteRepairs(s, plan)
+		r.recordRepair(ctx, s, plan)
 	}
 	return a
 }

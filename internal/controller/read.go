@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -38,16 +39,17 @@ func (r *Reconciler) read(ctx context.Context, request reconcile.Request) (*scop
 		return nil, err
 	}
 	s := &scope{
-		resource: resource,
-		previous: previous,
-		renderer: r.Charts.Get(),
-		paused:   r.pausedBy(resource),
-		size:     size,
-		oversize: oversize,
-		memory:   r.memory.remember(request.NamespacedName, resource.GetUID()),
+		resource:   resource,
+		previous:   previous,
+		renderer:   r.Charts.Get(),
+		paused:     r.pausedBy(resource),
+		size:       size,
+		unreadable: oversize,
+		memory:     r.memory.remember(request.NamespacedName, resource.GetUID()),
 	}
 	if r.Defaults != nil {
-		s.defaults, s.defaultsErr = r.Defaults.Of(ctx, request.Namespace)
+		s.defaults, err = r.Defaults.Of(ctx, request.Namespace)
+		s.unreadable = cmp.Or(s.unreadable, err)
 	}
 	s.asked = rollout.Asked{Chart: chartOf(s.renderer), Defaults: rollout.Defaults{Digest: s.defaults.Digest}}
 	return s, nil

@@ -44,12 +44,12 @@ func (r *Reconciler) recorded(ctx context.Context, s *scope, record *livestate.R
 
 // lastGoodOf returns the recorded release, which is read once in a reconcile.
 func (r *Reconciler) lastGoodOf(ctx context.Context, s *scope, record *livestate.Record) (*release.Recorded, error) {
-	if s.lastGood == nil || s.lastGoodOf != record.UID {
+	if s.lastGood == nil || s.lastGood.Record.UID != record.UID {
 		content, err := r.Actor.LastGood(ctx, s.resource, record)
 		if err != nil {
 			return nil, err
 		}
-		s.lastGood, s.lastGoodOf = content, record.UID
+		s.lastGood = content
 	}
 	return s.lastGood, nil
 }

@@ -52,8 +52,8 @@ func (r *Reconciler) view(ctx context.Context, s *scope) (wanted rendering, ther
 func (r *Reconciler) render(ctx context.Context, s *scope, there *livestate.Snapshot) (rendering, error) {
 	known := s.memory.rendered
 	s.memory.rendered = nil // it counts again only if this succeeds
-	if err := cmp.Or(s.oversize, s.defaultsErr); err != nil {
-		return rendering{}, err
+	if s.unreadable != nil {
+		return rendering{}, s.unreadable
 	}
 	_, version, err := r.Capabilities.Get(ctx)
 	if err != nil {

@@ -22,20 +22,17 @@ type scope struct {
 	paused   bool
 	// renderer in use when the reconcile began.
 	renderer *render.Renderer
-	// defaults of the namespace, and the error if they cannot be read.
-	defaults    defaults.Text
-	defaultsErr error
+	defaults defaults.Text // of the namespace
 	// asked is everything that it renders with besides the spec.
 	asked rollout.Asked
-	// size is the size of the resource in bytes; oversize says why it is too large to be rendered: then almost nothing is
-	// known of its spec.
-	size     int
-	oversize error
+	size  int // of the resource in bytes
+	// unreadable is the error if the defaults cannot be read, or if the resource is too large to be rendered: then almost
+	// nothing is known of its spec.
+	unreadable error
 	// undeleted is the error of deleting a resource whose time is over.
 	undeleted error
 	// lastGood is the release recorded in a Secret, once it was read.
-	lastGood   *release.Recorded
-	lastGoodOf types.UID
+	lastGood *release.Recorded
 	// disordered is about a list whose order is kept until the next release; nil if there is none.
 	disordered error
 	// namesake is the kind of a resource with the same name that had it before; empty if there is none.
