@@ -16,8 +16,8 @@ import (
 	"github.com/example/appservice-operator/internal/kube/livestate"
 )
 
-// observe returns the objects that exist for a resource after they were written. The error is a StaleError if the release
-// record was deleted since the state before was observed.
+// observe returns the objects that exist for a resource after they were written. The error is a StaleError if the
+// release record was deleted since the state before was observed.
 func (r *Reconciler) observe(ctx context.Context, s *scope, wanted rendering,
 	before *livestate.Snapshot) (*livestate.Snapshot, error) {
 	there, err := r.Observer.Snapshot(ctx, s.resource, nil)

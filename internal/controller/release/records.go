@@ -179,7 +179,10 @@ func (r *records) recorded(ctx context.Context, record *livestate.Record) (*Reco
 				Err: fmt.Errorf("%s in it was not rendered for this resource", kube.KeyOf(object))}
 		}
 	}
-	content.Record = livestate.RecordOf(r.owner, secret)
+	if content.Record = livestate.RecordOf(r.owner, secret); content.Record == nil {
+		return nil, &DamagedError{Revision: record.Revision, Secret: name,
+			Err: fmt.Errorf("its label version is %q", secret.Labels["version"])}
+	}
 	return content, nil
 }
 

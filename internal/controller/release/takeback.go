@@ -46,8 +46,8 @@ func unwritten(plan *Plan, created []client.Object) *Plan {
 }
 
 // left returns the objects that earlier attempts created. A claim may hold data, of an earlier resource or of pods that
-// have run, and generated values may be its password: they stay unless this very attempt created them. So do all objects
-// that may have been adopted.
+// have run, and generated values may be its password: they stay unless this very attempt created them. So do all
+// objects that may have been adopted.
 func (a *applier) left(task Task) []client.Object {
 	if AdoptionOf(a.owner) != nil {
 		return nil
