@@ -115,7 +115,11 @@ func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering,
 // release may wait until the resource has settled.
 func (r *Reconciler) retire(ctx context.Context, s *scope, there *livestate.Snapshot,
 	current *v1.AppServiceStatus) error {
-	due := r.Actor.Retirement(there)
+	var ready *livestate.Record
+	if isTrue := meta.IsStatusConditionTrue(current.Conditions, v1.ConditionReady); r.returns(s) && !isTrue {
+		ready = release.LastReady(there.Records)
+	}
+	due := r.Actor.Retirement(there, ready)
 	moving := meta.IsStatusConditionTrue(current.Conditions, v1.ConditionReconciling)
 	if s.paused || due.Empty() || moving && due.OfOne() {
 		return nil

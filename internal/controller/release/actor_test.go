@@ -164,7 +164,7 @@ func (b *bench) act(t *testing.T, task Task) error {
 // retire does what is due of the records.
 func (b *bench) retire(t *testing.T) error {
 	t.Helper()
-	return b.actor.Retire(t.Context(), owner(t), b.actor.Retirement(&livestate.Snapshot{Records: b.recorded(t)}))
+	return b.actor.Retire(t.Context(), owner(t), b.actor.Retirement(&livestate.Snapshot{Records: b.recorded(t)}, nil))
 }
 
 func (b *bench) check(t *testing.T, log []string, history string) {

@@ -51,14 +51,13 @@ func LastReady(records []*livestate.Record) *livestate.Record {
 }
 
 // RetirementOf returns the work due on the records of a resource, the newest first, so that no more than the given
-// number are left, and the last release that was Ready, to which one that fails may return. It depends on nothing else:
-// work that a crash left undone is due the next time.
-func RetirementOf(records []*livestate.Record, keep int) Retirement {
+// number are left, and one to which a release that fails may return; nil for none. It depends on nothing else: work that
+// a crash left undone is due the next time.
+func RetirementOf(records []*livestate.Record, keep int, ready *livestate.Record) Retirement {
 	var due Retirement
 	if len(records) == 0 || records[0].Status != statusDeployed {
 		return due // the newest record has to be written before
 	}
-	ready := LastReady(records)
 	for i, record := range records[1:] {
 		switch {
 		case i+1 >= keep && record != ready:
@@ -70,9 +69,9 @@ func RetirementOf(records []*livestate.Record, keep int) Retirement {
 	return due
 }
 
-// Retirement returns the work due on the records in a snapshot.
-func (a *Actor) Retirement(there *livestate.Snapshot) Retirement {
-	return RetirementOf(there.Records, a.keep)
+// Retirement returns the work due on the records in a snapshot. Ready is kept beside them; nil for none.
+func (a *Actor) Retirement(there *livestate.Snapshot, ready *livestate.Record) Retirement {
+	return RetirementOf(there.Records, a.keep, ready)
 }
 
 // Retire carries out a retirement. The error is a StaleError or the API server's.

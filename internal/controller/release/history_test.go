@@ -51,7 +51,7 @@ func TestWhatIsDueOfRecords(t *testing.T) {
 				status, ready := strings.CutSuffix(status, "+")
 				records = append(records, &livestate.Record{Revision: 100 - i, Status: status, Ready: ready})
 			}
-			due := RetirementOf(records, test.keep)
+			due := RetirementOf(records, test.keep, LastReady(records))
 			var got []string
 			for _, record := range due.Supersede {
 				got = append(got, fmt.Sprintf("supersede %d", 100-record.Revision))
@@ -216,7 +216,7 @@ func TestWhichReleaseWasReadyLast(t *testing.T) {
 func TestWhatWasReadyMakesNoRoom(t *testing.T) {
 	b := newBench(t)
 	releases(t, b, "one", "two")
-	require.NoError(t, b.actor.Retire(t.Context(), owner(t), b.actor.Retirement(&livestate.Snapshot{Records: b.recorded(t)})))
+	require.NoError(t, b.actor.Retire(t.Context(), owner(t), b.actor.Retirement(&livestate.Snapshot{Records: b.recorded(t)}, nil)))
 	full := apierrors.NewForbidden(corev1.Resource("secrets"), "x", errors.New("exceeded quota: few, requested: secrets=1, used: secrets=2, limited: secrets=2"))
 	b.server.refuse = func(request string) error {
 		if strings.HasPrefix(request, "create record") {
