@@ -243,7 +243,7 @@ type ReleaseStatus struct {
 	// +optional
 	Digest string `json:"digest,omitempty"`
 
-	// WasReady says that the release was Ready before, while it is not.
+	// WasReady says that the release was Ready with replicas before, while it is not.
 	// +optional
 	WasReady bool `json:"wasReady,omitempty"`
 }

@@ -73,12 +73,15 @@ func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering,
 		in.Returned = done.hold.err.Error()
 	}
 	current, until := status.Summarize(in)
+	var late error // a return that cannot be decided yet
 	if r.returns(s) && s.failsByItself(wanted, done, current, causes) && !r.isTooEarly(s, done, current) {
 		back, err := r.goBack(ctx, s, wanted, done, culpritOf(current))
-		if back || isStale(err) {
+		if back || r.mayPass(s, err) {
 			return metrics.Acted, after(staleRetry), nil
 		}
-		in.Stays = err.Error()
+		if in.Stays = err.Error(); isStale(err) {
+			late = err
+		}
 		current, until = status.Summarize(in)
 	}
 	judgeAt, notNoted := r.judge(ctx, s, done)
@@ -102,7 +105,7 @@ func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering,
 		}
 	}
 	next := r.next(s, wanted, done, delayed)
-	if err = notNoted; err == nil {
+	if err = cmp.Or(notNoted, late); err == nil {
 		err = r.retire(ctx, s, done.there, current)
 	}
 	if stale := (*release.StaleError)(nil); errors.As(err, &stale) {
@@ -116,8 +119,8 @@ func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering,
 func (r *Reconciler) retire(ctx context.Context, s *scope, there *livestate.Snapshot,
 	current *v1.AppServiceStatus) error {
 	var ready *livestate.Record
-	if isTrue := meta.IsStatusConditionTrue(current.Conditions, v1.ConditionReady); r.returns(s) && !isTrue {
-		ready = release.LastReady(there.Records)
+	if !meta.IsStatusConditionTrue(current.Conditions, v1.ConditionReady) {
+		ready = release.LastReady(there.Records) // it may be returned to
 	}
 	due := r.Actor.Retirement(there, ready)
 	moving := meta.IsStatusConditionTrue(current.Conditions, v1.ConditionReconciling)

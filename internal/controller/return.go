@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,6 +21,7 @@ import (
 	"github.com/example/appservice-operator/internal/kube/reference"
 	"github.com/example/appservice-operator/internal/render"
 	"github.com/example/appservice-operator/internal/render/hooks"
+	"github.com/example/appservice-operator/internal/status"
 	"github.com/example/appservice-operator/internal/status/diagnose"
 	"github.com/example/appservice-operator/internal/status/health"
 	"github.com/example/appservice-operator/internal/status/reason"
@@ -83,8 +85,7 @@ func (r *Reconciler) returned(ctx context.Context, s *scope, _ *rendering, found
 // so in the record, as returns do.
 func (s *scope) wasReady(record *livestate.Record) bool {
 	said := s.previous.Release
-	return record.Ready || said != nil && said.Revision == record.Revision &&
-		(said.WasReady || meta.IsStatusConditionTrue(s.previous.Conditions, v1.ConditionReady))
+	return record.Ready || said != nil && said.Revision == record.Revision && (said.WasReady || status.HasRun(s.previous))
 }
 
 // lastReady returns the revision of the newest release that was Ready, for the label of the next record; 0 for none, or
@@ -199,6 +200,9 @@ func (r *Reconciler) returnTask(ctx context.Context, s *scope, wanted rendering,
 	plan, _ = release.CompareReturned(desired.Objects, done.there.Objects)
 	if err := r.Actor.SpareAdmitted(ctx, s.resource, plan); err != nil {
 		return task, nil, err
+	}
+	if lost, err := r.Actor.Lost(ctx, s.resource, plan, content.Objects); err != nil || lost != nil {
+		return task, nil, cmp.Or(err, error(lost))
 	}
 	source := content.Source
 	if source == nil {

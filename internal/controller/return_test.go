@@ -466,6 +466,7 @@ func TestAReleaseThatWasReadyDoesNotFailByItself(t *testing.T) {
 		"until now":                     {livestate.Record{Revision: 2}, v1.AppServiceStatus{Release: &v1.ReleaseStatus{Revision: 2}, Conditions: isTrue}, false},
 		"before":                        {livestate.Record{Revision: 2}, v1.AppServiceStatus{Release: &v1.ReleaseStatus{Revision: 2, WasReady: true}}, false},
 		"the release before was":        {livestate.Record{Revision: 2}, v1.AppServiceStatus{Release: &v1.ReleaseStatus{Revision: 1}, Conditions: isTrue}, true},
+		"without replicas":              {livestate.Record{Revision: 2}, v1.AppServiceStatus{Release: &v1.ReleaseStatus{Revision: 2}, Conditions: []metav1.Condition{{Type: v1.ConditionReady, Status: metav1.ConditionTrue, Reason: v1.ReasonScaledToZero}}}, true},
 		"its record says so":            {livestate.Record{Revision: 2, Ready: true}, v1.AppServiceStatus{}, false},
 		"nothing is known of a release": {livestate.Record{Revision: 2}, v1.AppServiceStatus{Conditions: isTrue}, true},
 	} {

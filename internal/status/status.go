@@ -148,7 +148,7 @@ func Summarize(in Input) (*v1.AppServiceStatus, time.Time) {
 	visible(out)
 	dampFlapping(in, out, verdict)
 	if now, before := out.Release, in.Previous.Release; now != nil && before != nil && now.Revision == before.Revision {
-		now.WasReady = !isReady(out) && (before.WasReady || isReady(in.Previous))
+		now.WasReady = !HasRun(out) && (before.WasReady || HasRun(in.Previous))
 	}
 	for _, one := range list {
 		again = earlier(again, one.Until)
@@ -156,8 +156,11 @@ func Summarize(in Input) (*v1.AppServiceStatus, time.Time) {
 	return out, again
 }
 
-func isReady(said *v1.AppServiceStatus) bool {
-	return meta.IsStatusConditionTrue(said.Conditions, v1.ConditionReady)
+// HasRun reports whether a status says that its release is Ready, and not only because no replicas are requested: that
+// shows nothing of the release.
+func HasRun(said *v1.AppServiceStatus) bool {
+	ready := meta.FindStatusCondition(said.Conditions, v1.ConditionReady)
+	return ready != nil && ready.Status == metav1.ConditionTrue && ready.Reason != v1.ReasonScaledToZero
 }
 
 // nextAttempt returns the time of the next attempt in whole seconds, as statuses are stored, rounded up; nil if there

@@ -48,6 +48,10 @@ func TestADeletedObjectReturns(t *testing.T) {
 func TestThePathOfAChallengeStays(t *testing.T) {
 	t.Parallel()
 	app := withEverything(t)
+	cluster.Change(t, app, func(app *v1.AppService) {
+		app.Spec.Ingress.Annotations = map[string]v1.Annotation{"acme.cert-manager.io/http01-edit-in-place": "true"}
+	})
+	cluster.Ready(t, app)
 	live := named(app, &networkingv1.Ingress{})
 	cluster.Refresh(t, live)
 	paths := live.Spec.Rules[0].HTTP.Paths

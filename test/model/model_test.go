@@ -284,7 +284,7 @@ func (w *world) recorded(digest string) error {
 			continue
 		}
 		labels := w.server.objects[key].GetLabels()
-		if newest && w.shape.goesBack != nil {
+		if newest {
 			lastReady = labels[v1.LabelLastReady]
 		}
 		if count < keeps || labels["version"] != lastReady { // that one is kept beside them

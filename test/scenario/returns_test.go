@@ -141,7 +141,7 @@ var returnScenarios = slices.Concat(answered(), []scenario{
 		goesBack(with(cannotPull, with(data, `image: "nginx:0"`)), "AppService web.status.resources[*].message", keptData+", "+keptData),
 		{offline: true, ready: metav1.ConditionFalse, reason: v1.ReasonReturnedToRelease, expect: expectation{same: true, requests: []string{}}},
 		{spec: with(returning, data), expect: expectation{requests: []string{ // neither the Secret nor the claim
-			"create secrets", "patch deployments/web", "patch secrets/sh.helm.release.v1.web.v4", "update secrets/sh.helm.release.v1.web.v3",
+			"create secrets", "patch deployments/web", "update secrets/sh.helm.release.v1.web.v3",
 		}}},
 		{spec: with(returning, `image: nginx:1.27`), expect: expectation{
 			fields: map[string]string{"Secret web-generated.kind": "", "PersistentVolumeClaim web.kind": ""},
@@ -155,6 +155,10 @@ var returnScenarios = slices.Concat(answered(), []scenario{
 		goesBack(cannotPull, runningImage, "nginx:1.28"),
 		goesBack(with(cannotPull, `size: 3`), runningImage, "nginx:1.28", "Deployment web.spec.replicas", "3", "AppService web.status.release.revision", "6"),
 	}},
+	{name: "return-without-its-secret", once: true, given: []step{{spec: with(returning, `config: {generated: {PASSWORD: {}}}`)}}, steps: []step{{
+		spec: cannotPull, ready: metav1.ConditionFalse, reason: v1.ReasonImageNotFound, says: "the failed release is kept: Secret web-generated",
+		expect: expectation{fields: map[string]string{runningScript: noImage, "AppService web.status.release.revision": "2"}},
+	}}},
 	{name: "return-crash-then-fixed", serves: true, given: []step{{spec: returning}, {spec: with(returning, `image: nginx:1.27`)}}, steps: []step{
 		goesBack(cannotStart), {spec: with(returning, `image: nginx:1.28`)},
 	}},

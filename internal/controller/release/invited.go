@@ -24,7 +24,9 @@ func withInvited(desired *unstructured.Unstructured, live client.Object) *unstru
 	case !full:
 		return desired
 	case kube.KeyOf(desired).GroupKind == ingressKind:
-		return withChallenges(desired, have)
+		if desired.GetAnnotations()["acme.cert-manager.io/http01-edit-in-place"] == "true" {
+			return withChallenges(desired, have)
+		}
 	case whole != nil:
 		return withNotes(desired, have, append(slices.Clone(whole), "metadata", "annotations"))
 	}

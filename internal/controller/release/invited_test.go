@@ -15,7 +15,7 @@ import (
 const ingressOfWeb = `
 apiVersion: networking.k8s.io/v1
 kind: Ingress
-metadata: {name: web, namespace: demo, annotations: {app.example.com/rendered: one}}
+metadata: {name: web, namespace: demo, annotations: {app.example.com/rendered: one, acme.cert-manager.io/http01-edit-in-place: "true"}}
 spec: {rules: [`
 
 // Paths that cert-manager adds to an Ingress for a challenge stay until it removes them, whatever else is written.
@@ -55,6 +55,24 @@ func TestPathsOfChallengesStay(t *testing.T) {
 			require.Len(t, plan.Apply, 1)
 			require.Equal(t, object(t, ingressOfWeb+test.want+`]}`), plan.Apply[0].Desired)
 		})
+	}
+}
+
+// Only an Ingress whose annotation requests it gets such paths.
+func TestPathsOfChallengesNobodyRequestsGo(t *testing.T) {
+	const (
+		app       = `{path: /, pathType: Prefix, backend: {service: {name: web, port: {number: 80}}}}`
+		challenge = `{path: /.well-known/acme-challenge/t, pathType: Exact, backend: {service: {name: cm-acme-http-solver-x, port: {number: 8089}}}}`
+		rule      = ingressOfWeb + `{host: a.com, http: {paths: [`
+	)
+	for _, value := range []string{"", "false"} {
+		desired, live := object(t, rule+app+`]}}]}`), object(t, rule+challenge+","+app+`]}}]}`)
+		for _, o := range []*unstructured.Unstructured{desired, live} {
+			put(t, o, value, "metadata", "annotations", "acme.cert-manager.io/http01-edit-in-place")
+		}
+		plan := Compare([]*unstructured.Unstructured{desired}, map[kube.Key]client.Object{kube.KeyOf(live): live})
+		require.Len(t, plan.Apply, 1, "value %q", value)
+		require.Equal(t, desired, plan.Apply[0].Desired)
 	}
 }
 
