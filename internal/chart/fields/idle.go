@@ -10,14 +10,14 @@ import (
 	"helm.sh/helm/v3/pkg/chart"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/example/appservice-operator/internal/kube"
+	v1 "github.com/example/appservice-operator/api/v1"
 )
 
 const valuesFile = "values.yaml"
 
 // ofOperator reports whether the operator itself acts on a field, so charts need not use it.
 func ofOperator(kind schema.GroupVersionKind, name string) bool {
-	return kube.IsAppService(kind) &&
+	return kind.GroupKind() == v1.GroupVersion.WithKind(v1.Kind).GroupKind() &&
 		slices.Contains([]string{"onFailure", "paused", "podTemplate", "ttl"}, name)
 }
 

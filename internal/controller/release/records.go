@@ -181,7 +181,7 @@ func (r *records) recorded(ctx context.Context, record *livestate.Record) (*Reco
 	}
 	if content.Record = livestate.RecordOf(r.owner, secret); content.Record == nil {
 		return nil, &DamagedError{Revision: record.Revision, Secret: name,
-			Err: fmt.Errorf("its label version is %q", secret.Labels["version"])}
+			Err: fmt.Errorf("label version is %q", secret.Labels["version"])}
 	}
 	return content, nil
 }
