@@ -6,14 +6,12 @@ package controller
 import (
 	"cmp"
 	"context"
-	"errors"
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/example/appservice-operator/internal/chart/rbac"
-	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/metrics"
 	"github.com/example/appservice-operator/internal/status"
 )
@@ -113,12 +111,6 @@ func (r *Reconciler) reconcile(whole context.Context,
 	}
 	done.err = timedOut(ctx, done.err)
 	return r.report(whole, s, wanted, done)
-}
-
-// mayPass reports whether an error says only that something is not known yet, so that the status may wait: for the
-// first answer of the API server about a kind, or for caches that are behind, as long as they are given time.
-func (r *Reconciler) mayPass(s *scope, err error) bool {
-	return errors.Is(err, kube.ErrUnlisted) || isStale(err) && s.memory.backoff.MayPass(r.Clock.Now())
 }
 
 // untilReport returns a context that ends before that of a reconcile, so that there is time to report that it did.

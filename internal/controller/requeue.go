@@ -1,12 +1,14 @@
 package controller
 
 import (
+	"errors"
 	"time"
 
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/example/appservice-operator/internal/controller/watch"
+	"github.com/example/appservice-operator/internal/kube"
 )
 
 // after returns the result that requeues after a duration.
@@ -23,4 +25,10 @@ func sooner(a, b time.Duration) time.Duration {
 		return b
 	}
 	return a
+}
+
+// mayPass reports whether an error says only that something is not known yet, so that the status may wait: for the
+// first answer of the API server about a kind, or for caches that are behind, as long as they are given time.
+func (r *Reconciler) mayPass(s *scope, err error) bool {
+	return errors.Is(err, kube.ErrUnlisted) || isStale(err) && s.memory.backoff.MayPass(r.Clock.Now())
 }

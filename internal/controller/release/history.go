@@ -51,8 +51,8 @@ func LastReady(records []*livestate.Record) *livestate.Record {
 }
 
 // RetirementOf returns the work due on the records of a resource, the newest first, so that no more than the given
-// number are left, and one to which a release that fails may return; nil for none. It depends on nothing else: work that
-// a crash left undone is due the next time.
+// number are left, and one to which a release that fails may return; nil for none. It depends on nothing else: work
+// that a crash left undone is due the next time.
 func RetirementOf(records []*livestate.Record, keep int, ready *livestate.Record) Retirement {
 	var due Retirement
 	if len(records) == 0 || records[0].Status != statusDeployed {
