@@ -37,10 +37,13 @@ type event struct {
 // tells reports whether an event covers an entry: the informer shows the version of the entry, or a newer one.
 func (t event) tells(e entry) bool {
 	if e.written == nil {
-		return t.deleted && t.object.GetUID() == e.deleted
+		return (t.deleted || isGoing(t.object)) && t.object.GetUID() == e.deleted
 	}
 	return t.deleted && t.object.GetUID() == e.written.GetUID() || !kube.Older(t.object, e.written)
 }
+
+// isGoing reports whether an object was deleted and is held by finalizers: nothing can be made in its place yet.
+func isGoing(object client.Object) bool { return object.GetDeletionTimestamp() != nil }
 
 // Lapse is how long a write is remembered at most: if a watch breaks, the event that would end it may never arrive.
 // Forgetting too early costs only a read from the API server.
@@ -94,7 +97,7 @@ func (j *Journal) Seen(owner types.UID, object client.Object, deleted bool) (ech
 		return false
 	case noted.written == nil:
 		echo = deleted && noted.deleted == object.GetUID()
-		if echo || noted.deleted != object.GetUID() {
+		if echo || noted.deleted != object.GetUID() || isGoing(object) {
 			delete(j.owners[owner], key)
 		}
 		return echo
@@ -126,7 +129,7 @@ func overlay(noted map[kube.Key]entry, objects map[kube.Key]client.Object) (corr
 		shown, found := objects[key]
 		switch {
 		case noted.written == nil:
-			if found && shown.GetUID() == noted.deleted {
+			if found && shown.GetUID() == noted.deleted && !isGoing(shown) {
 				delete(objects, key)
 				corrected = true
 			}

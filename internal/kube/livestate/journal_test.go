@@ -5,6 +5,7 @@ import (
 	"sync"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -146,6 +147,24 @@ func TestJournalTellsEchoesFromNews(t *testing.T) {
 				t.Errorf("the journal still corrects: %t, want %t", still, test.still)
 			}
 		})
+	}
+}
+
+// An object that was deleted and is held by a finalizer is there: nothing can be created in its place.
+func TestADeletedObjectThatWaitsForItsEndIsShown(t *testing.T) {
+	going := version("a", "11")
+	now := metav1.Now()
+	going.SetDeletionTimestamp(&now)
+	for name, seen := range map[string]func(*Journal){
+		"after its event":               func(j *Journal) { j.Deleted(me, version("a", "9")); j.Seen(me, going, false) },
+		"before its event":              func(j *Journal) { j.Deleted(me, version("a", "9")) },
+		"if the event came before that": func(j *Journal) { defer j.Begin(me)(); j.Seen(me, going, false); j.Deleted(me, version("a", "9")) },
+	} {
+		journal := &Journal{}
+		seen(journal)
+		if got := shows(journal, going); got != "a at 11" {
+			t.Errorf("%s: it shows %s", name, got)
+		}
 	}
 }
 
