@@ -110,7 +110,7 @@ func (r *Reconciler) begunJobs(ctx context.Context, s *scope, wanted rendering,
 // showStaged completes the input of a status whose release waits for the stage before: the objects of that stage count,
 // and those of the recorded release, if there is one.
 func (r *Reconciler) showStaged(in *status.Input, s *scope, done attempt) {
-	in.Stage = &status.Stage{Name: string(stage.Before), New: !deployed(s)}
+	in.Stage = &status.Stage{Name: string(stage.Before), Objects: len(done.hold.before), New: !deployed(s)}
 	in.Rendered = slices.Clone(done.hold.before)
 	if done.there.Record == nil || s.memory.recorded == nil {
 		return

@@ -54,6 +54,9 @@ func judge(in Input, list []objectState) verdict {
 // ofObjects returns the verdict that follows from the states of objects.
 func ofObjects(in Input, list []objectState) verdict {
 	main, _ := mainOf(in.Resource.GetName(), in.Rendered)
+	if in.Stage != nil {
+		list = list[:in.Stage.Objects]
+	}
 	culprit, more := worst(list, main)
 	if culprit < 0 && in.Stage != nil {
 		return verdict{outcome: moving, reason: v1.ReasonPending,

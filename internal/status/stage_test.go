@@ -41,16 +41,17 @@ func TestAReleaseThatWaitsForTheStageBefore(t *testing.T) {
 		reason, begins string
 		kept           bool
 	}{
-		"it runs for the first version":       {task(""), nil, nil, v1.PhaseUpdating, "", named, false},
-		"it runs for a new version":           {task(""), well, nil, v1.PhaseUpdating, "", named, false},
-		"it is complete, the rest follows":    {task(batchv1.JobComplete), well, nil, v1.PhaseUpdating, v1.ReasonPending, "stage before: ready, the rest follows", false},
-		"it failed, the version before is up": {task(batchv1.JobFailed), well, nil, v1.PhaseDegraded, v1.ReasonJobFailed, named, true},
-		"it failed, and nothing serves":       {task(batchv1.JobFailed), down, nil, v1.PhaseFailed, v1.ReasonJobFailed, named, false},
-		"it failed for the first version":     {task(batchv1.JobFailed), nil, nil, v1.PhaseFailed, v1.ReasonJobFailed, named, false},
-		"the release is refused":              {task(""), well, &Problem{Reason: v1.ReasonTooLarge, Message: "too large", Blocked: true}, v1.PhaseDegraded, v1.ReasonTooLarge, "too large", false},
+		"it runs for the first version":        {task(""), nil, nil, v1.PhaseUpdating, "", named, false},
+		"it runs for a new version":            {task(""), well, nil, v1.PhaseUpdating, "", named, false},
+		"it is complete, the rest follows":     {task(batchv1.JobComplete), well, nil, v1.PhaseUpdating, v1.ReasonPending, "stage before: ready, the rest follows", false},
+		"it runs, the version before is stuck": {task(""), deployment(counts{2, 2, 1, 1}, progress("ProgressDeadlineExceeded")), nil, v1.PhaseUpdating, "", named, false},
+		"it failed, the version before is up":  {task(batchv1.JobFailed), well, nil, v1.PhaseDegraded, v1.ReasonJobFailed, named, true},
+		"it failed, and nothing serves":        {task(batchv1.JobFailed), down, nil, v1.PhaseFailed, v1.ReasonJobFailed, named, false},
+		"it failed for the first version":      {task(batchv1.JobFailed), nil, nil, v1.PhaseFailed, v1.ReasonJobFailed, named, false},
+		"the release is refused":               {task(""), well, &Problem{Reason: v1.ReasonTooLarge, Message: "too large", Blocked: true}, v1.PhaseDegraded, v1.ReasonTooLarge, "too large", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			in := Input{Resource: resource(), Previous: &v1.AppServiceStatus{Phase: v1.PhaseUpdating}, Digest: "digest", Now: now, Problem: test.problem, Stage: &Stage{Name: "before", New: true}}
+			in := Input{Resource: resource(), Previous: &v1.AppServiceStatus{Phase: v1.PhaseUpdating}, Digest: "digest", Now: now, Problem: test.problem, Stage: &Stage{Name: "before", Objects: 1, New: true}}
 			in.Snapshot, in.Rendered = snapshot(t, test.job), []kube.Key{kube.KeyOf(test.job)}
 			if test.main != nil {
 				in.Snapshot, in.Rendered = snapshot(t, test.job, test.main), append(in.Rendered, kube.KeyOf(test.main))

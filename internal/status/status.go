@@ -85,6 +85,9 @@ type Input struct {
 type Stage struct {
 	// Name of the stage.
 	Name string
+	// Objects are how many of the rendered objects it has, the first ones. The others are of the release before, which it
+	// is about to replace.
+	Objects int
 	// New says that the spec was never deployed.
 	New bool
 }
