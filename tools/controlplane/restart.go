@@ -53,10 +53,13 @@ func (c *Cluster) Without(ctx context.Context, program string, meanwhile func())
 		return fmt.Errorf("%s: %w", what, err)
 	}
 	meanwhile()
-	if err := i.start(program); err != nil {
-		return fmt.Errorf("%s: %w", what, err)
-	}
-	if err := poll.UntilWithin(ctx, patience, c.answers); err != nil {
+	if err := poll.UntilWithin(ctx, patience, func(ctx context.Context) error {
+		running, err := processes.Of(ctx, i.dir())
+		if err == nil && len(running[program]) == 0 { // also if the port of the one before was not free yet
+			err = i.start(program)
+		}
+		return errors.Join(err, c.answers(ctx))
+	}); err != nil {
 		return fmt.Errorf("%s: %w", what, err)
 	}
 	return nil
