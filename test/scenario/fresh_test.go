@@ -51,7 +51,8 @@ func (p *player) fresh(t *testing.T, kind, spec string, others map[string]string
 
 // history are the fields that depend on how a state was reached.
 var history = regexp.MustCompile(`\.(generation|observedGeneration)$|deployment\.kubernetes\.io/revision|\.collisionCount$` +
-	`|\.release\.(revision|wasReady)$|\.spec\.volumeName$|\.conditions\[(Deployed|Progressing)\]\.(reason|message)$|^Secret RELEASE\.(metadata\.(name|labels\.(version|app\.example\.com/last-ready))|data\.(version|info\.description))$`)
+	`|\.release\.(revision|wasReady)$|\.spec\.volumeName$|\.conditions\[(Deployed|Progressing)\]\.(reason|message)$` +
+	`|^Secret RELEASE\.(metadata\.(name|labels\.(version|app\.example\.com/last-ready))|data\.(version|info\.description))$`)
 
 var recordName = regexp.MustCompile(`^Secret sh\.helm\.release\.v1\.web\.v(\d+)\.`)
 
