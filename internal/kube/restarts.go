@@ -14,7 +14,7 @@ const restartedAt = "kubectl.kubernetes.io/restartedAt"
 var sinceEpoch = regexp.MustCompile(`^[1-9][0-9]{9}(?:[0-9]{3}|[0-9]{9})?$`)
 
 // IsRestart reports whether an annotation of a pod template is a request to restart its pods, as kubectl, consoles and
-// operators write it: a time. It is the only field in a pod template that others may own.
+// operators write it: a time. Others may own that field of a pod template.
 func IsRestart(annotation, value string) bool {
 	if annotation == restartedAt || sinceEpoch.MatchString(value) {
 		return true

@@ -9,9 +9,7 @@
 // ordinary state for the next process.
 package release
 
-import (
-	"github.com/example/appservice-operator/internal/kube"
-)
+import "github.com/example/appservice-operator/internal/kube"
 
 // FieldManager owns the fields that the operator writes.
 const FieldManager = kube.FieldManager

@@ -67,7 +67,7 @@ func (a *applier) forgetStart(ctx context.Context, desired, written *unstructure
 	return nil
 }
 
-// hold gives the number of replicas to the autoscaler and annotates the initial number, in one write.
+// hold leaves the number of replicas to the autoscaler and annotates the initial number, in one write.
 func (a *applier) hold(ctx context.Context, live client.Object, replicas,
 	startedWith int64) (*unstructured.Unstructured, error) {
 	holder := identity(live)
@@ -76,7 +76,7 @@ func (a *applier) hold(ctx context.Context, live client.Object, replicas,
 	return a.holdAs(ctx, replicasManager, live, holder)
 }
 
-// holdAs gives the fields of holder in a live object to another field manager of the operator.
+// holdAs moves the fields of holder in a live object to another field manager of the operator.
 func (a *applier) holdAs(ctx context.Context, manager string, live client.Object,
 	holder *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	body, err := render.BodyOf(holder)
