@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"strings"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -18,10 +19,11 @@ import (
 	"github.com/example/appservice-operator/internal/kube/apifields"
 )
 
-// described are the kinds of a group and version, as the API server described them at an address. The address contains
-// a digest of the description.
+// described are the kinds of a group and version, as the API server described them at an address and a time. The
+// address contains a digest of the description, but leads to another one while the API server's list is behind.
 type described struct {
 	address string
+	read    time.Time
 	kinds   map[string]*apifields.Fields
 }
 
@@ -33,7 +35,7 @@ func (d *Discovered) UnknownField(ctx context.Context, object *unstructured.Unst
 		return "", ""
 	}
 	path, err := d.unknown(ctx, object)
-	if path != "" && d.describeAgain(ctx) {
+	if path != "" && d.describeAgain(ctx, groupOf(kind)) {
 		path, err = d.unknown(ctx, object)
 	}
 	if err != nil {
@@ -52,26 +54,31 @@ func (d *Discovered) unknown(ctx context.Context, object *unstructured.Unstructu
 	return fields.Unknown(object.Object), err
 }
 
-// describeAgain lists where groups are described once more, unless that was done a moment ago, and reports whether it
-// did. A busy API server describes a changed kind a minute later than it serves it, and no event says so.
-func (d *Discovered) describeAgain(ctx context.Context) bool {
+// describeAgain causes a group to be read again, at the address that is listed now, unless it was read a moment ago, and
+// reports whether it will be. A busy API server describes a changed kind a minute later than it serves it, and no event
+// says so.
+func (d *Discovered) describeAgain(ctx context.Context, group string) bool {
 	d.describing.Lock()
 	defer d.describing.Unlock()
 	d.mu.Lock()
-	recent := d.Clock.Since(d.listed) < unsettledAge
+	recent := d.Clock.Since(d.described[group].read) < unsettledAge
 	d.mu.Unlock()
 	if recent {
 		return false
 	}
 	list := describe(ctx, d.Discovery)
+	if list == nil {
+		return false
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.listed = d.Clock.Now()
-	if list != nil {
-		d.descriptions = list
-	}
-	return list != nil
+	d.descriptions = list
+	delete(d.described, group)
+	return true
 }
+
+// groupOf returns the group and version of a kind, as where it is described is listed.
+func groupOf(kind schema.GroupVersionKind) string { return "apis/" + kind.GroupVersion().String() }
 
 // fieldsOf returns the fields of a kind; nil if they are not known. A description is read when it is first asked for,
 // and again when it has changed.
@@ -81,7 +88,7 @@ func (d *Discovered) fieldsOf(ctx context.Context, kind schema.GroupVersionKind)
 	}
 	d.describing.Lock()
 	defer d.describing.Unlock()
-	group := "apis/" + kind.GroupVersion().String()
+	group := groupOf(kind)
 	at, known := d.description(group)
 	if at == nil || known.address == at.ServerRelativeURL() {
 		return known.kinds[kind.Kind], nil
@@ -94,7 +101,7 @@ func (d *Discovered) fieldsOf(ctx context.Context, kind schema.GroupVersionKind)
 	if err != nil {
 		return nil, err
 	}
-	d.keep(group, described{at.ServerRelativeURL(), kinds})
+	d.keep(group, described{at.ServerRelativeURL(), d.Clock.Now(), kinds})
 	return kinds[kind.Kind], nil
 }
 

@@ -49,6 +49,13 @@ func TestFieldsOfKindsFollowTheCluster(t *testing.T) {
 	check("the cluster was changed back", object("example.com/v1", "Part"), "spec.b", 3)
 	_, again, _ := d.Get(t.Context())
 	assert.Equal(t, after, again)
+
+	cluster.behind = map[string]string{"apis/example.com/v1": grown} // the address of the next one leads to this one
+	clock.SetTime(start.Add(2 * time.Minute))
+	check("the list is not that of what is described", object("example.com/v1", "Part"), "spec.b", 4)
+	cluster.behind, cluster.descriptions["apis/example.com/v1"] = nil, grown
+	clock.SetTime(start.Add(3 * time.Minute))
+	check("what the address was of is described", object("example.com/v1", "Part"), "", 5)
 }
 
 func TestTheVersionOfAnAPIIsInItsCRD(t *testing.T) {

@@ -50,7 +50,6 @@ type Discovered struct {
 
 	describing   sync.Mutex                                 // held while a description is read
 	descriptions map[string]openapi.GroupVersionWithContext // where groups are described
-	listed       time.Time                                  // when that was listed
 	described    map[string]described
 }
 
@@ -121,7 +120,7 @@ func (d *Discovered) note(began time.Time, read *chartutil.Capabilities,
 		d.read = d.Clock.Now()
 	}
 	if descriptions != nil {
-		d.descriptions, d.listed = descriptions, d.Clock.Now()
+		d.descriptions = descriptions
 	}
 	if read == nil {
 		read = d.current

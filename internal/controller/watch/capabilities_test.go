@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,7 +33,8 @@ type served struct {
 	noGroups  error
 
 	descriptions map[string]string
-	read         int // descriptions
+	behind       map[string]string // what the list of descriptions is of; nil if it is not behind
+	read         int               // descriptions
 }
 
 func (s *served) ServerVersion() (*version.Info, error) {
@@ -69,18 +71,18 @@ func (s *served) OpenAPIV3() openapi.Client { return s }
 func (s *served) Paths() (map[string]openapi.GroupVersion, error) {
 	out := map[string]openapi.GroupVersion{}
 	for group, text := range s.descriptions {
-		out[group] = description{s, text}
+		out[group] = description{s, text, cmp.Or(s.behind[group], text)}
 	}
 	return out, nil
 }
 
-// description describes the kinds of a group and version; its address changes with it.
+// description describes the kinds of a group and version; its address changes with what is listed.
 type description struct {
-	of   *served
-	text string
+	of           *served
+	text, listed string
 }
 
-func (d description) ServerRelativeURL() string { return fmt.Sprint(len(d.text)) }
+func (d description) ServerRelativeURL() string { return fmt.Sprint(len(d.listed)) }
 
 func (d description) Schema(string) ([]byte, error) {
 	d.of.read++
