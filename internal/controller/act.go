@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -91,7 +92,7 @@ func (r *Reconciler) compare(ctx context.Context, s *scope, wanted rendering,
 	if err := r.Actor.SpareAdmitted(ctx, s.resource, plan); err != nil {
 		return nil, nil, err
 	}
-	if err := r.keepData(ctx, s, wanted, plan, there.Record); err != nil {
+	if err := r.keepData(ctx, s, wanted, plan, there); err != nil {
 		return nil, nil, err
 	}
 	if release.IsDeployed(there.Record, digest) {
@@ -110,9 +111,10 @@ func (r *Reconciler) compare(ctx context.Context, s *scope, wanted rendering,
 
 // keepData leaves objects in place that hold data, unless a release no longer has them because its spec has changed: no
 // repair, chart, defaults or operator, and no return to an earlier release, deletes them. Objects that a spec refers to
-// stay.
+// stay, and so do those of the release to which this one would return.
 func (r *Reconciler) keepData(ctx context.Context, s *scope, wanted rendering, plan *release.Plan,
-	record *livestate.Record) error {
+	there *livestate.Snapshot) error {
+	record := there.Record
 	if record == nil || !plan.DeletesData() {
 		return nil
 	}
@@ -126,10 +128,29 @@ func (r *Reconciler) keepData(ctx context.Context, s *scope, wanted rendering, p
 		case isStale(err):
 			return err
 		case err == nil && (recorded.Source == nil || recorded.Source.Differs(s.resource.Object["spec"])):
-			return nil
+			return r.keepForReturn(ctx, s, plan, there)
 		}
 	}
 	plan.KeepData()
+	return nil
+}
+
+// keepForReturn leaves the data in place of the release that is applied again if this one fails.
+func (r *Reconciler) keepForReturn(ctx context.Context, s *scope, plan *release.Plan,
+	there *livestate.Snapshot) error {
+	ready := s.ready(there)
+	if !r.returns(s) || ready == nil || !plan.DeletesData() {
+		return nil
+	}
+	content, err := r.Actor.LastGood(ctx, s.resource, ready)
+	switch {
+	case isStale(err):
+		return err
+	case err != nil:
+		plan.KeepData()
+	default:
+		plan.KeepData(slices.Collect(maps.Keys(kube.ByKey(content.Objects)))...)
+	}
 	return nil
 }
 

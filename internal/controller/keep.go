@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -23,8 +24,9 @@ func (r *Reconciler) keepAlive(ctx context.Context, s *scope, wanted rendering, 
 		s.memory.verified.Covers(record.Digest, a.there.Objects) {
 		return a
 	}
-	plan, err := r.lastGood(ctx, s, record, a)
+	plan, lost, err := r.lastGood(ctx, s, record, a)
 	if err == nil {
+		a.decayed = cmp.Or(a.decayed, lost)
 		a.contended = r.spareContended(ctx, s, plan, a.there)
 		if plan.Empty() {
 			return a
@@ -52,12 +54,12 @@ func (r *Reconciler) keepAlive(ctx context.Context, s *scope, wanted rendering, 
 }
 
 // lastGood returns the plan that repairs the recorded release. Routes that another resource serves by now are left out,
-// and so is a stage before that was written since.
+// and so are a stage before that was written since, and Secrets whose values are lost: it says so.
 func (r *Reconciler) lastGood(ctx context.Context, s *scope, record *livestate.Record,
-	a attempt) (*release.Plan, error) {
+	a attempt) (plan *release.Plan, lost, err error) {
 	recorded, err := r.lastGoodOf(ctx, s, record)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	objects := slices.Clone(recorded.Objects)
 	// Nothing is known of a kind that cannot be watched.
@@ -66,29 +68,31 @@ func (r *Reconciler) lastGood(ctx context.Context, s *scope, record *livestate.R
 		func(o *unstructured.Unstructured) bool { return r.Tracker.Ensure(ctx, o.GroupVersionKind()) != nil })
 	there := a.there
 	if err := r.complete(ctx, s, there, slices.Collect(maps.Keys(kube.ByKey(objects)))); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	compare := release.CompareLastGood
 	if a.waits() && record.ReturnedFrom != "" { // no other release was applied since
 		compare = release.CompareReturned
 	}
-	plan, complete := compare(objects, there.Objects)
+	var complete bool
+	plan, complete = compare(objects, there.Objects)
 	if a.hold.by == byStage {
 		plan.HoldBack(slices.Concat(a.hold.before, a.hold.early)...)
 		plan.Delete = nil
 	}
 	if err := r.Actor.SpareAdmitted(ctx, s.resource, plan); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := r.keepOrder(ctx, s, plan, record); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	lost, err := r.lost(ctx, s, plan, record)
+	gone, err := r.lost(ctx, s, plan, record)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if lost != nil {
-		plan.HoldBack(lost.Keys...)
+	if gone != nil {
+		plan.HoldBack(gone.Keys...)
+		lost = gone
 	}
 	held, err := r.Hosts.Settle(ctx, s.resource, hosts.WantedBy(objects), there.Objects)
 	plan.HoldBack(keysOf(held)...)
@@ -96,5 +100,5 @@ func (r *Reconciler) lastGood(ctx context.Context, s *scope, record *livestate.R
 	if complete && !spared && len(objects) == all && plan.Empty() && len(plan.Terminating) == 0 {
 		s.memory.verified = release.Verify(record.Digest, there.Objects)
 	}
-	return plan, err
+	return plan, lost, err
 }

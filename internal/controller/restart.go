@@ -93,7 +93,10 @@ func (r *Reconciler) again(ctx context.Context, s *scope, wanted rendering, a at
 		labels[v1.LabelReady] = "true"
 	}
 	if record.ReturnedFrom != "" {
-		labels[v1.LabelReturnedFrom], labels[v1.LabelRollout] = record.ReturnedFrom, record.Rollout
+		labels[v1.LabelReturnedFrom] = record.ReturnedFrom
+	}
+	if record.Rollout != "" { // after a return, or during the stage before of a new chart: it keeps its place
+		labels[v1.LabelRollout] = record.Rollout
 	}
 	plan := release.CompareRestarted(before.Objects, desired.Objects, a.there.Objects)
 	task := release.Task{Owner: s.resource, Chart: before.Chart, Desired: desired, Snapshot: a.there, Plan: plan,

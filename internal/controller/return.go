@@ -88,17 +88,25 @@ func (s *scope) wasReady(record *livestate.Record) bool {
 	return record.Ready || said != nil && said.Revision == record.Revision && (said.WasReady || status.HasRun(s.previous))
 }
 
-// lastReady returns the revision of the newest release that was Ready, for the label of the next record; 0 for none, or
-// if the status is lost, by which that of the newest release is known.
-func (s *scope) lastReady(there *livestate.Snapshot) (revision string) {
-	last := release.LastReady(there.Records)
-	switch {
+// ready returns the record of the newest release that was Ready, by the status, and by the records if that is not lost;
+// nil for none.
+func (s *scope) ready(there *livestate.Snapshot) *livestate.Record {
+	switch last := release.LastReady(there.Records); {
 	case there.Record != nil && s.wasReady(there.Record):
-		last = there.Record
+		return there.Record
 	case last == nil || s.previous.Release == nil:
-		return "0"
+		return nil
+	default:
+		return last
 	}
-	return strconv.Itoa(last.Revision)
+}
+
+// lastReady returns the revision of the newest release that was Ready, for the label of the next record; 0 for none.
+func (s *scope) lastReady(there *livestate.Snapshot) string {
+	if ready := s.ready(there); ready != nil {
+		return strconv.Itoa(ready.Revision)
+	}
+	return "0"
 }
 
 // failsByItself reports whether the rendered release is in the cluster and fails for causes of its own. One that was

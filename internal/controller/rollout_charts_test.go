@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -13,6 +14,8 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/controller/rollout"
+	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/kube/livestate"
 	"github.com/example/appservice-operator/internal/kube/reference"
 	"github.com/example/appservice-operator/internal/render"
 	"github.com/example/appservice-operator/internal/render/hooks"
@@ -318,6 +321,36 @@ func TestUsersRestartPodsOfTheRecordedReleaseWhileAChartIsHeldBack(t *testing.T)
 			t.Errorf("%s is at generation %d, want %d: the chart restarts pods once", name, after[name], generation+1)
 		}
 	}
+}
+
+// A rollout that runs its stage before is still one, with the time at which it began, after the pods of the recorded release were restarted.
+func TestARestartKeepsThePlaceOfTheStageBefore(t *testing.T) {
+	w := newWorldOf(t, 1)
+	w.rotate("first")
+	const first = `
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: "{{ .Release.Name }}-first", annotations: {app.example.com/stage: before}}
+spec: {template: {spec: {containers: [{name: first, image: x}]}}}
+---`
+	w.stuck = func(name string) bool { return strings.HasSuffix(name, "-first") }
+	w.load(rendererOf("two", first))
+	w.run()
+	newest := func() *livestate.Record {
+		app := kube.Object(appService)
+		require.NoError(t, w.Get(t.Context(), client.ObjectKeyFromObject(w.app(0)), app))
+		there, err := w.operator.Observer.Snapshot(t.Context(), app, nil)
+		require.NoError(t, err)
+		return there.Record
+	}
+	begun := newest()
+	require.NotEmpty(t, begun.Rollout)
+	w.rotate("second")
+	w.pass()
+	restarted := newest()
+	assert.Greater(t, restarted.Revision, begun.Revision)
+	assert.Equal(t, begun.ChartDigest, restarted.ChartDigest)
+	assert.Equal(t, begun.Rollout, restarted.Rollout)
 }
 
 func equal(a, b map[string]int64) bool {

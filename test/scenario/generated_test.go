@@ -94,6 +94,14 @@ var (
 			},
 			{spec: made, expect: expectation{fields: map[string]string{generatedVersion: ofSpec + "=1.1"}}},
 		}},
+		{name: "generated-lost-while-refused", once: true, given: []step{{spec: made}, {
+			spec: lacksSecret, ready: metav1.ConditionFalse, reason: v1.ReasonDependencyMissing,
+		}}, steps: []step{{
+			remove: []string{"Secret/" + ofSpec}, ready: metav1.ConditionFalse, reason: v1.ReasonDependencyMissing, expect: expectation{
+				problems: []string{"the running release is not kept as it is: Secret " + ofSpec + " is gone", v1.AnnotationGenerateAgain},
+				fields:   map[string]string{"Secret " + ofSpec + ".kind": ""},
+			},
+		}}},
 		{name: "generated-lost", serves: true, given: []step{{spec: made}}, steps: []step{
 			whileGone(step{remove: []string{"Secret/" + ofSpec, "Secret/" + ofChart}}, bothLost),
 			whileGone(step{spec: with(made, `image: nginx:1.27`)}, bothLost),

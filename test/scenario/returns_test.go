@@ -143,9 +143,18 @@ var returnScenarios = slices.Concat(answered(), []scenario{
 		{spec: with(returning, data), expect: expectation{requests: []string{ // neither the Secret nor the claim
 			"create secrets", "patch deployments/web", "update secrets/sh.helm.release.v1.web.v3",
 		}}},
-		{spec: with(returning, `image: nginx:1.27`), expect: expectation{
+		{spec: with(returning, `image: nginx:1.27`), expect: expectation{requests: []string{ // one may return to what has them
+			"create secrets", "patch deployments/web", "update secrets/sh.helm.release.v1.web.v4",
+		}}},
+		{spec: with(returning, `image: nginx:1.28`), expect: expectation{
 			fields: map[string]string{"Secret web-generated.kind": "", "PersistentVolumeClaim web.kind": ""},
 		}},
+	}},
+	{name: "return-to-its-data", once: true, given: []step{{spec: with(returning, data)}}, steps: []step{
+		{spec: cannotPull, ready: metav1.ConditionFalse, reason: v1.ReasonReturnedToRelease, expect: expectation{requests: []string{
+			"create secrets", "create secrets", "patch deployments/web", "patch deployments/web", "patch deployments/web", // and neither
+			"update secrets/sh.helm.release.v1.web.v1", "update secrets/sh.helm.release.v1.web.v2", // the Secret nor the claim is deleted
+		}}},
 	}},
 	{name: "return-after-growth", once: true, given: []step{{spec: with(returning, growing)}}, steps: []step{
 		goesBack(with(with(cannotPull, growing), `persistence: {size: 2Gi}`),
@@ -155,7 +164,11 @@ var returnScenarios = slices.Concat(answered(), []scenario{
 		goesBack(cannotPull, runningImage, "nginx:1.28"),
 		goesBack(with(cannotPull, `size: 3`), runningImage, "nginx:1.28", "Deployment web.spec.replicas", "3", "AppService web.status.release.revision", "6"),
 	}},
-	{name: "return-without-its-secret", once: true, given: []step{{spec: with(returning, `config: {generated: {PASSWORD: {}}}`)}}, steps: []step{{
+	{name: "return-without-its-secret", once: true, given: []step{{spec: with(small, `config: {generated: {PASSWORD: {}}}`)}}, steps: []step{{
+		spec: with(cannotPull, `onFailure: null`), ready: metav1.ConditionFalse, reason: v1.ReasonImageNotFound, expect: expectation{
+			fields: map[string]string{"Secret web-generated.kind": ""},
+		},
+	}, {
 		spec: cannotPull, ready: metav1.ConditionFalse, reason: v1.ReasonImageNotFound, says: "the failed release is kept: Secret web-generated",
 		expect: expectation{fields: map[string]string{runningScript: noImage, "AppService web.status.release.revision": "2"}},
 	}}},

@@ -15,8 +15,12 @@ func holdsData(object client.Object) bool {
 	return kube.KeyOf(object).Kind == kube.RetainedKind || !generate.Of(object).None()
 }
 
-// KeepData leaves out of a plan the deletion of objects that hold data.
-func (p *Plan) KeepData() { p.Delete = slices.DeleteFunc(p.Delete, holdsData) }
+// KeepData leaves out of a plan the deletion of objects that hold data: of all, or of those of some keys.
+func (p *Plan) KeepData(of ...kube.Key) {
+	p.Delete = slices.DeleteFunc(p.Delete, func(o client.Object) bool {
+		return holdsData(o) && (len(of) == 0 || slices.Contains(of, kube.KeyOf(o)))
+	})
+}
 
 // DeletesData reports whether a plan deletes objects that hold data.
 func (p *Plan) DeletesData() bool { return slices.ContainsFunc(p.Delete, holdsData) }

@@ -54,9 +54,9 @@ func (d *Discovered) unknown(ctx context.Context, object *unstructured.Unstructu
 	return fields.Unknown(object.Object), err
 }
 
-// describeAgain causes a group to be read again, at the address that is listed now, unless it was read a moment ago, and
-// reports whether it will be. A busy API server describes a changed kind a minute later than it serves it, and no event
-// says so.
+// describeAgain causes a group to be read again, at the address that is listed now, unless it was read a moment ago,
+// and reports whether it will be. A busy API server describes a changed kind a minute later than it serves it, and no
+// event says so.
 func (d *Discovered) describeAgain(ctx context.Context, group string) bool {
 	d.describing.Lock()
 	defer d.describing.Unlock()
