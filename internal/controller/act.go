@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -20,21 +21,21 @@ import (
 // show by their stamps that it was applied, if only in part. One that only deletes objects is recorded first.
 func (r *Reconciler) act(ctx context.Context, s *scope, wanted rendering, found attempt) (*scope, attempt) {
 	there := found.there
-	desired, plan, err := r.compare(ctx, s, wanted, there)
+	desired, plan, left, err := r.compare(ctx, s, wanted, there)
 	if err != nil {
 		return s, attempt{there: there, err: err}
 	}
-	a := attempt{state: release.Decide(wanted.outline.Digest, there, plan), plan: plan, there: there, hold: found.hold}
-	if a.state == release.Drifted {
-		a.contended = r.spareContended(ctx, s, plan, there)
-		a.state = release.Decide(wanted.outline.Digest, there, plan)
-	}
+	a := attempt{state: release.Decide(wanted.outline.Digest, there, plan), plan: plan, there: there, hold: found.hold,
+		contended: cmp.Or(left.lost, left.contended), decayed: left.disordered}
 	if refused := release.KeepsKind(plan.Create, plan.Delete); refused != nil {
 		a.err = refused
 		return s, a
 	}
-	if r.refuseLost(ctx, s, &a); a.err != nil {
-		return s, a
+	if a.state != release.Drifted {
+		if lost, err := r.lost(ctx, s, plan, there.Record); err != nil || lost != nil {
+			a.err = cmp.Or(err, error(lost))
+			return s, a
+		}
 	}
 	a.changes = plan.String()
 	if a.state == release.InSync {
@@ -74,39 +75,38 @@ func first(s *scope, a attempt) bool {
 	return a.state == release.Absent || len(a.there.Records) == 0 && !spoken
 }
 
-// compare returns the desired objects and the plan that leads to them. If neither objects nor release have changed,
-// nothing is compared and the desired objects are nil.
+// compare returns the desired objects, the plan that leads to them, and what a repair leaves as it is. If neither
+// objects nor release have changed, nothing is compared and the desired objects are nil.
 func (r *Reconciler) compare(ctx context.Context, s *scope, wanted rendering,
-	there *livestate.Snapshot) (*render.Result, *release.Plan, error) {
+	there *livestate.Snapshot) (desired *render.Result, plan *release.Plan, left unrepaired, err error) {
 	nothing := &release.Plan{}
 	digest := wanted.outline.Digest
 	if release.Decide(digest, there, nothing) == release.InSync && s.memory.verified.Covers(digest, there.Objects) {
 		s.memory.verified = release.Verify(digest, there.Objects) // drops what the caches no longer hold
-		return nil, nothing, nil
+		return nil, nothing, left, nil
 	}
-	desired, err := wanted.packed.Unpack()
-	if err != nil {
-		return nil, nil, err
+	if desired, err = wanted.packed.Unpack(); err != nil {
+		return nil, nil, left, err
 	}
-	plan := s.memory.verified.Compare(desired.Objects, there.Objects)
+	plan = s.memory.verified.Compare(desired.Objects, there.Objects)
 	if err := r.Actor.SpareAdmitted(ctx, s.resource, plan); err != nil {
-		return nil, nil, err
+		return nil, nil, left, err
 	}
 	if err := r.keepData(ctx, s, wanted, plan, there); err != nil {
-		return nil, nil, err
-	}
-	if release.IsDeployed(there.Record, digest) {
-		if err := r.keepOrder(ctx, s, plan, there.Record); err != nil {
-			return nil, nil, err
-		}
+		return nil, nil, left, err
 	}
 	plan.HoldBack(keysOf(wanted.held)...)
 	// a cluster that no longer serves a kind has deleted its objects; one that has just begun to may not report it
 	plan.HoldBack(wanted.outline.Unserved...)
-	if plan.Empty() && len(plan.Terminating) == 0 && len(wanted.held) == 0 && s.disordered == nil {
+	if release.IsDeployed(there.Record, digest) {
+		if left, err = r.spareUnrepaired(ctx, s, plan, there); err != nil {
+			return nil, nil, left, err
+		}
+	}
+	if plan.Empty() && len(plan.Terminating) == 0 && len(wanted.held) == 0 && left.nothing() {
 		s.memory.verified = release.Verify(digest, there.Objects)
 	}
-	return desired, plan, nil
+	return desired, plan, left, nil
 }
 
 // keepData leaves objects in place that hold data, unless a release no longer has them because its spec has changed: no
@@ -152,20 +152,6 @@ func (r *Reconciler) keepForReturn(ctx context.Context, s *scope, plan *release.
 		plan.KeepData(slices.Collect(maps.Keys(kube.ByKey(content.Objects)))...)
 	}
 	return nil
-}
-
-// keepOrder leaves lists in the order that they had before the operator restored that: no upgrade restarts their pods.
-func (r *Reconciler) keepOrder(ctx context.Context, s *scope, plan *release.Plan, record *livestate.Record) error {
-	disordered := plan.Disordered()
-	if disordered == nil {
-		return nil
-	}
-	recorded, err := r.lastGoodOf(ctx, s, record)
-	if err == nil && !recorded.KnowsOrder() {
-		s.disordered = disordered
-		plan.KeepOrder()
-	}
-	return err
 }
 
 func keysOf(held []hosts.Held) []kube.Key {

@@ -95,22 +95,6 @@ func generatedSince(known map[string]string, there map[kube.Key]client.Object) m
 	return versions
 }
 
-// refuseLost refuses an attempt that would make values again that the recorded release had. A repair continues without
-// them.
-func (r *Reconciler) refuseLost(ctx context.Context, s *scope, a *attempt) {
-	lost, err := r.lost(ctx, s, a.plan, a.there.Record)
-	switch {
-	case err != nil:
-		a.err = err
-	case lost == nil:
-	case a.state == release.Drifted:
-		a.plan.HoldBack(lost.Keys...)
-		a.contended, a.state = lost, release.Decide(a.there.Record.Digest, a.there, a.plan)
-	default:
-		a.err = lost
-	}
-}
-
 // lost returns the Secrets whose values a plan would make again although the recorded release had them; nil for none.
 func (r *Reconciler) lost(ctx context.Context, s *scope, plan *release.Plan,
 	record *livestate.Record) (*release.GeneratedLostError, error) {

@@ -24,10 +24,9 @@ func (r *Reconciler) keepAlive(ctx context.Context, s *scope, wanted rendering, 
 		s.memory.verified.Covers(record.Digest, a.there.Objects) {
 		return a
 	}
-	plan, lost, err := r.lastGood(ctx, s, record, a)
+	plan, left, err := r.lastGood(ctx, s, record, a)
 	if err == nil {
-		a.decayed = cmp.Or(a.decayed, lost)
-		a.contended = r.spareContended(ctx, s, plan, a.there)
+		a.decayed, a.contended = cmp.Or(a.decayed, left.lost, left.disordered), left.contended
 		if plan.Empty() {
 			return a
 		}
@@ -54,12 +53,12 @@ func (r *Reconciler) keepAlive(ctx context.Context, s *scope, wanted rendering, 
 }
 
 // lastGood returns the plan that repairs the recorded release. Routes that another resource serves by now are left out,
-// and so are a stage before that was written since, and Secrets whose values are lost: it says so.
+// and so is a stage before that was written since.
 func (r *Reconciler) lastGood(ctx context.Context, s *scope, record *livestate.Record,
-	a attempt) (plan *release.Plan, lost, err error) {
+	a attempt) (plan *release.Plan, left unrepaired, err error) {
 	recorded, err := r.lastGoodOf(ctx, s, record)
 	if err != nil {
-		return nil, nil, err
+		return nil, left, err
 	}
 	objects := slices.Clone(recorded.Objects)
 	// Nothing is known of a kind that cannot be watched.
@@ -68,7 +67,7 @@ func (r *Reconciler) lastGood(ctx context.Context, s *scope, record *livestate.R
 		func(o *unstructured.Unstructured) bool { return r.Tracker.Ensure(ctx, o.GroupVersionKind()) != nil })
 	there := a.there
 	if err := r.complete(ctx, s, there, slices.Collect(maps.Keys(kube.ByKey(objects)))); err != nil {
-		return nil, nil, err
+		return nil, left, err
 	}
 	compare := release.CompareLastGood
 	if a.waits() && record.ReturnedFrom != "" { // no other release was applied since
@@ -81,24 +80,18 @@ func (r *Reconciler) lastGood(ctx context.Context, s *scope, record *livestate.R
 		plan.Delete = nil
 	}
 	if err := r.Actor.SpareAdmitted(ctx, s.resource, plan); err != nil {
-		return nil, nil, err
-	}
-	if err := r.keepOrder(ctx, s, plan, record); err != nil {
-		return nil, nil, err
-	}
-	gone, err := r.lost(ctx, s, plan, record)
-	if err != nil {
-		return nil, nil, err
-	}
-	if gone != nil {
-		plan.HoldBack(gone.Keys...)
-		lost = gone
+		return nil, left, err
 	}
 	held, err := r.Hosts.Settle(ctx, s.resource, hosts.WantedBy(objects), there.Objects)
+	if err != nil {
+		return nil, left, err
+	}
 	plan.HoldBack(keysOf(held)...)
-	spared := lost != nil || s.disordered != nil || len(held) > 0
-	if complete && !spared && len(objects) == all && plan.Empty() && len(plan.Terminating) == 0 {
+	if left, err = r.spareUnrepaired(ctx, s, plan, there); err != nil {
+		return nil, left, err
+	}
+	if complete && left.nothing() && len(held) == 0 && len(objects) == all && plan.Empty() && len(plan.Terminating) == 0 {
 		s.memory.verified = release.Verify(record.Digest, there.Objects)
 	}
-	return plan, lost, err
+	return plan, left, nil
 }

@@ -68,7 +68,7 @@ func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering,
 		in.Policy = string(rules.BuiltIn)
 	}
 	in.NextAttempt = again
-	in.Decayed = problemOf(cmp.Or(done.decayed, s.disordered), nil, v1.ReasonRepairFailed)
+	in.Decayed = problemOf(done.decayed, nil, v1.ReasonRepairFailed)
 	if done.hold.by == byReturn {
 		in.Returned = done.hold.err.Error()
 	}

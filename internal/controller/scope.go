@@ -33,8 +33,6 @@ type scope struct {
 	undeleted error
 	// lastGood is the release recorded in a Secret, once it was read.
 	lastGood *release.Recorded
-	// disordered is about a list whose order is kept until the next release; nil if there is none.
-	disordered error
 	// namesake is the kind of a resource with the same name that had it before; empty if there is none.
 	namesake string
 	// former are the runs of the recorded release that run the rendered spec, and are not noted as that.
