@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/example/appservice-operator/internal/controller/release"
+	"github.com/example/appservice-operator/internal/controller/release/plan"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/kube/generate"
 	"github.com/example/appservice-operator/internal/kube/livestate"
@@ -103,16 +104,16 @@ func (r *Reconciler) refuseLost(ctx context.Context, s *scope, a *attempt) {
 	case err != nil:
 		a.err = err
 	case lost == nil:
-	case a.state == release.Drifted:
+	case a.state == plan.Drifted:
 		a.plan.HoldBack(lost.Keys...)
-		a.contended, a.state = lost, release.Decide(a.there.Record.Digest, a.there, a.plan)
+		a.contended, a.state = lost, plan.Decide(a.there.Record.Digest, a.there, a.plan)
 	default:
 		a.err = lost
 	}
 }
 
 // lost returns the Secrets whose values a plan would make again although the recorded release had them; nil for none.
-func (r *Reconciler) lost(ctx context.Context, s *scope, plan *release.Plan,
+func (r *Reconciler) lost(ctx context.Context, s *scope, plan *plan.Plan,
 	record *livestate.Record) (*release.GeneratedLostError, error) {
 	if record == nil || !plan.AsksForGenerated() {
 		return nil, nil

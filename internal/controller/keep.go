@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/example/appservice-operator/internal/controller/release"
+	"github.com/example/appservice-operator/internal/controller/release/plan"
 	"github.com/example/appservice-operator/internal/hosts"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/kube/livestate"
@@ -24,14 +25,14 @@ func (r *Reconciler) keepAlive(ctx context.Context, s *scope, wanted rendering, 
 		s.memory.verified.Covers(record.Digest, a.there.Objects) {
 		return a
 	}
-	plan, lost, err := r.lastGood(ctx, s, record, a)
+	writes, lost, err := r.lastGood(ctx, s, record, a)
 	if err == nil {
 		a.decayed = cmp.Or(a.decayed, lost)
-		a.contended = r.spareContended(ctx, s, plan, a.there)
-		if plan.Empty() {
+		a.contended = r.spareContended(ctx, s, writes, a.there)
+		if writes.Empty() {
 			return a
 		}
-		task := release.Task{Owner: s.resource, Snapshot: a.there, Plan: plan, State: release.Drifted, Kept: true}
+		task := release.Task{Owner: s.resource, Snapshot: a.there, Plan: writes, State: plan.Drifted, Kept: true}
 		_, repair := r.commit(ctx, s, wanted, task, attempt{there: a.there})
 		a.there, err = repair.there, repair.err
 	}
@@ -42,13 +43,13 @@ func (r *Reconciler) keepAlive(ctx context.Context, s *scope, wanted rendering, 
 	case err != nil:
 		a.err = fmt.Errorf("the running release cannot be repaired: %w", err)
 		return a.decays()
-	case plan.Restamps():
+	case writes.Restamps():
 		a.resumed = true
 		log.FromContext(ctx).Info("an earlier release was applied again", "revision", record.Revision, "changes",
-			plan.String())
+			writes.String())
 	default:
-		r.noteRepairs(s, plan)
-		r.recordRepair(ctx, s, plan)
+		r.noteRepairs(s, writes)
+		r.recordRepair(ctx, s, writes)
 	}
 	return a
 }
@@ -56,7 +57,7 @@ func (r *Reconciler) keepAlive(ctx context.Context, s *scope, wanted rendering, 
 // lastGood returns the plan that repairs the recorded release. Routes that another resource serves by now are left out,
 // and so are a stage before that was written since, and Secrets whose values are lost: it says so.
 func (r *Reconciler) lastGood(ctx context.Context, s *scope, record *livestate.Record,
-	a attempt) (plan *release.Plan, lost, err error) {
+	a attempt) (writes *plan.Plan, lost, err error) {
 	recorded, err := r.lastGoodOf(ctx, s, record)
 	if err != nil {
 		return nil, nil, err
@@ -70,35 +71,35 @@ func (r *Reconciler) lastGood(ctx context.Context, s *scope, record *livestate.R
 	if err := r.complete(ctx, s, there, slices.Collect(maps.Keys(kube.ByKey(objects)))); err != nil {
 		return nil, nil, err
 	}
-	compare := release.CompareLastGood
+	compare := plan.CompareLastGood
 	if a.waits() && record.ReturnedFrom != "" { // no other release was applied since
-		compare = release.CompareReturned
+		compare = plan.CompareReturned
 	}
 	var complete bool
-	plan, complete = compare(objects, there.Objects)
+	writes, complete = compare(objects, there.Objects)
 	if a.hold.by == byStage {
-		plan.HoldBack(slices.Concat(a.hold.before, a.hold.early)...)
-		plan.Delete = nil
+		writes.HoldBack(slices.Concat(a.hold.before, a.hold.early)...)
+		writes.Delete = nil
 	}
-	if err := r.Actor.SpareAdmitted(ctx, s.resource, plan); err != nil {
+	if err := r.Actor.SpareAdmitted(ctx, s.resource, writes); err != nil {
 		return nil, nil, err
 	}
-	if err := r.keepOrder(ctx, s, plan, record); err != nil {
+	if err := r.keepOrder(ctx, s, writes, record); err != nil {
 		return nil, nil, err
 	}
-	gone, err := r.lost(ctx, s, plan, record)
+	gone, err := r.lost(ctx, s, writes, record)
 	if err != nil {
 		return nil, nil, err
 	}
 	if gone != nil {
-		plan.HoldBack(gone.Keys...)
+		writes.HoldBack(gone.Keys...)
 		lost = gone
 	}
 	held, err := r.Hosts.Settle(ctx, s.resource, hosts.WantedBy(objects), there.Objects)
-	plan.HoldBack(keysOf(held)...)
+	writes.HoldBack(keysOf(held)...)
 	spared := lost != nil || s.disordered != nil || len(held) > 0
-	if complete && !spared && len(objects) == all && plan.Empty() && len(plan.Terminating) == 0 {
-		s.memory.verified = release.Verify(record.Digest, there.Objects)
+	if complete && !spared && len(objects) == all && writes.Empty() && len(writes.Terminating) == 0 {
+		s.memory.verified = plan.Verify(record.Digest, there.Objects)
 	}
-	return plan, lost, err
+	return writes, lost, err
 }

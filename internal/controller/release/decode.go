@@ -180,3 +180,7 @@ func rendered(owner *unstructured.Unstructured, object *unstructured.Unstructure
 	return object.GetNamespace() == owner.GetNamespace() &&
 		object.GroupVersionKind().GroupKind() != kube.KeyOf(owner).GroupKind
 }
+
+// KnowsOrder reports whether the operator that recorded a release restored the order of lists: those before noted no
+// runs if there was nothing to run.
+func (r *Recorded) KnowsOrder() bool { return r.Source != nil && r.Source.Runs != nil }

@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/controller/release/plan"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/kube/generate"
 	"github.com/example/appservice-operator/internal/kube/livestate"
@@ -36,8 +37,8 @@ type Task struct {
 	Chart    *chart.Chart
 	Desired  *render.Result
 	Snapshot *livestate.Snapshot
-	Plan     *Plan
-	State    State
+	Plan     *plan.Plan
+	State    plan.State
 	// Labels of the record, in addition to those that it always has.
 	Labels map[string]string
 	// Source is what the release was made of; nil for its owner as it is.
