@@ -18,7 +18,7 @@ import (
 // pure is the package whose results depend on arguments alone: it needs no cluster to be understood, and none to be tested.
 const pure = "internal/controller/release/plan"
 
-// impure matches packages that have to do with time, input and output, or what runs at the same time.
+// impure matches packages that have to do with time, input and output, or goroutines.
 var impure = regexp.MustCompile(`^(?:(?:context|crypto/rand|sync|syscall|time)|(?:io|log|math/rand|net|os)(?:/.*)?|` +
 	`k8s\.io/(?:client-go|klog|utils/clock)(?:/.*)?|sigs\.k8s\.io/controller-runtime(?:/.*)?|.*/internal/kube/livestate)$`)
 
@@ -29,7 +29,7 @@ var data = map[string][]string{
 	"github.com/example/appservice-operator/internal/kube/livestate": {"Record", "Snapshot"},
 }
 
-// What compares and decides has no client, no context and no clock, and reads and writes nothing.
+// The package that compares and decides has no client, no context and no clock, and reads and writes nothing.
 func TestDecisionsDependOnArgumentsAlone(t *testing.T) {
 	names, err := filepath.Glob(filepath.Join(root, pure, "*.go"))
 	require.NoError(t, err)

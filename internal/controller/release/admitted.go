@@ -48,7 +48,8 @@ func (a *Actor) SpareAdmitted(ctx context.Context, owner *unstructured.Unstructu
 // admitted reports whether an object is as admission makes it of the rendered one: when that is written over it, or
 // else when it is created, for admission that changes objects only then. A refusal is no answer.
 func (a *applier) admitted(ctx context.Context, change plan.Change) (bool, error) {
-	for _, try := range []func(context.Context, plan.Change) (*unstructured.Unstructured, error){a.tried, a.triedCreation} {
+	type dryRun func(context.Context, plan.Change) (*unstructured.Unstructured, error)
+	for _, try := range []dryRun{a.tried, a.triedCreation} {
 		answer, err := try(ctx, change)
 		refused := (*plan.RefusedError)(nil)
 		switch {

@@ -57,7 +57,8 @@ func (a *applier) ours(ctx context.Context, desired *unstructured.Unstructured) 
 
 // found returns the change of an object that the caches do not show. Only its metadata were read. Claim
 // templates stay as they are, and what others added to it goes.
-func (a *applier) found(ctx context.Context, desired *unstructured.Unstructured, live client.Object) (plan.Change, error) {
+func (a *applier) found(ctx context.Context, desired *unstructured.Unstructured,
+	live client.Object) (plan.Change, error) {
 	traits := kube.TraitsOf(desired.GroupVersionKind().GroupKind())
 	if traits.Claims == nil && traits.Whole == nil {
 		return plan.Change{Desired: desired, Live: live}, nil

@@ -3,7 +3,7 @@
 // Data passes through it one way: package plan compares and decides, without a client, and Actor carries out the action
 // of the state: install, upgrade, resume or repair. Its method Write carries out the plan with server-side apply, and
 // never writes to objects of other owners; Record then stores the release in Helm's own encoding, so that `helm list`
-// and `helm get` work. What else needs the API server is here, too: adoption, Jobs, dry runs, records.
+// and `helm get` work. Adoption, Jobs and dry runs, which need the API server as well, are here, too.
 //
 // A crash at any point leaves objects that differ from the rendered ones, or a record that is missing. Either is an
 // ordinary state for the next process.

@@ -87,7 +87,8 @@ func (a *Actor) growsOntoOthers(ctx context.Context, owner *unstructured.Unstruc
 }
 
 // growths returns the workloads with claims that a plan writes, or whose autoscalers it writes.
-func (a *Actor) growths(ctx context.Context, owner *unstructured.Unstructured, writes *plan.Plan) (all []growing, err error) {
+func (a *Actor) growths(ctx context.Context, owner *unstructured.Unstructured,
+	writes *plan.Plan) (all []growing, err error) {
 	changes, most := slices.Clone(writes.Apply), map[kube.Key]int64{}
 	for _, desired := range writes.Create {
 		changes = append(changes, plan.Change{Desired: desired})

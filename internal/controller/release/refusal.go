@@ -51,7 +51,7 @@ func (a *applier) explain(ctx context.Context, change plan.Change, err error) er
 			return a.takenPort(ctx, change.Desired, cause, err)
 		case port && strings.Contains(cause.Message, "range"):
 			_, rangeOf, _ := strings.Cut(cause.Message, "The range of valid ports is ")
-			return &plan.RefusedError{ReadyReason: v1.ReasonNodePortInvalid, Err: err,
+			return &plan.RefusedError{Why: v1.ReasonNodePortInvalid, Err: err,
 				Message: fmt.Sprintf("node port %s is outside of the range of the cluster (%s): choose one within it, or leave nodePort out", portOf(cause), rangeOf)}
 		case change.Live != nil && immutable(cause.Message):
 			return plan.ImmutableChange(plan.InField(change, cause), cause.Field, err)
@@ -110,7 +110,7 @@ func (a *applier) takenPort(ctx context.Context, desired *unstructured.Unstructu
 			}
 		}
 	}
-	return &plan.RefusedError{ReadyReason: v1.ReasonNodePortConflict, Err: err,
+	return &plan.RefusedError{Why: v1.ReasonNodePortConflict, Err: err,
 		Message: fmt.Sprintf("node port %s is taken by %s: choose another one, or leave nodePort out", port, holder)}
 }
 

@@ -38,7 +38,7 @@ func fits(desired *render.Result) error {
 }
 
 func tooLarge(what string, bytes, most int) error {
-	return &plan.RefusedError{ReadyReason: v1.ReasonTooLarge, Message: fmt.Sprintf("%s would take %d KiB, more than %d KiB: "+
+	return &plan.RefusedError{Why: v1.ReasonTooLarge, Message: fmt.Sprintf("%s would take %d KiB, more than %d KiB: "+
 		"make the spec smaller, for example keep large files in ConfigMaps of your own and mount them with spec.volumes",
 		what, bytes>>10, most>>10)}
 }

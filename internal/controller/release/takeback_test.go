@@ -45,7 +45,7 @@ func TestAFirstReleaseThatIsRefusedLeavesNothing(t *testing.T) {
 		"the API server has changed its mind": {refuse: map[string]error{b: quota}, want: []string{a, b, tryB}, stays: []client.Object{owned(t, "ConfigMap", "a", "two")}},
 		"it has no time":                      {refuse: always(later), want: []string{a, b}, stays: []client.Object{owned(t, "ConfigMap", "a", "two")}},
 		"the cause is known": {
-			refuse: map[string]error{b: &plan.RefusedError{ReadyReason: v1.ReasonNodePortConflict, Err: invalid("b")}}, want: []string{a, b, undoA},
+			refuse: map[string]error{b: &plan.RefusedError{Why: v1.ReasonNodePortConflict, Err: invalid("b")}}, want: []string{a, b, undoA},
 		},
 		"an attempt that was interrupted left something": {
 			refuse: always(invalid("b")), left: []*unstructured.Unstructured{left, theirs},

@@ -36,7 +36,7 @@ func KeepsClaims(desired *unstructured.Unstructured, live client.Object) *Refuse
 		return nil
 	}
 	key := kube.KeyOf(desired)
-	return &RefusedError{ReadyReason: v1.ReasonImmutableChange, Message: fmt.Sprintf("%s of %s %q %s: set the claims with "+
+	return &RefusedError{Why: v1.ReasonImmutableChange, Message: fmt.Sprintf("%s of %s %q %s: set the claims with "+
 		"perReplica back (spec.claims, spec.persistence); or delete the %s with "+
 		"--cascade=orphan and, once it is there again, its pods one after the other, from the first on: they come back with "+
 		"all claims, none of which is deleted (docs/convert-workload.md, for an AppService)", field, key.Kind, key.Name,

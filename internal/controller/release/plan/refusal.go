@@ -15,8 +15,8 @@ import (
 
 // RefusedError says why an object cannot be changed to the rendered one, and what helps.
 type RefusedError struct {
-	ReadyReason string // the reason of Ready
-	Message     string // with the remedy
+	Why     string // the reason of Ready
+	Message string // with the remedy
 	// Err is the answer of the API server; nil if it was not asked.
 	Err error
 }
@@ -24,7 +24,7 @@ type RefusedError struct {
 func (e *RefusedError) Error() string { return e.Message }
 
 // Reason returns the reason of Ready.
-func (e *RefusedError) Reason() string { return e.ReadyReason }
+func (e *RefusedError) Reason() string { return e.Why }
 
 // Unwrap returns the answer of the API server.
 func (e *RefusedError) Unwrap() error { return e.Err }
@@ -58,7 +58,7 @@ func InField(change Change, cause metav1.StatusCause) Change {
 
 // FixedSize returns the error for growing a claim whose class does not allow that.
 func FixedSize(change Change, err error) *RefusedError {
-	return &RefusedError{ReadyReason: v1.ReasonImmutableChange, Err: err,
+	return &RefusedError{Why: v1.ReasonImmutableChange, Err: err,
 		Message: cannotChange(change, strings.Join(requested, ".")) +
 			", because its StorageClass does not allow expansion: set it back, or ask the platform team for allowVolumeExpansion"}
 }
@@ -72,8 +72,8 @@ func cannotChange(change Change, field string) string {
 	return fmt.Sprintf("%s of %s %q %s", cmp.Or(change.Field, field), key.Kind, key.Name, what)
 }
 
-// ImmutableChange returns the error for a change of a field that cannot be changed; err is the answer of the API server,
-// if it was asked.
+// ImmutableChange returns the error for a change of a field that cannot be changed; err is the answer of the API
+// server, if it was asked.
 func ImmutableChange(change Change, field string, err error) *RefusedError {
 	key := kube.KeyOf(change.Desired)
 	remedy := fmt.Sprintf("set it back, or delete the %s so that it is created again", key.Kind)
@@ -83,5 +83,5 @@ func ImmutableChange(change Change, field string, err error) *RefusedError {
 	if kube.TraitsOf(key.GroupKind).Claims != nil {
 		remedy += ", with --cascade=orphan to keep its pods"
 	}
-	return &RefusedError{ReadyReason: v1.ReasonImmutableChange, Err: err, Message: cannotChange(change, field) + ": " + remedy}
+	return &RefusedError{Why: v1.ReasonImmutableChange, Err: err, Message: cannotChange(change, field) + ": " + remedy}
 }
