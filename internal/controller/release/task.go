@@ -30,7 +30,7 @@ func NewActor(writer *livestate.Writer, live client.Reader, keep int) *Actor {
 	return &Actor{writer: writer, live: live, keep: keep, maker: generate.Maker{Random: rand.Reader}}
 }
 
-// Task is one resource, its desired objects, and the input of Decide about it.
+// Task is one resource, its desired objects, and the input of plan.Decide about it.
 type Task struct {
 	Owner *unstructured.Unstructured
 	// Chart rendered the desired objects. Both are nil for a repair of the recorded release.
