@@ -15,6 +15,7 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/cli/history"
 	"github.com/example/appservice-operator/internal/controller/release"
+	"github.com/example/appservice-operator/internal/controller/release/plan"
 	"github.com/example/appservice-operator/internal/kube/livestate"
 	"github.com/example/appservice-operator/internal/render"
 )
@@ -239,7 +240,7 @@ func (a *adopting) printText(report *adoption) error {
 // foresee reports what adoption would do, using the operator's own code. A refusal is part of the report, and no error.
 func foresee(ctx context.Context, actor *release.Actor, one subject, result *render.Result) (*adoption, error) {
 	survey, err := actor.Survey(ctx, release.Task{Owner: one.Unstructured, Desired: result})
-	known := (*release.RefusedError)(nil)
+	known := (*plan.RefusedError)(nil)
 	if err != nil && (survey == nil || !errors.As(err, &known) && !release.Refused(err)) {
 		return nil, err
 	}

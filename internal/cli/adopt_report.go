@@ -9,6 +9,7 @@ import (
 
 	"github.com/example/appservice-operator/internal/cli/preview"
 	"github.com/example/appservice-operator/internal/controller/release"
+	"github.com/example/appservice-operator/internal/controller/release/plan"
 	"github.com/example/appservice-operator/internal/kube"
 )
 
@@ -34,10 +35,10 @@ type adoption struct {
 
 // adoptedThing is an object that would be taken over.
 type adoptedThing struct {
-	Kind   string               `json:"kind"`
-	Name   string               `json:"name"`
-	Owner  string               `json:"owner"`
-	Fields []release.Difference `json:"fields,omitempty"`
+	Kind   string            `json:"kind"`
+	Name   string            `json:"name"`
+	Owner  string            `json:"owner"`
+	Fields []plan.Difference `json:"fields,omitempty"`
 
 	ends []string
 	key  kube.Key
@@ -89,7 +90,7 @@ func (r *adoption) summary() string {
 // pods returns the effect on pods, in a few words.
 func (r *adoption) pods() string {
 	restart := func(thing adoptedThing) bool {
-		return slices.ContainsFunc(thing.Fields, func(field release.Difference) bool { return field.Restarts })
+		return slices.ContainsFunc(thing.Fields, func(field plan.Difference) bool { return field.Restarts })
 	}
 	switch {
 	case slices.ContainsFunc(r.Objects, restart):

@@ -10,6 +10,7 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/controller/release"
+	"github.com/example/appservice-operator/internal/controller/release/plan"
 	"github.com/example/appservice-operator/internal/hosts"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/kube/livestate"
@@ -21,24 +22,24 @@ import (
 // show by their stamps that it was applied, if only in part. One that only deletes objects is recorded first.
 func (r *Reconciler) act(ctx context.Context, s *scope, wanted rendering, found attempt) (*scope, attempt) {
 	there := found.there
-	desired, plan, left, err := r.compare(ctx, s, wanted, there)
+	desired, writes, left, err := r.compare(ctx, s, wanted, there)
 	if err != nil {
 		return s, attempt{there: there, err: err}
 	}
-	a := attempt{state: release.Decide(wanted.outline.Digest, there, plan), plan: plan, there: there, hold: found.hold,
+	a := attempt{state: plan.Decide(wanted.outline.Digest, there, writes), plan: writes, there: there, hold: found.hold,
 		contended: cmp.Or(left.lost, left.contended), decayed: left.disordered}
-	if refused := release.KeepsKind(plan.Create, plan.Delete); refused != nil {
+	if refused := plan.KeepsKind(writes.Create, writes.Delete); refused != nil {
 		a.err = refused
 		return s, a
 	}
-	if a.state != release.Drifted {
-		if lost, err := r.lost(ctx, s, plan, there.Record); err != nil || lost != nil {
+	if a.state != plan.Drifted {
+		if lost, err := r.lost(ctx, s, writes, there.Record); err != nil || lost != nil {
 			a.err = cmp.Or(err, error(lost))
 			return s, a
 		}
 	}
-	a.changes = plan.String()
-	if a.state == release.InSync {
+	a.changes = writes.String()
+	if a.state == plan.InSync {
 		return s, a
 	}
 	rollout, may, err := r.begin(ctx, s, a)
@@ -49,7 +50,7 @@ func (r *Reconciler) act(ctx context.Context, s *scope, wanted rendering, found 
 		a.hold, a.plan = hold{by: byLine}, nil // nothing of it is carried out
 		return s, a
 	}
-	task := release.Task{Owner: s.resource, Chart: s.renderer.Chart, Desired: desired, Snapshot: there, Plan: plan,
+	task := release.Task{Owner: s.resource, Chart: s.renderer.Chart, Desired: desired, Snapshot: there, Plan: writes,
 		State: a.state, Again: tried(s), First: first(s, a), Labels: s.asked.Labels()}
 	task.Labels[v1.LabelLastReady] = s.lastReady(there)
 	if content := wanted.content.String(); content != "" {
@@ -62,8 +63,8 @@ func (r *Reconciler) act(ctx context.Context, s *scope, wanted rendering, found 
 		return r.actBefore(ctx, s, wanted, task, a)
 	}
 	s, a = r.commit(ctx, s, wanted, task, a)
-	if a.err == nil && a.state == release.Drifted {
-		r.noteRepairs(s, plan)
+	if a.err == nil && a.state == plan.Drifted {
+		r.noteRepairs(s, writes)
 	}
 	return s, a
 }
@@ -72,74 +73,74 @@ func (r *Reconciler) act(ctx context.Context, s *scope, wanted rendering, found 
 // release without a record is mentioned in the status.
 func first(s *scope, a attempt) bool {
 	spoken := s.previous.Release != nil || len(s.previous.Runs) > 0 || s.previous.AvailableReplicas > 0
-	return a.state == release.Absent || len(a.there.Records) == 0 && !spoken
+	return a.state == plan.Absent || len(a.there.Records) == 0 && !spoken
 }
 
 // compare returns the desired objects, the plan that leads to them, and what a repair leaves as it is. If neither
 // objects nor release have changed, nothing is compared and the desired objects are nil.
 func (r *Reconciler) compare(ctx context.Context, s *scope, wanted rendering,
-	there *livestate.Snapshot) (desired *render.Result, plan *release.Plan, left unrepaired, err error) {
-	nothing := &release.Plan{}
+	there *livestate.Snapshot) (desired *render.Result, writes *plan.Plan, left unrepaired, err error) {
+	nothing := &plan.Plan{}
 	digest := wanted.outline.Digest
-	if release.Decide(digest, there, nothing) == release.InSync && s.memory.verified.Covers(digest, there.Objects) {
-		s.memory.verified = release.Verify(digest, there.Objects) // drops what the caches no longer hold
+	if plan.Decide(digest, there, nothing) == plan.InSync && s.memory.verified.Covers(digest, there.Objects) {
+		s.memory.verified = plan.Verify(digest, there.Objects) // drops what the caches no longer hold
 		return nil, nothing, left, nil
 	}
 	if desired, err = wanted.packed.Unpack(); err != nil {
 		return nil, nil, left, err
 	}
-	plan = s.memory.verified.Compare(desired.Objects, there.Objects)
-	if err := r.Actor.SpareAdmitted(ctx, s.resource, plan); err != nil {
+	writes = s.memory.verified.Compare(desired.Objects, there.Objects)
+	if err := r.Actor.SpareAdmitted(ctx, s.resource, writes); err != nil {
 		return nil, nil, left, err
 	}
-	if err := r.keepData(ctx, s, wanted, plan, there); err != nil {
+	if err := r.keepData(ctx, s, wanted, writes, there); err != nil {
 		return nil, nil, left, err
 	}
-	plan.HoldBack(keysOf(wanted.held)...)
+	writes.HoldBack(keysOf(wanted.held)...)
 	// a cluster that no longer serves a kind has deleted its objects; one that has just begun to may not report it
-	plan.HoldBack(wanted.outline.Unserved...)
-	if release.IsDeployed(there.Record, digest) {
-		if left, err = r.spareUnrepaired(ctx, s, plan, there); err != nil {
+	writes.HoldBack(wanted.outline.Unserved...)
+	if plan.IsDeployed(there.Record, digest) {
+		if left, err = r.spareUnrepaired(ctx, s, writes, there); err != nil {
 			return nil, nil, left, err
 		}
 	}
-	if plan.Empty() && len(plan.Terminating) == 0 && len(wanted.held) == 0 && left.nothing() {
-		s.memory.verified = release.Verify(digest, there.Objects)
+	if writes.Empty() && len(writes.Terminating) == 0 && len(wanted.held) == 0 && left.nothing() {
+		s.memory.verified = plan.Verify(digest, there.Objects)
 	}
-	return desired, plan, left, nil
+	return desired, writes, left, nil
 }
 
 // keepData leaves objects in place that hold data, unless a release no longer has them because its spec has changed: no
 // repair, chart, defaults or operator, and no return to an earlier release, deletes them. Objects that a spec refers to
 // stay, and so do those of the release to which this one would return.
-func (r *Reconciler) keepData(ctx context.Context, s *scope, wanted rendering, plan *release.Plan,
+func (r *Reconciler) keepData(ctx context.Context, s *scope, wanted rendering, writes *plan.Plan,
 	there *livestate.Snapshot) error {
 	record := there.Record
-	if record == nil || !plan.DeletesData() {
+	if record == nil || !writes.DeletesData() {
 		return nil
 	}
 	for _, needed := range wanted.references {
-		plan.HoldBack(kube.Key{GroupKind: schema.GroupKind{Kind: needed.Kind}, Name: needed.Name})
+		writes.HoldBack(kube.Key{GroupKind: schema.GroupKind{Kind: needed.Kind}, Name: needed.Name})
 	}
-	if !deployed(s) && !release.IsDeployed(record, wanted.outline.Digest) && !s.asked.New(record).Any() &&
+	if !deployed(s) && !plan.IsDeployed(record, wanted.outline.Digest) && !s.asked.New(record).Any() &&
 		(record.ReturnedFrom == "" || !s.hasTried(parseTrial(record.ReturnedFrom))) {
 		recorded, err := r.lastGoodOf(ctx, s, record)
 		switch {
 		case isStale(err):
 			return err
 		case err == nil && (recorded.Source == nil || recorded.Source.Differs(s.resource.Object["spec"])):
-			return r.keepForReturn(ctx, s, plan, there)
+			return r.keepForReturn(ctx, s, writes, there)
 		}
 	}
-	plan.KeepData()
+	writes.KeepData()
 	return nil
 }
 
 // keepForReturn leaves the data in place of the release that is applied again if this one fails.
-func (r *Reconciler) keepForReturn(ctx context.Context, s *scope, plan *release.Plan,
+func (r *Reconciler) keepForReturn(ctx context.Context, s *scope, writes *plan.Plan,
 	there *livestate.Snapshot) error {
 	ready := s.ready(there)
-	if !r.returns(s) || ready == nil || !plan.DeletesData() {
+	if !r.returns(s) || ready == nil || !writes.DeletesData() {
 		return nil
 	}
 	content, err := r.Actor.LastGood(ctx, s.resource, ready)
@@ -147,9 +148,9 @@ func (r *Reconciler) keepForReturn(ctx context.Context, s *scope, plan *release.
 	case isStale(err):
 		return err
 	case err != nil:
-		plan.KeepData()
+		writes.KeepData()
 	default:
-		plan.KeepData(slices.Collect(maps.Keys(kube.ByKey(content.Objects)))...)
+		writes.KeepData(slices.Collect(maps.Keys(kube.ByKey(content.Objects)))...)
 	}
 	return nil
 }

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"time"
 
-	"github.com/example/appservice-operator/internal/controller/release"
+	"github.com/example/appservice-operator/internal/controller/release/plan"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/kube/livestate"
 )
@@ -13,9 +13,9 @@ import (
 // failed at.
 type attempt struct {
 	// state of the release that was found; empty if nothing was decided.
-	state release.State
+	state plan.State
 	// plan that was carried out; nil if nothing was decided.
-	plan *release.Plan
+	plan *plan.Plan
 	// changes is a summary in words of what was changed.
 	changes string
 	// there is the state of the cluster, after what was done.
@@ -37,11 +37,11 @@ type attempt struct {
 }
 
 // acted reports whether anything had to be written.
-func (a attempt) acted() bool { return a.state != "" && a.state != release.InSync && !a.waits() }
+func (a attempt) acted() bool { return a.state != "" && a.state != plan.InSync && !a.waits() }
 
 // released reports whether a new release was made.
 func (a attempt) released() bool {
-	return !a.waits() && (a.state == release.Absent || a.state == release.OutOfDate)
+	return !a.waits() && (a.state == plan.Absent || a.state == plan.OutOfDate)
 }
 
 // decays returns the attempt without the error of keeping the recorded release, if its stage before runs: the release

@@ -8,6 +8,7 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/controller/release"
+	"github.com/example/appservice-operator/internal/controller/release/plan"
 	"github.com/example/appservice-operator/internal/kube"
 )
 
@@ -18,7 +19,7 @@ import (
 func (r *Reconciler) commit(ctx context.Context, s *scope, wanted rendering, task release.Task,
 	a attempt) (*scope, attempt) {
 	began := r.Clock.Now()
-	records := release.ActionOf(task.State).Records && !task.Part
+	records := plan.ActionOf(task.State).Records && !task.Part
 	recordFirst := records && task.Plan.OnlyDeletes()
 	if recordFirst {
 		s, a.err = r.record(ctx, s, wanted, task, a, nil)
@@ -73,7 +74,7 @@ func (r *Reconciler) record(ctx context.Context, s *scope, wanted rendering, tas
 // write carries out a plan, and returns the objects that it created and those that it took over from other owners.
 func (r *Reconciler) write(ctx context.Context, s *scope, wanted rendering,
 	task release.Task) (created []client.Object, taken []kube.Key, err error) {
-	if (task.State != release.Absent || reported(s)) && len(task.Plan.Create) > 0 {
+	if (task.State != plan.Absent || reported(s)) && len(task.Plan.Create) > 0 {
 		if err := r.alive(ctx, s); err != nil {
 			return nil, nil, err
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/example/appservice-operator/internal/controller/release"
+	"github.com/example/appservice-operator/internal/controller/release/plan"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/kube/livestate"
 )
@@ -14,7 +15,7 @@ import (
 // spareContended leaves out of a plan of repairs the fields that other writers change each time they are restored,
 // until they may be restored again. The error is a release.ContendedError about the field that waits longest; nil if
 // nothing does.
-func (r *Reconciler) spareContended(ctx context.Context, s *scope, plan *release.Plan,
+func (r *Reconciler) spareContended(ctx context.Context, s *scope, plan *plan.Plan,
 	there *livestate.Snapshot) error {
 	now := r.Clock.Now()
 	var longest *release.ContendedError
@@ -44,7 +45,7 @@ func (r *Reconciler) spareContended(ctx context.Context, s *scope, plan *release
 }
 
 // noteRepairs remembers the fields that a plan has restored, and forgets those that stay as they were restored.
-func (r *Reconciler) noteRepairs(s *scope, plan *release.Plan) {
+func (r *Reconciler) noteRepairs(s *scope, plan *plan.Plan) {
 	now := r.Clock.Now()
 	if s.memory.contests == nil {
 		s.memory.contests = map[string]*contest{}

@@ -10,20 +10,21 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/example/appservice-operator/internal/controller/release"
+	"github.com/example/appservice-operator/internal/controller/release/plan"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/kube/livestate"
 )
 
 // repairing returns a plan that creates a ConfigMap and applies a Deployment.
-func repairing() *release.Plan {
+func repairing() *plan.Plan {
 	object := func(apiVersion, kind string) *unstructured.Unstructured {
 		o := &unstructured.Unstructured{Object: map[string]any{"apiVersion": apiVersion, "kind": kind}}
 		o.SetName("web")
 		return o
 	}
-	return &release.Plan{
+	return &plan.Plan{
 		Create: []*unstructured.Unstructured{object("v1", "ConfigMap")},
-		Apply:  []release.Change{{Desired: object("apps/v1", "Deployment"), Field: "spec.replicas"}},
+		Apply:  []plan.Change{{Desired: object("apps/v1", "Deployment"), Field: "spec.replicas"}},
 	}
 }
 
@@ -37,7 +38,7 @@ func TestWhatIsContendedIsLeftOutOfAPlan(t *testing.T) {
 		require.NoError(t, r.spareContended(t.Context(), s, both, there))
 		require.Len(t, both.Create, 1)
 		require.Len(t, both.Apply, 1)
-		r.noteRepairs(s, &release.Plan{Apply: both.Apply})
+		r.noteRepairs(s, &plan.Plan{Apply: both.Apply})
 	}
 	err := r.spareContended(t.Context(), s, both, there)
 	var contended *release.ContendedError
@@ -56,7 +57,7 @@ func TestWhatIsContendedIsLeftOutOfAPlan(t *testing.T) {
 	clock.SetTime(start.Add(contended.Wait))
 	require.NoError(t, r.spareContended(t.Context(), s, repairing(), there))
 	clock.SetTime(start.Add(time.Hour))
-	r.noteRepairs(s, &release.Plan{})
+	r.noteRepairs(s, &plan.Plan{})
 	if len(s.memory.contests) != 0 {
 		t.Errorf("%v are remembered although nobody changed them for long", s.memory.contests)
 	}

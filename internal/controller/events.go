@@ -13,12 +13,13 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/controller/release"
+	"github.com/example/appservice-operator/internal/controller/release/plan"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/status"
 )
 
 // recordRepair emits an event, logs, and updates metrics for a repair of the recorded release.
-func (r *Reconciler) recordRepair(ctx context.Context, s *scope, plan *release.Plan) {
+func (r *Reconciler) recordRepair(ctx context.Context, s *scope, plan *plan.Plan) {
 	log.FromContext(ctx).Info("drift of the recorded release corrected", "changes", plan.String())
 	r.event(s, corev1.EventTypeNormal, v1.ReasonDriftCorrected, plan.String())
 	r.measureDrift(plan)
@@ -30,12 +31,12 @@ func (r *Reconciler) recordAction(ctx context.Context, s *scope, wanted renderin
 	if done.err != nil || !done.acted() {
 		return
 	}
-	what, revision := release.ActionOf(done.state), 0
+	what, revision := plan.ActionOf(done.state), 0
 	if done.there.Record != nil {
 		revision = done.there.Record.Revision
 	}
 	changes := cmp.Or(done.changes, "nothing had to be written")
-	if done.state == release.Drifted && done.plan.RollsPods() && kube.IsAppService(r.Kind) {
+	if done.state == plan.Drifted && done.plan.RollsPods() && kube.IsAppService(r.Kind) {
 		changes += fmt.Sprintf("; to go back to an earlier release, use kubectl appservice undo %s", s.resource.GetName())
 	}
 	logger.Info(what.Log, "revision", revision, "digest", wanted.outline.Digest, "changes", changes)
@@ -90,7 +91,7 @@ func (r *Reconciler) recordUnwatched(ctx context.Context, s *scope, objects []ku
 }
 
 // measureDrift counts objects whose drift was repaired.
-func (r *Reconciler) measureDrift(plan *release.Plan) {
+func (r *Reconciler) measureDrift(plan *plan.Plan) {
 	for _, object := range plan.Create {
 		r.Metrics.Corrected(kube.KeyOf(object).Kind, "create")
 	}

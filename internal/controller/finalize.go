@@ -10,6 +10,7 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/controller/release"
+	"github.com/example/appservice-operator/internal/controller/release/plan"
 	"github.com/example/appservice-operator/internal/metrics"
 )
 
@@ -39,7 +40,7 @@ func (r *Reconciler) reconcileDelete(ctx context.Context, s *scope) (metrics.Out
 			return metrics.Gone, reconcile.Result{}, unseen.Err
 		}
 	}
-	left := &release.Plan{}
+	left := &plan.Plan{}
 	going := false
 	for _, object := range there.Objects {
 		if object.GetNamespace() != "" {

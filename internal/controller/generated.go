@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/example/appservice-operator/internal/controller/release"
+	"github.com/example/appservice-operator/internal/controller/release/plan"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/kube/generate"
 	"github.com/example/appservice-operator/internal/kube/livestate"
@@ -96,7 +97,7 @@ func generatedSince(known map[string]string, there map[kube.Key]client.Object) m
 }
 
 // lost returns the Secrets whose values a plan would make again although the recorded release had them; nil for none.
-func (r *Reconciler) lost(ctx context.Context, s *scope, plan *release.Plan,
+func (r *Reconciler) lost(ctx context.Context, s *scope, plan *plan.Plan,
 	record *livestate.Record) (*release.GeneratedLostError, error) {
 	if record == nil || !plan.AsksForGenerated() {
 		return nil, nil

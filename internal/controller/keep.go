@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/example/appservice-operator/internal/controller/release"
+	"github.com/example/appservice-operator/internal/controller/release/plan"
 	"github.com/example/appservice-operator/internal/hosts"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/kube/livestate"
@@ -24,13 +25,13 @@ func (r *Reconciler) keepAlive(ctx context.Context, s *scope, wanted rendering, 
 		s.memory.verified.Covers(record.Digest, a.there.Objects) {
 		return a
 	}
-	plan, left, err := r.lastGood(ctx, s, record, a)
+	writes, left, err := r.lastGood(ctx, s, record, a)
 	if err == nil {
 		a.decayed, a.contended = cmp.Or(a.decayed, left.lost, left.disordered), left.contended
-		if plan.Empty() {
+		if writes.Empty() {
 			return a
 		}
-		task := release.Task{Owner: s.resource, Snapshot: a.there, Plan: plan, State: release.Drifted, Kept: true}
+		task := release.Task{Owner: s.resource, Snapshot: a.there, Plan: writes, State: plan.Drifted, Kept: true}
 		_, repair := r.commit(ctx, s, wanted, task, attempt{there: a.there})
 		a.there, err = repair.there, repair.err
 	}
@@ -41,13 +42,13 @@ func (r *Reconciler) keepAlive(ctx context.Context, s *scope, wanted rendering, 
 	case err != nil:
 		a.err = fmt.Errorf("the running release cannot be repaired: %w", err)
 		return a.decays()
-	case plan.Restamps():
+	case writes.Restamps():
 		a.resumed = true
 		log.FromContext(ctx).Info("an earlier release was applied again", "revision", record.Revision, "changes",
-			plan.String())
+			writes.String())
 	default:
-		r.noteRepairs(s, plan)
-		r.recordRepair(ctx, s, plan)
+		r.noteRepairs(s, writes)
+		r.recordRepair(ctx, s, writes)
 	}
 	return a
 }
@@ -55,7 +56,7 @@ func (r *Reconciler) keepAlive(ctx context.Context, s *scope, wanted rendering, 
 // lastGood returns the plan that repairs the recorded release. Routes that another resource serves by now are left out,
 // and so is a stage before that was written since.
 func (r *Reconciler) lastGood(ctx context.Context, s *scope, record *livestate.Record,
-	a attempt) (plan *release.Plan, left unrepaired, err error) {
+	a attempt) (writes *plan.Plan, left unrepaired, err error) {
 	recorded, err := r.lastGoodOf(ctx, s, record)
 	if err != nil {
 		return nil, left, err
@@ -69,29 +70,30 @@ func (r *Reconciler) lastGood(ctx context.Context, s *scope, record *livestate.R
 	if err := r.complete(ctx, s, there, slices.Collect(maps.Keys(kube.ByKey(objects)))); err != nil {
 		return nil, left, err
 	}
-	compare := release.CompareLastGood
+	compare := plan.CompareLastGood
 	if a.waits() && record.ReturnedFrom != "" { // no other release was applied since
-		compare = release.CompareReturned
+		compare = plan.CompareReturned
 	}
 	var complete bool
-	plan, complete = compare(objects, there.Objects)
+	writes, complete = compare(objects, there.Objects)
 	if a.hold.by == byStage {
-		plan.HoldBack(slices.Concat(a.hold.before, a.hold.early)...)
-		plan.Delete = nil
+		writes.HoldBack(slices.Concat(a.hold.before, a.hold.early)...)
+		writes.Delete = nil
 	}
-	if err := r.Actor.SpareAdmitted(ctx, s.resource, plan); err != nil {
+	if err := r.Actor.SpareAdmitted(ctx, s.resource, writes); err != nil {
 		return nil, left, err
 	}
 	held, err := r.Hosts.Settle(ctx, s.resource, hosts.WantedBy(objects), there.Objects)
 	if err != nil {
 		return nil, left, err
 	}
-	plan.HoldBack(keysOf(held)...)
-	if left, err = r.spareUnrepaired(ctx, s, plan, there); err != nil {
+	writes.HoldBack(keysOf(held)...)
+	if left, err = r.spareUnrepaired(ctx, s, writes, there); err != nil {
 		return nil, left, err
 	}
-	if complete && left.nothing() && len(held) == 0 && len(objects) == all && plan.Empty() && len(plan.Terminating) == 0 {
-		s.memory.verified = release.Verify(record.Digest, there.Objects)
+	asRecorded := complete && len(objects) == all && writes.Empty() && len(writes.Terminating) == 0
+	if asRecorded && len(held) == 0 && left.nothing() {
+		s.memory.verified = plan.Verify(record.Digest, there.Objects)
 	}
-	return plan, left, nil
+	return writes, left, nil
 }

@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/example/appservice-operator/internal/controller/release"
+	"github.com/example/appservice-operator/internal/controller/release/plan"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/kube/reference"
 	"github.com/example/appservice-operator/internal/status/diagnose"
@@ -25,7 +26,7 @@ type remembered struct {
 	// rendered last; nil if that failed.
 	rendered *rendered
 	// verified are the objects that were found to match a release.
-	verified release.Verified
+	verified plan.Verified
 	// recorded release, of a resource that waits; nil if it was not read.
 	recorded *recorded
 	// contests are the fields that were repaired; nil if none was.

@@ -20,6 +20,7 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/controller/release"
+	"github.com/example/appservice-operator/internal/controller/release/plan"
 	"github.com/example/appservice-operator/internal/kube/livestate"
 	"github.com/example/appservice-operator/internal/metrics"
 )
@@ -31,11 +32,11 @@ func TestOutcome(t *testing.T) {
 		done  attempt
 		want  metrics.Outcome
 	}{
-		"others roll out":                {scope{}, attempt{state: release.OutOfDate, hold: hold{by: byLine}}, metrics.Deferred},
+		"others roll out":                {scope{}, attempt{state: plan.OutOfDate, hold: hold{by: byLine}}, metrics.Deferred},
 		"it cannot be rendered":          {scope{}, attempt{err: wrong}, metrics.Failed},
-		"a write is refused":             {scope{}, attempt{state: release.Absent, err: wrong}, metrics.Failed},
-		"objects are written":            {scope{}, attempt{state: release.Drifted}, metrics.Acted},
-		"everything is as it should be":  {scope{}, attempt{state: release.InSync}, metrics.Unchanged},
+		"a write is refused":             {scope{}, attempt{state: plan.Absent, err: wrong}, metrics.Failed},
+		"objects are written":            {scope{}, attempt{state: plan.Drifted}, metrics.Acted},
+		"everything is as it should be":  {scope{}, attempt{state: plan.InSync}, metrics.Unchanged},
 		"it is paused and left as it is": {scope{paused: true}, attempt{}, metrics.Unchanged},
 	}
 	for name, test := range cases {
@@ -107,18 +108,18 @@ func TestActionsAreCounted(t *testing.T) {
 	object := func(kind string) *unstructured.Unstructured {
 		return &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": kind}}
 	}
-	plan := &release.Plan{
+	writes := &plan.Plan{
 		Create: []*unstructured.Unstructured{object("Service")},
-		Apply:  []release.Change{{Desired: object("Deployment")}, {Desired: object("Deployment")}},
+		Apply:  []plan.Change{{Desired: object("Deployment")}, {Desired: object("Deployment")}},
 		Delete: []client.Object{object("Ingress")},
 	}
 	wanted := rendering{rendered: &rendered{}}
 	s := &scope{resource: object("AppService")}
-	for _, state := range []release.State{release.InSync, release.Absent, release.OutOfDate, release.Unfinished, release.Drifted, ""} {
-		r.recordAction(t.Context(), s, wanted, attempt{state: state, plan: plan, there: &livestate.Snapshot{}, took: 2 * time.Second})
+	for _, state := range []plan.State{plan.InSync, plan.Absent, plan.OutOfDate, plan.Unfinished, plan.Drifted, ""} {
+		r.recordAction(t.Context(), s, wanted, attempt{state: state, plan: writes, there: &livestate.Snapshot{}, took: 2 * time.Second})
 	}
-	r.recordAction(t.Context(), s, wanted, attempt{state: release.OutOfDate, hold: hold{by: byLine}, plan: plan, there: &livestate.Snapshot{}})
-	failed := attempt{state: release.OutOfDate, plan: plan, there: &livestate.Snapshot{}, err: errors.New("refused")}
+	r.recordAction(t.Context(), s, wanted, attempt{state: plan.OutOfDate, hold: hold{by: byLine}, plan: writes, there: &livestate.Snapshot{}})
+	failed := attempt{state: plan.OutOfDate, plan: writes, there: &livestate.Snapshot{}, err: errors.New("refused")}
 	r.recordAction(t.Context(), s, wanted, failed)
 	r.measureFailure(failed, problemOf(failed.err, failed.plan, failureOf(failed)))
 	failed.err = &release.StaleError{Err: errors.New("it passes")}

@@ -10,6 +10,7 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/controller/release"
+	"github.com/example/appservice-operator/internal/controller/release/plan"
 	"github.com/example/appservice-operator/internal/hosts"
 	"github.com/example/appservice-operator/internal/kube/limits"
 	"github.com/example/appservice-operator/internal/kube/reference"
@@ -65,7 +66,7 @@ func (e *decayingError) Unwrap() error { return e.Refusal }
 
 // problemOf returns the problem that keeps the objects from being as rendered: an error, or objects of a plan that are
 // still being deleted; nil if there is none. Failure is the reason if the error has none of its own.
-func problemOf(err error, plan *release.Plan, failure string) *status.Problem {
+func problemOf(err error, plan *plan.Plan, failure string) *status.Problem {
 	var known reasoned
 	var mistake *render.ChartError
 	switch {
@@ -130,7 +131,7 @@ func isBlocked(err error) bool {
 // isRetried reports whether only the next attempt may end the error: no watched object does, and neither spec nor chart
 // is at fault.
 func isRetried(err error) bool {
-	var refused *release.RefusedError
+	var refused *plan.RefusedError
 	switch {
 	case err == nil:
 		return false

@@ -15,6 +15,7 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/controller/release"
+	"github.com/example/appservice-operator/internal/controller/release/plan"
 	"github.com/example/appservice-operator/internal/controller/watch"
 	"github.com/example/appservice-operator/internal/hosts"
 	"github.com/example/appservice-operator/internal/kube"
@@ -123,8 +124,8 @@ func TestWhatIsWorthTheTimeOfTheNextAttempt(t *testing.T) {
 		"what runs cannot be repaired":       {&decayingError{renderFailed(errors.New("x")), errors.New("y")}, true},
 		"the chart is at fault":              {renderFailed(&render.ChartError{Err: errors.New("x")}), false},
 		"the spec is at fault":               {renderFailed(&render.InvalidSpecError{Err: errors.New("x")}), false},
-		"nobody was asked":                   {&release.RefusedError{}, false},
-		"a node port is taken":               {&release.RefusedError{Err: errors.New("x")}, true},
+		"nobody was asked":                   {&plan.RefusedError{}, false},
+		"a node port is taken":               {&plan.RefusedError{Err: errors.New("x")}, true},
 		"something is missing":               {&reference.MissingError{}, false},
 		"a host is taken":                    {&hosts.ConflictError{}, false},
 		"pods are below what is enforced":    {renderFailed(&hooks.PodSecurityError{}), false},
@@ -147,13 +148,13 @@ func TestWhatIsStillToGoIsAProblemThatPasses(t *testing.T) {
 	refusal := errors.New("refused")
 	cases := map[string]struct {
 		err  error
-		plan *release.Plan
+		plan *plan.Plan
 		want string
 	}{
 		"nothing is planned":               {nil, nil, ""},
-		"nothing is going":                 {nil, &release.Plan{}, ""},
-		"something is going":               {nil, &release.Plan{Terminating: []client.Object{going}}, "waiting for deletion to finish before recreating: Secret web (blocked by finalizer example.com/hold)"},
-		"an error is reported before that": {refusal, &release.Plan{Terminating: []client.Object{going}}, "refused"},
+		"nothing is going":                 {nil, &plan.Plan{}, ""},
+		"something is going":               {nil, &plan.Plan{Terminating: []client.Object{going}}, "waiting for deletion to finish before recreating: Secret web (blocked by finalizer example.com/hold)"},
+		"an error is reported before that": {refusal, &plan.Plan{Terminating: []client.Object{going}}, "refused"},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -33,6 +33,7 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/controller/release"
+	"github.com/example/appservice-operator/internal/controller/release/plan"
 	"github.com/example/appservice-operator/internal/controller/rollout"
 	"github.com/example/appservice-operator/internal/controller/watch"
 	"github.com/example/appservice-operator/internal/hosts"
@@ -732,7 +733,7 @@ func TestNothingIsCreatedForAResourceThatIsGone(t *testing.T) {
 	lost.SetGroupVersionKind(schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"})
 	lost.SetNamespace("demo")
 	lost.SetName("web")
-	missing := &release.Plan{Create: []*unstructured.Unstructured{lost}}
+	missing := &plan.Plan{Create: []*unstructured.Unstructured{lost}}
 	type get = func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error
 	there := func(change func(*v1.AppService)) get {
 		return func(_ context.Context, _ client.WithWatch, _ client.ObjectKey, into client.Object, _ ...client.GetOption) error {
@@ -750,22 +751,22 @@ func TestNothingIsCreatedForAResourceThatIsGone(t *testing.T) {
 	now := metav1.NewTime(start)
 	isGone := fails(apierrors.NewNotFound(schema.GroupResource{Resource: "appservices"}, "web"))
 	cases := map[string]struct {
-		state    release.State
+		state    plan.State
 		reported bool
-		plan     *release.Plan
+		plan     *plan.Plan
 		get      get
 		asked    int
 		stale    bool
 		want     string
 	}{
-		"it is there":           {release.Drifted, true, missing, there(func(*v1.AppService) {}), 1, false, ""},
-		"it is gone":            {release.Drifted, true, missing, isGone, 1, true, "caches are behind: the resource is gone"},
-		"all of it is gone":     {release.Absent, true, missing, isGone, 1, true, "caches are behind: the resource is gone"},
-		"it is new":             {release.Absent, false, missing, isGone, 0, false, ""},
-		"another has its name":  {release.Drifted, true, missing, there(func(a *v1.AppService) { a.UID = "second-uid" }), 1, true, "caches are behind: the resource is gone"},
-		"it is being deleted":   {release.Drifted, true, missing, there(func(a *v1.AppService) { a.DeletionTimestamp = &now }), 1, true, "caches are behind: the resource is gone"},
-		"nobody knows":          {release.Drifted, true, missing, fails(errors.New("not now")), 1, false, "cannot read AppService: not now"},
-		"nothing is to be made": {release.Drifted, true, &release.Plan{}, fails(errors.New("not now")), 0, false, ""},
+		"it is there":           {plan.Drifted, true, missing, there(func(*v1.AppService) {}), 1, false, ""},
+		"it is gone":            {plan.Drifted, true, missing, isGone, 1, true, "caches are behind: the resource is gone"},
+		"all of it is gone":     {plan.Absent, true, missing, isGone, 1, true, "caches are behind: the resource is gone"},
+		"it is new":             {plan.Absent, false, missing, isGone, 0, false, ""},
+		"another has its name":  {plan.Drifted, true, missing, there(func(a *v1.AppService) { a.UID = "second-uid" }), 1, true, "caches are behind: the resource is gone"},
+		"it is being deleted":   {plan.Drifted, true, missing, there(func(a *v1.AppService) { a.DeletionTimestamp = &now }), 1, true, "caches are behind: the resource is gone"},
+		"nobody knows":          {plan.Drifted, true, missing, fails(errors.New("not now")), 1, false, "cannot read AppService: not now"},
+		"nothing is to be made": {plan.Drifted, true, &plan.Plan{}, fails(errors.New("not now")), 0, false, ""},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -865,16 +866,16 @@ func TestTheStatusWaitsForTheControllerOfAWorkloadToTakeNote(t *testing.T) {
 		return &livestate.Snapshot{Objects: map[kube.Key]client.Object{{GroupKind: schema.GroupKind{Group: "apps", Kind: "Deployment"}, Name: "web"}: object}}
 	}
 	cases := map[string]struct {
-		state    release.State
+		state    plan.State
 		snapshot *livestate.Snapshot
 		want     bool
 	}{
-		"after an install":                {release.Absent, deployment(1, 0), true},
-		"after an upgrade":                {release.OutOfDate, deployment(2, 1), true},
-		"after an upgrade that was noted": {release.OutOfDate, deployment(2, 2), false},
-		"the time after that":             {release.InSync, deployment(2, 1), false},
-		"after a repair":                  {release.Drifted, deployment(2, 1), false},
-		"without a Deployment":            {release.Absent, &livestate.Snapshot{}, false},
+		"after an install":                {plan.Absent, deployment(1, 0), true},
+		"after an upgrade":                {plan.OutOfDate, deployment(2, 1), true},
+		"after an upgrade that was noted": {plan.OutOfDate, deployment(2, 2), false},
+		"the time after that":             {plan.InSync, deployment(2, 1), false},
+		"after a repair":                  {plan.Drifted, deployment(2, 1), false},
+		"without a Deployment":            {plan.Absent, &livestate.Snapshot{}, false},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {

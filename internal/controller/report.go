@@ -15,6 +15,7 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/controller/release"
+	"github.com/example/appservice-operator/internal/controller/release/plan"
 	"github.com/example/appservice-operator/internal/kube/livestate"
 	"github.com/example/appservice-operator/internal/kube/reference"
 	"github.com/example/appservice-operator/internal/metrics"
@@ -62,7 +63,7 @@ func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering,
 		if !done.keeps() { // else what is wanted failed
 			rendered = slices.Concat(rendered, wanted.keys())
 		}
-		in.Kept = release.KeptData(done.there.Objects, rendered...)
+		in.Kept = plan.KeptData(done.there.Objects, rendered...)
 	}
 	if rules := r.Policy.Get(); rules != nil && rules.BuiltIn != policy.Shared {
 		in.Policy = string(rules.BuiltIn)
@@ -146,10 +147,10 @@ func othersOf(wanted rendering) map[reference.Object][]string {
 
 // failureOf returns the reason of Ready if an attempt fails.
 func failureOf(done attempt) string {
-	if record := done.there.Record; done.state == release.Unfinished && record != nil && record.Revision > 1 {
+	if record := done.there.Record; done.state == plan.Unfinished && record != nil && record.Revision > 1 {
 		return v1.ReasonUpgradeFailed // a first release that is resumed is still an install; any other is not
 	}
-	return release.ActionOf(done.state).Failure
+	return plan.ActionOf(done.state).Failure
 }
 
 // next returns when to reconcile again: soon after a failure; else when the first postponed task is due, after the
@@ -209,6 +210,6 @@ func (r *Reconciler) measureFailure(done attempt, problem *status.Problem) {
 	}
 	r.Metrics.Failed(problem.Reason)
 	if done.acted() && problem.Reason != v1.ReasonPending {
-		r.Metrics.ActionFailed(release.ActionOf(done.state).Metric)
+		r.Metrics.ActionFailed(plan.ActionOf(done.state).Metric)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/controller/release"
+	"github.com/example/appservice-operator/internal/controller/release/plan"
 	"github.com/example/appservice-operator/internal/kube/reference"
 	"github.com/example/appservice-operator/internal/render"
 	"github.com/example/appservice-operator/internal/render/hooks"
@@ -98,17 +99,17 @@ func (r *Reconciler) again(ctx context.Context, s *scope, wanted rendering, a at
 	if record.Rollout != "" { // after a return, or during the stage before of a new chart: it keeps its place
 		labels[v1.LabelRollout] = record.Rollout
 	}
-	plan := release.CompareRestarted(before.Objects, desired.Objects, a.there.Objects)
-	task := release.Task{Owner: s.resource, Chart: before.Chart, Desired: desired, Snapshot: a.there, Plan: plan,
-		State: release.OutOfDate, Labels: labels, Source: before.Source, Kept: true}
+	writes := plan.CompareRestarted(before.Objects, desired.Objects, a.there.Objects)
+	task := release.Task{Owner: s.resource, Chart: before.Chart, Desired: desired, Snapshot: a.there, Plan: writes,
+		State: plan.OutOfDate, Labels: labels, Source: before.Source, Kept: true}
 	if _, a = r.commit(ctx, s, wanted, task, a); a.err != nil || a.there.Record == nil {
 		return a
 	}
 	next.record, next.replicas = a.there.Record.UID, replicasOf(desired.Objects)
 	s.memory.recorded = next
-	what, revision := release.ActionOf(task.State), a.there.Record.Revision
-	log.FromContext(ctx).Info("pods of the recorded release restarted", "revision", revision, "changes", plan.String())
-	r.event(s, corev1.EventTypeNormal, what.Event, fmt.Sprintf(what.Note, revision, plan))
+	what, revision := plan.ActionOf(task.State), a.there.Record.Revision
+	log.FromContext(ctx).Info("pods of the recorded release restarted", "revision", revision, "changes", writes.String())
+	r.event(s, corev1.EventTypeNormal, what.Event, fmt.Sprintf(what.Note, revision, writes))
 	r.Metrics.Acted(what.Metric, a.took)
 	return a
 }

@@ -14,6 +14,7 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/controller/release"
+	"github.com/example/appservice-operator/internal/controller/release/plan"
 	"github.com/example/appservice-operator/internal/controller/rollout"
 	"github.com/example/appservice-operator/internal/hosts"
 	"github.com/example/appservice-operator/internal/kube"
@@ -165,7 +166,7 @@ func (e *keptError) Unwrap() error { return e.Err }
 // next reconcile may not have.
 func (r *Reconciler) goBack(ctx context.Context, s *scope, wanted rendering, done attempt, why v1.Problem) (bool,
 	error) {
-	task, plan, err := r.returnTask(ctx, s, wanted, done, why)
+	task, writes, err := r.returnTask(ctx, s, wanted, done, why)
 	if err == nil {
 		_, recorded := r.commit(ctx, s, wanted, task, done)
 		err, done.took = recorded.err, recorded.took
@@ -176,9 +177,9 @@ func (r *Reconciler) goBack(ctx context.Context, s *scope, wanted rendering, don
 	case err != nil:
 		return false, &keptError{err}
 	}
-	what := release.ActionOf(release.Failed)
+	what := plan.ActionOf(plan.Failed)
 	log.FromContext(ctx).Info(what.Log, "failed", done.there.Record.Revision, "reason", why.Reason, "message", why.Message,
-		"earlier", task.Source.Returned.To, "changes", plan.String())
+		"earlier", task.Source.Returned.To, "changes", writes.String())
 	r.Metrics.Acted(what.Metric, done.took)
 	return true, nil
 }
@@ -186,7 +187,7 @@ func (r *Reconciler) goBack(ctx context.Context, s *scope, wanted rendering, don
 // returnTask returns what records the last release again that was Ready, and the plan that the next reconcile carries
 // out. The error says what is in the way: today's policy, Pod Security, hosts and references hold for it, too.
 func (r *Reconciler) returnTask(ctx context.Context, s *scope, wanted rendering, done attempt,
-	why v1.Problem) (task release.Task, plan *release.Plan, err error) {
+	why v1.Problem) (task release.Task, writes *plan.Plan, err error) {
 	ready := release.LastReady(done.there.Records)
 	if ready == nil {
 		return task, nil, errors.New("no release that was Ready is recorded")
@@ -205,24 +206,24 @@ func (r *Reconciler) returnTask(ctx context.Context, s *scope, wanted rendering,
 	if err := r.hostsAllow(ctx, s, wanted, done, desired); err != nil {
 		return task, nil, err
 	}
-	plan, _ = release.CompareReturned(desired.Objects, done.there.Objects)
-	if err := r.Actor.SpareAdmitted(ctx, s.resource, plan); err != nil {
+	writes, _ = plan.CompareReturned(desired.Objects, done.there.Objects)
+	if err := r.Actor.SpareAdmitted(ctx, s.resource, writes); err != nil {
 		return task, nil, err
 	}
-	if lost, err := r.Actor.Lost(ctx, s.resource, plan, content.Objects); err != nil || lost != nil {
+	if lost, err := r.Actor.Lost(ctx, s.resource, writes, content.Objects); err != nil || lost != nil {
 		return task, nil, cmp.Or(err, error(lost))
 	}
 	source := content.Source
 	if source == nil {
 		return task, nil, fmt.Errorf("release %d was recorded without its spec", ready.Revision)
 	}
-	task = release.Task{Owner: s.resource, Chart: content.Chart, Desired: desired, Snapshot: done.there, Plan: plan,
-		State: release.Failed, Labels: s.returnLabels(done.there.Record, content.Record), Kept: true}
+	task = release.Task{Owner: s.resource, Chart: content.Chart, Desired: desired, Snapshot: done.there, Plan: writes,
+		State: plan.Failed, Labels: s.returnLabels(done.there.Record, content.Record), Kept: true}
 	task.Source = source.Again(&release.Returned{From: done.there.Record.Revision, To: ready.Revision, Reason: why.Reason,
 		Message: why.Message})
 	err = r.Actor.Prove(ctx, task)
-	task.Plan = &release.Plan{}
-	return task, plan, err
+	task.Plan = &plan.Plan{}
+	return task, writes, err
 }
 
 // returnLabels returns the labels of the record of a release that is applied again: what rendered it, what failed, and

@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/controller/release"
+	"github.com/example/appservice-operator/internal/controller/release/plan"
 	"github.com/example/appservice-operator/internal/controller/rollout"
 	"github.com/example/appservice-operator/internal/render"
 	"github.com/example/appservice-operator/internal/render/defaults"
@@ -49,7 +49,7 @@ func (r *Reconciler) begin(ctx context.Context, s *scope, a attempt) (running *r
 	}
 	there := health.ReplicasOf(a.there.Objects)
 	rolls := there.Wanted+there.Available > 0 && a.isRollout()
-	if a.state != release.OutOfDate || !deployed(s) || !rolls && !a.plan.MakesPods() {
+	if a.state != plan.OutOfDate || !deployed(s) || !rolls && !a.plan.MakesPods() {
 		return nil, true, nil
 	}
 	if !r.Rollouts.Begin(s.name()) {
@@ -71,7 +71,7 @@ func (r *Reconciler) judge(ctx context.Context, s *scope, done attempt) (again t
 	defer r.Rollouts.Looked(s.name())
 	record := done.there.Record
 	running, begun := s.begun(record)
-	was, asRecorded := running, !begun && (done.state == release.InSync || done.state == release.Drifted)
+	was, asRecorded := running, !begun && (done.state == plan.InSync || done.state == plan.Drifted)
 	if asRecorded {
 		was, begun = s.asked.Continues(record, s.resource.GetGeneration())
 		running = s.asked.Takes(was)

@@ -16,7 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/controller/release"
+	"github.com/example/appservice-operator/internal/controller/release/plan"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/render"
 )
@@ -41,7 +41,7 @@ func deployedBench(t *testing.T) *bench {
 	b.reconcile(t)
 	snapshot, err := b.Observer.Snapshot(t.Context(), app("web-uid"), nil)
 	require.NoError(t, err)
-	b.memory.of(webName).verified = release.Verify(snapshot.Record.Digest, snapshot.Objects)
+	b.memory.of(webName).verified = plan.Verify(snapshot.Record.Digest, snapshot.Objects)
 	b.memory.of(webName).recorded = &recorded{record: snapshot.Record.UID, keys: slices.Collect(maps.Keys(snapshot.Objects))}
 	b.events()
 	return b

@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/controller/release"
+	"github.com/example/appservice-operator/internal/controller/release/plan"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/kube/livestate"
 )
@@ -40,11 +40,11 @@ func with(object *unstructured.Unstructured, value any, path ...string) *unstruc
 // A resource that is held back is called ready if its pods are. That must not hold for pods of an earlier spec, even if
 // the present one failed before the operator was restarted.
 func TestWhatTakesAPlace(t *testing.T) {
-	deployed, upgrade := deployedAt(2, metav1.ConditionTrue), release.OutOfDate
+	deployed, upgrade := deployedAt(2, metav1.ConditionTrue), plan.OutOfDate
 	restarted := []string{"spec", "template", "metadata", "annotations", v1.AnnotationRestartedAt}
 	cases := map[string]struct {
 		previous       *v1.AppServiceStatus
-		state          release.State
+		state          plan.State
 		live, rendered *unstructured.Unstructured
 		waits          bool
 	}{
@@ -52,7 +52,7 @@ func TestWhatTakesAPlace(t *testing.T) {
 		"a spec that is new":               {deployedAt(1, metav1.ConditionTrue), upgrade, running("one"), running("two"), false},
 		"a spec that failed before":        {deployedAt(2, metav1.ConditionFalse), upgrade, running("one"), running("two"), false},
 		"a resource that is new":           {&v1.AppServiceStatus{}, upgrade, running("one"), running("two"), false},
-		"a repair":                         {deployed, release.Drifted, running("one"), running("two"), false},
+		"a repair":                         {deployed, plan.Drifted, running("one"), running("two"), false},
 		"no replica is available":          {deployed, upgrade, with(running("one"), int64(0), "status", "availableReplicas"), running("two"), true},
 		"no replica is wanted":             {deployed, upgrade, with(with(running("one"), int64(0), "status", "availableReplicas"), int64(0), "spec", "replicas"), running("two"), false},
 		"a chart that wants some":          {deployed, upgrade, with(with(running("one"), int64(0), "status", "availableReplicas"), int64(0), "spec", "replicas"), with(running("two"), int64(1), "spec", "replicas"), true},
@@ -70,7 +70,7 @@ func TestWhatTakesAPlace(t *testing.T) {
 			resource.SetGeneration(2)
 			s := &scope{resource: resource, previous: test.previous, memory: &remembered{}}
 			there := &livestate.Snapshot{Objects: map[kube.Key]client.Object{kube.KeyOf(test.live): test.live}, Record: &livestate.Record{Revision: 1}}
-			plan := release.Compare([]*unstructured.Unstructured{test.rendered}, there.Objects)
+			plan := plan.Compare([]*unstructured.Unstructured{test.rendered}, there.Objects)
 			_, may, err := b.begin(t.Context(), s, attempt{state: test.state, plan: plan, there: there})
 			if err != nil || may == test.waits {
 				t.Errorf("it may change: %t, %v, want that it waits: %t", may, err, test.waits)
@@ -84,8 +84,8 @@ func TestTheStageBeforeTakesAPlace(t *testing.T) {
 		attempt attempt
 		want    bool
 	}{
-		"the stage before":   {attempt{plan: &release.Plan{}, hold: hold{by: byStage}}, true},
-		"nothing that rolls": {attempt{plan: &release.Plan{}}, false},
+		"the stage before":   {attempt{plan: &plan.Plan{}, hold: hold{by: byStage}}, true},
+		"nothing that rolls": {attempt{plan: &plan.Plan{}}, false},
 	} {
 		if got := test.attempt.isRollout(); got != test.want {
 			t.Errorf("%s: got %t, want %t", name, got, test.want)

@@ -9,6 +9,7 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/controller/release"
+	"github.com/example/appservice-operator/internal/controller/release/plan"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/kube/jobs"
 	"github.com/example/appservice-operator/internal/kube/livestate"
@@ -20,7 +21,7 @@ import (
 // stageBefore holds everything back except for the rendered stage before, unless that is ready or belongs to the
 // recorded release.
 func (r *Reconciler) stageBefore(_ context.Context, s *scope, wanted *rendering, found attempt) (hold, error) {
-	if wanted.rendered == nil || release.IsDeployed(found.there.Record, wanted.outline.Digest) {
+	if wanted.rendered == nil || plan.IsDeployed(found.there.Record, wanted.outline.Digest) {
 		return hold{}, nil
 	}
 	before := wanted.outline.InStage(stage.Before)
@@ -48,7 +49,7 @@ func (r *Reconciler) isPassed(s *scope, wanted rendering, object *unstructured.U
 	}
 	facts := health.Facts{Now: r.Clock.Now(), Live: there.Objects}
 	live := there.Objects[kube.KeyOf(object)]
-	return !health.Of(object, facts).Holds() || release.SameStamp(object, live) && !health.Of(live, facts).Holds()
+	return !health.Of(object, facts).Holds() || plan.SameStamp(object, live) && !health.Of(live, facts).Holds()
 }
 
 // hasRun reports whether a rendered Job has succeeded, or was skipped.

@@ -8,7 +8,7 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/controller/release"
+	"github.com/example/appservice-operator/internal/controller/release/plan"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/kube/jobs"
 	"github.com/example/appservice-operator/internal/kube/livestate"
@@ -26,6 +26,6 @@ func TestTheStageAfterWaitsForJobsThatAreGone(t *testing.T) {
 	r := &Reconciler{Clock: clocktesting.NewFakePassiveClock(time.Now()), References: &factSource{}}
 	for result, want := range map[v1.RunResult]bool{"": false, v1.RunComplete: true, v1.RunFailed: false, v1.RunUnknown: false} {
 		s := &scope{previous: &v1.AppServiceStatus{Runs: []v1.RunStatus{{Job: job.Name, Digest: "1", UID: "1", Result: result}}}}
-		assert.Equal(t, want, r.isMainReady(t.Context(), s, wanted, attempt{plan: &release.Plan{}, there: &livestate.Snapshot{}}), "result %q", result)
+		assert.Equal(t, want, r.isMainReady(t.Context(), s, wanted, attempt{plan: &plan.Plan{}, there: &livestate.Snapshot{}}), "result %q", result)
 	}
 }

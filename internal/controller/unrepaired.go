@@ -3,7 +3,7 @@ package controller
 import (
 	"context"
 
-	"github.com/example/appservice-operator/internal/controller/release"
+	"github.com/example/appservice-operator/internal/controller/release/plan"
 	"github.com/example/appservice-operator/internal/kube/livestate"
 )
 
@@ -18,7 +18,7 @@ type unrepaired struct {
 func (u unrepaired) nothing() bool { return u == unrepaired{} }
 
 // spareUnrepaired leaves out of a plan of repairs what a repair leaves as it is.
-func (r *Reconciler) spareUnrepaired(ctx context.Context, s *scope, plan *release.Plan,
+func (r *Reconciler) spareUnrepaired(ctx context.Context, s *scope, plan *plan.Plan,
 	there *livestate.Snapshot) (left unrepaired, err error) {
 	if left.disordered, err = r.keepOrder(ctx, s, plan, there.Record); err != nil {
 		return left, err
@@ -37,7 +37,7 @@ func (r *Reconciler) spareUnrepaired(ctx context.Context, s *scope, plan *releas
 
 // keepOrder leaves lists in the order that they had before the operator restored that: no upgrade restarts their pods.
 // Disordered is about one of them; nil if there is none.
-func (r *Reconciler) keepOrder(ctx context.Context, s *scope, plan *release.Plan,
+func (r *Reconciler) keepOrder(ctx context.Context, s *scope, plan *plan.Plan,
 	record *livestate.Record) (disordered, err error) {
 	found := plan.Disordered()
 	if found == nil {

@@ -13,7 +13,7 @@ import (
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/example/appservice-operator/internal/controller/release"
+	"github.com/example/appservice-operator/internal/controller/release/plan"
 )
 
 // otherChart is the chart, except for a field of the pods.
@@ -89,7 +89,7 @@ func TestTheAPIServerRefusesWhatIsForetold(t *testing.T) {
 			}
 			require.NoError(t, apply(old))
 			err := apply(rendered, client.DryRunAll)
-			foretold := release.Immutable(old, rendered)
+			foretold := plan.Immutable(old, rendered)
 			if refused := apierrors.IsInvalid(err) || apierrors.IsForbidden(err); refused != (foretold != nil) || err != nil && !refused {
 				t.Errorf("foretold is %v, the API server says %v", foretold, err)
 			}

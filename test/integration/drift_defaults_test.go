@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
-	"github.com/example/appservice-operator/internal/controller/release"
+	"github.com/example/appservice-operator/internal/controller/release/plan"
 	"github.com/example/appservice-operator/internal/kube"
 )
 
@@ -44,7 +44,7 @@ func TestDefaultsOfTheAPIServerAreNoDrift(t *testing.T) {
 			}
 			require.NoError(t, err, file)
 			compared++
-			plan := release.Compare([]*unstructured.Unstructured{desired}, map[kube.Key]client.Object{kube.KeyOf(live): live})
+			plan := plan.Compare([]*unstructured.Unstructured{desired}, map[kube.Key]client.Object{kube.KeyOf(live): live})
 			for _, change := range plan.Apply {
 				if change.Field != "" { // else its replicas have yet to change hands
 					t.Errorf("%s: %s", file, change)

@@ -27,7 +27,7 @@ import (
 	appservice "github.com/example/appservice-operator"
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/chart"
-	"github.com/example/appservice-operator/internal/controller/release"
+	"github.com/example/appservice-operator/internal/controller/release/plan"
 	"github.com/example/appservice-operator/internal/controller/watch"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/kube/reference"
@@ -258,7 +258,7 @@ func repairsOf(t *testing.T, namespace string) []string {
 }
 
 // missing returns what an AppService renders and the cluster lacks.
-func missing(t *testing.T, app *v1.AppService, capabilities *watch.Discovered) *release.Plan {
+func missing(t *testing.T, app *v1.AppService, capabilities *watch.Discovered) *plan.Plan {
 	t.Helper()
 	kind := v1.GroupVersion.WithKind(v1.Kind)
 	loaded, err := chart.Load(appservice.Files, "helm-charts/appservice")
@@ -293,7 +293,7 @@ func missing(t *testing.T, app *v1.AppService, capabilities *watch.Discovered) *
 			t.Fatal(err)
 		}
 	}
-	return release.Compare(result.Objects, there)
+	return plan.Compare(result.Objects, there)
 }
 
 // documents reads the objects of a file; none if there is no such file.

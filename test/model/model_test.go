@@ -21,7 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/controller/release"
+	"github.com/example/appservice-operator/internal/controller/release/plan"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/tools/part"
 )
@@ -253,7 +253,7 @@ func (w *world) asDesired(ctx context.Context) error {
 			return err
 		}
 	}
-	if plan := release.Compare(desired.Objects, objects); !plan.Empty() {
+	if plan := plan.Compare(desired.Objects, objects); !plan.Empty() {
 		return fmt.Errorf("it is not as desired: %s", plan)
 	}
 	if w.shape.ended != nil {

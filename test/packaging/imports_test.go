@@ -61,6 +61,10 @@ var arrows = []struct {
 		why:  "the controller uses them, never the other way round",
 	},
 	{
+		from: []string{"internal/controller/release/plan"}, to: []string{"internal/controller", "internal/operator", "internal/cli"},
+		why: "release carries out what plan decides, never the other way round",
+	},
+	{
 		from: []string{"internal/digest", "internal/text", "internal/version", "internal/filewatch"},
 		to:   []string{"internal", "api"},
 		why:  "they are about bytes, texts and files, whatever these are of",

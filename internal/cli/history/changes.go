@@ -6,7 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/example/appservice-operator/internal/controller/release"
+	"github.com/example/appservice-operator/internal/controller/release/plan"
 	"github.com/example/appservice-operator/internal/kube"
 )
 
@@ -16,7 +16,7 @@ func (r *Revision) compare(before *Revision) {
 	if r.recorded == nil || before.recorded == nil {
 		return
 	}
-	r.Restarts = release.RestartsPods(before.recorded.Objects, r.recorded.Objects)
+	r.Restarts = plan.RestartsPods(before.recorded.Objects, r.recorded.Objects)
 	if r.Failed == "" && r.Generation != 0 && r.Generation == before.Generation {
 		r.ChangedBy, r.ChangedAt = byPlatform, r.Released
 		if r.Chart != before.Chart {
@@ -64,7 +64,7 @@ func fieldsOf(name string, old, now map[string]any) []string {
 		return &unstructured.Unstructured{Object: map[string]any{name: fields}}
 	}
 	var list []string
-	for _, difference := range release.Differences(content(old), content(now)) {
+	for _, difference := range plan.Differences(content(old), content(now)) {
 		list = append(list, difference.Redacted().String())
 	}
 	return list
@@ -89,7 +89,7 @@ func ObjectChanges(before, after *Revision) []string {
 			list = append(list, fmt.Sprintf("%s is new", kube.KeyOf(object)))
 			continue
 		}
-		for _, difference := range release.Differences(was, object) {
+		for _, difference := range plan.Differences(was, object) {
 			list = append(list, fmt.Sprintf("%s: %s", kube.KeyOf(object), difference.Redacted()))
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/example/appservice-operator/internal/controller/release"
+	"github.com/example/appservice-operator/internal/controller/release/plan"
 	"github.com/example/appservice-operator/internal/hosts"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/kube/generate"
@@ -58,11 +58,11 @@ func Consequences(old, rendered []*unstructured.Unstructured, changes []Change, 
 		}
 		key := kube.KeyOf(change.Old)
 		if change.New != nil {
-			if refused := release.Immutable(change.Old, change.New); refused != nil {
+			if refused := plan.Immutable(change.Old, change.New); refused != nil {
 				add(Refused, "refused: %v", refused)
 			}
 		}
-		if release.RestartsPods([]*unstructured.Unstructured{change.Old}, change.after()) {
+		if plan.RestartsPods([]*unstructured.Unstructured{change.Old}, change.after()) {
 			add(Restarts, "%s", restarts(change))
 		}
 		for _, port := range portsThatGo(change) {
@@ -81,7 +81,7 @@ func Consequences(old, rendered []*unstructured.Unstructured, changes []Change, 
 }
 
 // otherKind returns an error if the operator would not replace a workload by one of another kind; nil if it would.
-func otherKind(changes []Change) *release.OtherKindError {
+func otherKind(changes []Change) *plan.OtherKindError {
 	var created, deleted []*unstructured.Unstructured
 	for _, change := range changes {
 		switch {
@@ -91,7 +91,7 @@ func otherKind(changes []Change) *release.OtherKindError {
 			deleted = append(deleted, change.Old)
 		}
 	}
-	return release.KeepsKind(created, deleted)
+	return plan.KeepsKind(created, deleted)
 }
 
 // sortWorst sorts effects, the worst first.

@@ -7,7 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/example/appservice-operator/internal/controller/release"
+	"github.com/example/appservice-operator/internal/controller/release/plan"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/kube/jobs"
 )
@@ -164,7 +164,7 @@ func verb(count int) string {
 type Change struct {
 	Old, New *unstructured.Unstructured
 	// Fields are the differences of an object that stays.
-	Fields []release.Difference
+	Fields []plan.Difference
 }
 
 // Object returns the new object, or the old one if it is deleted.
@@ -186,7 +186,7 @@ func Changes(old, rendered []*unstructured.Unstructured) []Change {
 			list = append(list, Change{New: object})
 		} else if jobs.Asks(object) && jobs.Asks(before) {
 			continue
-		} else if fields := release.Differences(before, object); len(fields) > 0 {
+		} else if fields := plan.Differences(before, object); len(fields) > 0 {
 			list = append(list, Change{Old: before, New: object, Fields: fields})
 		}
 	}
@@ -215,7 +215,7 @@ type ReportObject struct {
 	Name   string `json:"name"`
 	Change string `json:"change"`
 	// Fields have no values if these must not be printed.
-	Fields []release.Difference `json:"fields,omitempty"`
+	Fields []plan.Difference `json:"fields,omitempty"`
 }
 
 // Report returns the diff as JSON has it.

@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/example/appservice-operator/internal/controller/release"
+	"github.com/example/appservice-operator/internal/controller/release/plan"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/render/hooks"
 	"github.com/example/appservice-operator/internal/text"
@@ -149,7 +149,7 @@ func title(object *unstructured.Unstructured, name string) string {
 	return kube.Key{GroupKind: object.GroupVersionKind().GroupKind(), Name: withoutName(object.GetName(), name)}.String()
 }
 
-func anonymous(d release.Difference, name string) release.Difference {
+func anonymous(d plan.Difference, name string) plan.Difference {
 	d.Field = strings.NewReplacer("["+name+"]", "["+own+"]", "["+name+"-", "["+own+"-").Replace(d.Field)
 	d.Old, d.New = withoutName(d.Old, name), withoutName(d.New, name)
 	return d

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/example/appservice-operator/internal/controller/release/plan"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/kube/livestate"
 	"github.com/example/appservice-operator/internal/render"
@@ -16,7 +17,7 @@ import (
 // Write carries out the plan of a task, and returns the objects that it created. The error is a NotOursError, a
 // PreviousError, a RefusedError, a StaleError or the API server's.
 func (a *Actor) Write(ctx context.Context, task Task) (created []client.Object, err error) {
-	if ActionOf(task.State).Records {
+	if plan.ActionOf(task.State).Records {
 		if err := fits(task.Desired); err != nil {
 			return nil, err
 		}
@@ -50,7 +51,7 @@ func (a *Actor) attempt(ctx context.Context, session *livestate.Session, writes 
 			}
 		}
 	}
-	if ActionOf(task.State).DryRun || task.Again && task.First {
+	if plan.ActionOf(task.State).DryRun || task.Again && task.First {
 		if err := writes.dryRun(ctx, task.Plan); err != nil {
 			return nil, err
 		}
@@ -100,7 +101,7 @@ func (a *Actor) Record(ctx context.Context, task Task, created []client.Object) 
 		return err
 	case newest.Digest != task.Desired.Digest:
 		return records.add(ctx, task, task.Snapshot.Records)
-	case newest.Status != statusDeployed:
+	case newest.Status != plan.StatusDeployed:
 		return records.replace(ctx, task, newest)
 	}
 	return nil

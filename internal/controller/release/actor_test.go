@@ -26,6 +26,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/controller/release/plan"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/kube/livestate"
 	"github.com/example/appservice-operator/internal/render"
@@ -98,7 +99,7 @@ func (b *bench) history(t *testing.T) string {
 }
 
 // task is what a reconcile makes of objects that must be as in version two.
-func (b *bench) task(t *testing.T, state State, record *livestate.Record) Task {
+func (b *bench) task(t *testing.T, state plan.State, record *livestate.Record) Task {
 	t.Helper()
 	objects := []*unstructured.Unstructured{owned(t, "ConfigMap", "a", "two"), owned(t, "ConfigMap", "b", "two")}
 	live := there()
@@ -116,9 +117,9 @@ func (b *bench) task(t *testing.T, state State, record *livestate.Record) Task {
 		Chart:    charted,
 		Desired:  desired(t, chartutil.Values{"size": 2}, objects...),
 		Snapshot: &livestate.Snapshot{Objects: live, Record: record, Records: records},
-		Plan:     Compare(objects, live),
+		Plan:     plan.Compare(objects, live),
 		State:    state,
-		First:    state == Absent,
+		First:    state == plan.Absent,
 	}
 }
 
@@ -152,7 +153,7 @@ func (b *bench) act(t *testing.T, task Task) error {
 		}
 		created = made
 	}
-	if !ActionOf(task.State).Records {
+	if !plan.ActionOf(task.State).Records {
 		return nil
 	}
 	if err := b.actor.Record(t.Context(), task, created); err != nil {
@@ -179,7 +180,7 @@ func (b *bench) check(t *testing.T, log []string, history string) {
 
 func TestInstall(t *testing.T) {
 	b := newBench(t)
-	task := b.task(t, Absent, nil)
+	task := b.task(t, plan.Absent, nil)
 	require.NoError(t, b.act(t, task))
 	b.check(t, []string{"apply ConfigMap a", "apply ConfigMap b", "create record 1 deployed"}, "1 deployed")
 
@@ -217,8 +218,8 @@ func TestAnInstallLeavesNothingWhereAnObjectIsInTheWay(t *testing.T) {
 	theirs := object(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: b, namespace: demo, uid: theirs}}`)
 	b := newBench(t, theirs)
 	for attempt, want := range [][]string{{"apply ConfigMap a", "apply ConfigMap b", "delete ConfigMap a in the background"}, nil} {
-		task := b.task(t, Absent, nil)
-		task.Plan, task.Again = Compare(task.Desired.Objects, nil), attempt > 0
+		task := b.task(t, plan.Absent, nil)
+		task.Plan, task.Again = plan.Compare(task.Desired.Objects, nil), attempt > 0
 		b.server.log = nil
 		var notOurs *NotOursError
 		if err := b.act(t, task); !errors.As(err, &notOurs) || notOurs.Key.Name != "b" {
@@ -277,7 +278,7 @@ func TestAnInstallWhereTheNameOfTheReleaseIsTaken(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, test.record)
 			b.given(t, 1, helmrelease.StatusDeployed)
-			err := b.act(t, b.task(t, Absent, nil))
+			err := b.act(t, b.task(t, plan.Absent, nil))
 			if err == nil || err.Error() != test.want || !errors.As(err, test.as) {
 				t.Errorf("got %T %v, want %q", err, err, test.want)
 			}
@@ -307,10 +308,10 @@ func TestNamesOfRecordsThatOthersTookAreLeftOut(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			secret := taken(test.revision, test.more)
 			b := newBench(t, secret)
-			task := b.task(t, Absent, nil)
+			task := b.task(t, plan.Absent, nil)
 			if test.revision > 1 {
 				b.given(t, 1, helmrelease.StatusDeployed)
-				task = b.task(t, OutOfDate, &livestate.Record{Revision: 1, Status: "deployed", Digest: "old"})
+				task = b.task(t, plan.OutOfDate, &livestate.Record{Revision: 1, Status: "deployed", Digest: "old"})
 			}
 			var theirs corev1.Secret
 			require.NoError(t, runtime.DefaultUnstructuredConverter.FromUnstructured(secret.Object, &theirs))
@@ -335,7 +336,7 @@ func TestNotAllNamesOfRecordsAreTried(t *testing.T) {
 		require.NoError(t, runtime.DefaultUnstructuredConverter.FromUnstructured(secret.Object, &theirs))
 		require.NoError(t, b.secrets.Tracker().Add(&theirs))
 	}
-	err := b.actor.Record(t.Context(), b.task(t, Absent, nil), nil)
+	err := b.actor.Record(t.Context(), b.task(t, plan.Absent, nil), nil)
 	if notOurs := (*NotOursError)(nil); !errors.As(err, &notOurs) || notOurs.Key.Name != "sh.helm.release.v1.web.v11" {
 		t.Errorf("got %v, want a NotOursError for the last name that was tried", err)
 	}
@@ -352,10 +353,10 @@ func TestOrphanedRecordsMakeRoom(t *testing.T) {
 					labels: {owner: helm, name: web, version: "%[1]d", app.example.com/managed: "true"}}}`, revision)))
 			}
 			b := newBench(t, all...)
-			task := b.task(t, Absent, nil)
+			task := b.task(t, plan.Absent, nil)
 			if test.newest > 0 {
 				b.given(t, test.newest, helmrelease.StatusDeployed)
-				task = b.task(t, OutOfDate, &livestate.Record{Revision: test.newest, Status: "deployed", Digest: "old"})
+				task = b.task(t, plan.OutOfDate, &livestate.Record{Revision: test.newest, Status: "deployed", Digest: "old"})
 			}
 			for _, secret := range all {
 				var theirs corev1.Secret
@@ -392,7 +393,7 @@ func TestUpgrade(t *testing.T) {
 				b.given(t, 1, test.older)
 			}
 			b.given(t, 2, test.newest)
-			require.NoError(t, b.act(t, b.task(t, OutOfDate, &livestate.Record{Revision: 2, Status: test.newest.String(), Digest: "old"})))
+			require.NoError(t, b.act(t, b.task(t, plan.OutOfDate, &livestate.Record{Revision: 2, Status: test.newest.String(), Digest: "old"})))
 			b.check(t, slices.Concat(dry, write, test.log), test.history)
 		})
 	}
@@ -409,7 +410,7 @@ func TestAnUpgradeThatIsRefusedInTheDryRunLeavesEverythingAsItWas(t *testing.T) 
 				}
 				return nil
 			}
-			err := b.act(t, b.task(t, OutOfDate, &livestate.Record{Revision: 1, Status: newest.String(), Digest: "old"}))
+			err := b.act(t, b.task(t, plan.OutOfDate, &livestate.Record{Revision: 1, Status: newest.String(), Digest: "old"}))
 			if !apierrors.IsInvalid(err) {
 				t.Errorf("got %v, want the refusal", err)
 			}
@@ -429,7 +430,7 @@ func TestAnUpgradeThatIsRefusedWhenItIsWrittenMakesNoRevision(t *testing.T) {
 	}
 	upgrade := func() error {
 		b.server.log = nil
-		return b.act(t, b.task(t, OutOfDate, &livestate.Record{Revision: 1, Status: "deployed", Digest: "old"}))
+		return b.act(t, b.task(t, plan.OutOfDate, &livestate.Record{Revision: 1, Status: "deployed", Digest: "old"}))
 	}
 	for range 3 {
 		if err := upgrade(); !apierrors.IsInvalid(err) {
@@ -454,7 +455,7 @@ func TestResumeMakesTheNewestRecordTheDeployedOne(t *testing.T) {
 			b := newBench(t)
 			b.given(t, 1, helmrelease.StatusDeployed)
 			b.given(t, 2, status)
-			require.NoError(t, b.act(t, b.task(t, Unfinished, &livestate.Record{Revision: 2, Status: status.String(), Digest: "digest-of-two"})))
+			require.NoError(t, b.act(t, b.task(t, plan.Unfinished, &livestate.Record{Revision: 2, Status: status.String(), Digest: "digest-of-two"})))
 			b.check(t, []string{"apply ConfigMap a", "apply ConfigMap b", "update record 2 deployed", "update record 1 superseded"},
 				"1 superseded, 2 deployed")
 		})
@@ -475,7 +476,7 @@ func TestARecordThatChangedIsLookedForAgain(t *testing.T) {
 				}
 				return nil
 			}
-			err := b.act(t, b.task(t, Unfinished, &livestate.Record{Revision: 1, Status: "pending-install", Digest: "digest-of-two"}))
+			err := b.act(t, b.task(t, plan.Unfinished, &livestate.Record{Revision: 1, Status: "pending-install", Digest: "digest-of-two"}))
 			var stale *StaleError
 			if !errors.As(err, &stale) {
 				t.Errorf("got %v, want a StaleError", err)
@@ -488,12 +489,12 @@ func TestARecordThatChangedIsLookedForAgain(t *testing.T) {
 func TestADamagedRecordIsReplaced(t *testing.T) {
 	cases := map[string]struct {
 		status helmrelease.Status
-		state  State
+		state  plan.State
 		digest string
 		want   string
 	}{
-		"of what is out of date":  {helmrelease.StatusDeployed, OutOfDate, "old", "create record 3 deployed"},
-		"of what is not finished": {helmrelease.StatusPendingInstall, Unfinished, "digest-of-two", "update record 2 deployed"},
+		"of what is out of date":  {helmrelease.StatusDeployed, plan.OutOfDate, "old", "create record 3 deployed"},
+		"of what is not finished": {helmrelease.StatusPendingInstall, plan.Unfinished, "digest-of-two", "update record 2 deployed"},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -528,7 +529,7 @@ func TestAnEventThatOvertakesAWriteIsBelieved(t *testing.T) {
 		}
 		return nil
 	}
-	require.NoError(t, b.act(t, b.task(t, Drifted, &livestate.Record{Revision: 1, Status: "deployed"})))
+	require.NoError(t, b.act(t, b.task(t, plan.Drifted, &livestate.Record{Revision: 1, Status: "deployed"})))
 	shown := noted(t, b.observer)
 	if len(shown) != 1 || shown[kube.KeyOf(owned(t, "ConfigMap", "b", "two"))] == nil {
 		t.Errorf("got %v, want ConfigMap b only", shown)
@@ -538,7 +539,7 @@ func TestAnEventThatOvertakesAWriteIsBelieved(t *testing.T) {
 func TestRepairLeavesTheRecordAlone(t *testing.T) {
 	b := newBench(t, owned(t, "ConfigMap", "a", "one"))
 	b.given(t, 1, helmrelease.StatusDeployed)
-	require.NoError(t, b.act(t, b.task(t, Drifted, &livestate.Record{Revision: 1, Status: "deployed"})))
+	require.NoError(t, b.act(t, b.task(t, plan.Drifted, &livestate.Record{Revision: 1, Status: "deployed"})))
 	b.check(t, []string{"apply ConfigMap b", "apply ConfigMap a by force"}, "1 deployed")
 }
 
@@ -551,7 +552,7 @@ func TestDescriptionsOfReleasesComeFromAnnotations(t *testing.T) {
 		})
 		return task
 	}
-	require.NoError(t, b.act(t, annotate(b.task(t, Absent, nil))))
+	require.NoError(t, b.act(t, annotate(b.task(t, plan.Absent, nil))))
 	described := func(revision int, want string) {
 		t.Helper()
 		stored, err := b.records(owner(t)).Get("web", revision)
@@ -561,7 +562,7 @@ func TestDescriptionsOfReleasesComeFromAnnotations(t *testing.T) {
 		}
 	}
 	described(1, "first one")
-	require.NoError(t, b.act(t, annotate(b.task(t, OutOfDate, &livestate.Record{Revision: 1, Status: "deployed"}))))
+	require.NoError(t, b.act(t, annotate(b.task(t, plan.OutOfDate, &livestate.Record{Revision: 1, Status: "deployed"}))))
 	described(2, "later one")
 }
 
@@ -590,7 +591,7 @@ func TestLabelValue(t *testing.T) {
 }
 
 func TestTheTemplateOfAMalformedObjectIsNamed(t *testing.T) {
-	for name, state := range map[string]State{"when it is written": Absent, "when that is tried": OutOfDate} {
+	for name, state := range map[string]plan.State{"when it is written": plan.Absent, "when that is tried": plan.OutOfDate} {
 		t.Run(name, func(t *testing.T) {
 			b, more := newBench(t), ""
 			b.server.refuse = func(request string) error {
@@ -639,8 +640,8 @@ func TestAnInstallNamesAllThatIsLeftOfAnEarlierResource(t *testing.T) {
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, test.objects...)
-			task := b.task(t, Absent, nil)
-			task.Plan, task.Again = Compare(task.Desired.Objects, nil), test.again
+			task := b.task(t, plan.Absent, nil)
+			task.Plan, task.Again = plan.Compare(task.Desired.Objects, nil), test.again
 			if err := b.act(t, task); err == nil || err.Error() != test.want {
 				t.Errorf("got %v, want %s", err, test.want)
 			}

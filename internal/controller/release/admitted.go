@@ -8,6 +8,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/example/appservice-operator/internal/controller/release/plan"
 	"github.com/example/appservice-operator/internal/kube"
 )
 
@@ -15,16 +16,16 @@ import (
 // with the image of a mirror or a sidecar: it would make the same of the next write. Dry runs show that, of each object
 // that is rendered as before and differs. Managed fields do not: every writer can put any name there. The error is a
 // StaleError if the caches are behind, or the API server's.
-func (a *Actor) SpareAdmitted(ctx context.Context, owner *unstructured.Unstructured, plan *Plan) error {
-	if len(plan.Apply) == 0 {
+func (a *Actor) SpareAdmitted(ctx context.Context, owner *unstructured.Unstructured, writes *plan.Plan) error {
+	if len(writes.Apply) == 0 {
 		return nil
 	}
 	session := a.writer.Begin(owner.GetUID())
 	defer session.End()
 	asks := a.applier(session, owner, nil)
 	var spared []kube.Key
-	for _, change := range plan.Apply {
-		if change.Field == "" || change.fills || stampOf(change.Live) != stampOf(change.Desired) {
+	for _, change := range writes.Apply {
+		if change.Field == "" || change.Fills || plan.StampOf(change.Live) != plan.StampOf(change.Desired) {
 			continue
 		}
 		content, full := kube.Content(change.Live)
@@ -40,23 +41,24 @@ func (a *Actor) SpareAdmitted(ctx context.Context, owner *unstructured.Unstructu
 			spared = append(spared, kube.KeyOf(change.Desired))
 		}
 	}
-	plan.HoldBack(spared...)
+	writes.HoldBack(spared...)
 	return nil
 }
 
 // admitted reports whether an object is as admission makes it of the rendered one: when that is written over it, or
 // else when it is created, for admission that changes objects only then. A refusal is no answer.
-func (a *applier) admitted(ctx context.Context, change Change) (bool, error) {
-	for _, try := range []func(context.Context, Change) (*unstructured.Unstructured, error){a.tried, a.triedCreation} {
+func (a *applier) admitted(ctx context.Context, change plan.Change) (bool, error) {
+	type dryRun func(context.Context, plan.Change) (*unstructured.Unstructured, error)
+	for _, try := range []dryRun{a.tried, a.triedCreation} {
 		answer, err := try(ctx, change)
-		refused := (*RefusedError)(nil)
+		refused := (*plan.RefusedError)(nil)
 		switch {
 		case apierrors.IsNotFound(err), apierrors.IsConflict(err):
 			return false, &StaleError{errors.New(kube.KeyOf(change.Desired).String() + " has changed")}
 		case errors.As(err, &refused), Refused(err):
 		case err != nil:
 			return false, err
-		case compareObject(asAnswered(change.Desired, answer), change.Live) == nil:
+		case plan.CompareObject(plan.AsAnswered(change.Desired, answer), change.Live) == nil:
 			return true, nil
 		}
 	}
@@ -64,7 +66,7 @@ func (a *applier) admitted(ctx context.Context, change Change) (bool, error) {
 }
 
 // triedCreation returns what a rendered object would be if it was created, by a dry run under another name.
-func (a *applier) triedCreation(ctx context.Context, change Change) (*unstructured.Unstructured, error) {
+func (a *applier) triedCreation(ctx context.Context, change plan.Change) (*unstructured.Unstructured, error) {
 	name := change.Desired.GetName()
 	answer := started(change.Desired).DeepCopy()
 	answer.SetName("")
@@ -74,48 +76,4 @@ func (a *applier) triedCreation(ctx context.Context, change Change) (*unstructur
 	}
 	answer.SetName(name)
 	return answer, nil
-}
-
-// asAnswered returns a rendered object with the values that an answer of the API server has for its fields, and with
-// all that the answer has in what belongs to the operator as a whole.
-func asAnswered(desired, answer *unstructured.Unstructured) *unstructured.Unstructured {
-	whole := &lacks{whole: wholeOf(desired)}
-	content, _ := whole.answered("", desired.Object, answer.Object).(map[string]any)
-	return &unstructured.Unstructured{Object: content}
-}
-
-func (l *lacks) answered(path string, want, answer any) any {
-	switch want := want.(type) {
-	case map[string]any:
-		content, ok := answer.(map[string]any)
-		if !ok || l.atomic(path) {
-			return answer
-		}
-		out := map[string]any{}
-		for key, value := range content {
-			if wanted, rendered := want[key]; rendered {
-				out[key] = l.answered(path+"."+key, wanted, value)
-			} else if l.ours(path) {
-				out[key] = value
-			}
-		}
-		return out
-	case []any:
-		content, ok := answer.([]any)
-		keys := keysFor(path)
-		if !ok || keys == nil || !allMaps(want) {
-			return answer
-		}
-		out := []any{}
-		for _, item := range content {
-			at, _ := item.(map[string]any)
-			if wanted := find(want, at, keys); wanted != nil {
-				out = append(out, l.answered(fmt.Sprintf("%s[%v]", path, at[keys[0]]), wanted, item))
-			} else if l.ours(path) {
-				out = append(out, item)
-			}
-		}
-		return out
-	}
-	return answer
 }

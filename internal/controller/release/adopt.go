@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/example/appservice-operator/internal/controller/release/plan"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/kube/livestate"
 )
@@ -18,7 +19,7 @@ import (
 //
 // If it is interrupted at any point, the next attempt finds the objects taken over as the resource's own, and the
 // others unchanged.
-func (a *Actor) Adopt(ctx context.Context, task Task) (*Plan, []kube.Key, error) {
+func (a *Actor) Adopt(ctx context.Context, task Task) (*plan.Plan, []kube.Key, error) {
 	adoption := AdoptionOf(task.Owner)
 	if adoption == nil || len(task.Plan.Create) == 0 {
 		return task.Plan, nil, nil
@@ -43,7 +44,7 @@ func (a *Actor) Adopt(ctx context.Context, task Task) (*Plan, []kube.Key, error)
 // prospects judges all objects that an adoption takes over, and returns what is left of the plan. The error is an
 // AdoptionError, a StaleError or the API server's. Nothing is written.
 func (a *Actor) prospects(ctx context.Context, session *livestate.Session, writes *applier,
-	task Task) (*Survey, *Plan, error) {
+	task Task) (*Survey, *plan.Plan, error) {
 	adoption := AdoptionOf(task.Owner)
 	survey, err := writes.survey(ctx, adoption, task.Plan.Create, task.Desired.Keys)
 	if err != nil {
@@ -67,7 +68,7 @@ func (a *Actor) prospects(ctx context.Context, session *livestate.Session, write
 // take makes an object of another owner the resource's. First, the operator becomes its only manager, which changes
 // nothing else: a single apply then changes it to the rendered one, with the owner reference, so that a workload rolls
 // once at most.
-func (a *applier) take(ctx context.Context, change Change) error {
+func (a *applier) take(ctx context.Context, change plan.Change) error {
 	var applied client.Object
 	if kube.TraitsOf(kube.KeyOf(change.Desired).GroupKind).Whole == nil {
 		tried, err := a.apply(ctx, change, client.DryRunAll)
@@ -89,6 +90,6 @@ func (a *applier) take(ctx context.Context, change Change) error {
 		client.FieldOwner(FieldManager)); err != nil {
 		return fmt.Errorf("%s: %w", kube.KeyOf(change.Desired), err)
 	}
-	_, err = a.apply(ctx, Change{Desired: change.Desired, Live: ours})
+	_, err = a.apply(ctx, plan.Change{Desired: change.Desired, Live: ours})
 	return err
 }

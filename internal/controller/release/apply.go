@@ -11,14 +11,15 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/example/appservice-operator/internal/controller/release/plan"
 	"github.com/example/appservice-operator/internal/kube"
 )
 
 // check looks for obstacles to creating objects, before anything is written. Objects that exist and are controlled by
 // the owner, although the caches do not show them, move from Create to Apply.
-func (a *applier) check(ctx context.Context, plan *Plan) (*Plan, error) {
-	checked := &Plan{Apply: plan.Apply, Delete: plan.Delete, Terminating: plan.Terminating}
-	for _, desired := range plan.Create {
+func (a *applier) check(ctx context.Context, writes *plan.Plan) (*plan.Plan, error) {
+	checked := &plan.Plan{Apply: writes.Apply, Delete: writes.Delete, Terminating: writes.Terminating}
+	for _, desired := range writes.Create {
 		live, err := a.ours(ctx, desired)
 		switch {
 		case err != nil:
@@ -56,27 +57,28 @@ func (a *applier) ours(ctx context.Context, desired *unstructured.Unstructured) 
 
 // found returns the change of an object that the caches do not show. Only its metadata were read. Claim
 // templates stay as they are, and what others added to it goes.
-func (a *applier) found(ctx context.Context, desired *unstructured.Unstructured, live client.Object) (Change, error) {
+func (a *applier) found(ctx context.Context, desired *unstructured.Unstructured,
+	live client.Object) (plan.Change, error) {
 	traits := kube.TraitsOf(desired.GroupVersionKind().GroupKind())
 	if traits.Claims == nil && traits.Whole == nil {
-		return Change{Desired: desired, Live: live}, nil
+		return plan.Change{Desired: desired, Live: live}, nil
 	}
 	whole := identity(live)
 	if err := a.live.Get(ctx, client.ObjectKeyFromObject(live), whole); err != nil {
-		return Change{}, fmt.Errorf("cannot read %s: %w", kube.KeyOf(live), err)
+		return plan.Change{}, fmt.Errorf("cannot read %s: %w", kube.KeyOf(live), err)
 	}
 	if whole.GetUID() != live.GetUID() {
-		return Change{}, &StaleError{fmt.Errorf("%s has changed", kube.KeyOf(live))}
+		return plan.Change{}, &StaleError{fmt.Errorf("%s has changed", kube.KeyOf(live))}
 	}
-	change := Change{Desired: asFarAsMutable(desired, whole), Live: whole}
-	if differs := compareObject(change.Desired, whole); differs != nil {
-		change.added = differs.added
+	change := plan.Change{Desired: plan.AsFarAsMutable(desired, whole), Live: whole}
+	if differs := plan.CompareObject(change.Desired, whole); differs != nil {
+		change.Added = differs.Added
 	}
 	return change, nil
 }
 
 // allLeft extends a PreviousError or a NotOursError to all objects that are in the way of a plan, not only the first.
-func (a *applier) allLeft(ctx context.Context, plan *Plan, err error) error {
+func (a *applier) allLeft(ctx context.Context, plan *plan.Plan, err error) error {
 	first, notOurs := errors.AsType[*NotOursError](err)
 	_, previous := errors.AsType[*PreviousError](err)
 	if !notOurs && !previous {
@@ -103,7 +105,7 @@ func (a *applier) allLeft(ctx context.Context, plan *Plan, err error) error {
 
 // dryRun checks by a dry run that the API server accepts a plan of several writes. Nothing is written. The write of a
 // single object is its own dry run.
-func (a *applier) dryRun(ctx context.Context, plan *Plan) error {
+func (a *applier) dryRun(ctx context.Context, plan *plan.Plan) error {
 	if len(plan.Create)+len(plan.Apply) < 2 {
 		return keepsFixed(plan)
 	}
@@ -112,12 +114,12 @@ func (a *applier) dryRun(ctx context.Context, plan *Plan) error {
 
 // keepsFixed returns an error if a plan changes a field that the API server would ignore, or refuse without saying
 // what it is.
-func keepsFixed(plan *Plan) error {
-	for _, change := range plan.Apply {
+func keepsFixed(writes *plan.Plan) error {
+	for _, change := range writes.Apply {
 		if refused := staysHeadless(change); refused != nil {
 			return refused
 		}
-		if refused := keepsClaims(change.Desired, change.Live); refused != nil {
+		if refused := plan.KeepsClaims(change.Desired, change.Live); refused != nil {
 			return refused
 		}
 	}
@@ -125,14 +127,14 @@ func keepsFixed(plan *Plan) error {
 }
 
 // wouldTake returns an error if the API server would refuse a plan. Nothing is written.
-func (a *applier) wouldTake(ctx context.Context, plan *Plan) error {
-	if err := keepsFixed(plan); err != nil {
+func (a *applier) wouldTake(ctx context.Context, writes *plan.Plan) error {
+	if err := keepsFixed(writes); err != nil {
 		return err
 	}
-	for _, desired := range plan.Create {
+	for _, desired := range writes.Create {
 		_, live, err := a.create(ctx, desired, client.DryRunAll)
 		if err == nil && live != nil {
-			var change Change
+			var change plan.Change
 			if change, err = a.found(ctx, desired, live); err == nil {
 				_, err = a.apply(ctx, change, client.DryRunAll)
 			}
@@ -141,7 +143,7 @@ func (a *applier) wouldTake(ctx context.Context, plan *Plan) error {
 			return err
 		}
 	}
-	for _, change := range plan.Apply {
+	for _, change := range writes.Apply {
 		if _, err := a.apply(ctx, change, client.DryRunAll); err != nil {
 			return err
 		}
@@ -151,7 +153,7 @@ func (a *applier) wouldTake(ctx context.Context, plan *Plan) error {
 
 // execute writes the plan, stops at the first object that is refused, and returns what it created. Autoscalers are
 // created after their workloads are left to them: they may scale as soon as they exist.
-func (a *applier) execute(ctx context.Context, plan *Plan) (created []client.Object, err error) {
+func (a *applier) execute(ctx context.Context, plan *plan.Plan) (created []client.Object, err error) {
 	var autoscalers []*unstructured.Unstructured
 	for _, desired := range plan.Create {
 		if scalesOther(desired) {
@@ -190,7 +192,7 @@ func (a *applier) add(ctx context.Context, desired *unstructured.Unstructured,
 	switch {
 	case err != nil:
 	case live != nil:
-		var change Change
+		var change plan.Change
 		if change, err = a.found(ctx, desired, live); err == nil {
 			err = a.change(ctx, change)
 		}
@@ -205,7 +207,7 @@ func (a *applier) add(ctx context.Context, desired *unstructured.Unstructured,
 }
 
 // change brings an existing object to its rendered state.
-func (a *applier) change(ctx context.Context, change Change) error {
+func (a *applier) change(ctx context.Context, change plan.Change) error {
 	held, err := a.takeOver(ctx, change)
 	if err != nil {
 		return err
@@ -219,7 +221,7 @@ func (a *applier) change(ctx context.Context, change Change) error {
 	if held != nil {
 		change.Live = held
 	}
-	if change.added {
+	if change.Added {
 		if change.Live, err = a.evict(ctx, change); err != nil {
 			return err
 		}
@@ -239,7 +241,7 @@ func (a *applier) create(ctx context.Context, desired *unstructured.Unstructured
 	if err != nil {
 		return nil, nil, err
 	}
-	written, err = a.apply(ctx, Change{Desired: first}, options...)
+	written, err = a.apply(ctx, plan.Change{Desired: first}, options...)
 	if !apierrors.IsConflict(err) {
 		return written, nil, err
 	}
@@ -252,7 +254,7 @@ func (a *applier) create(ctx context.Context, desired *unstructured.Unstructured
 // apply writes one object. The API server refuses with a conflict unless the object exists in the version that was
 // compared, or does not exist if it did not then: a decision based on an older state, by this process or another one,
 // never overwrites a newer one.
-func (a *applier) apply(ctx context.Context, change Change,
+func (a *applier) apply(ctx context.Context, change plan.Change,
 	options ...client.PatchOption) (*unstructured.Unstructured, error) {
 	body, err := a.bodies(change.Desired)
 	if err != nil {
@@ -279,9 +281,9 @@ func (a *applier) delete(ctx context.Context, object client.Object, version stri
 }
 
 // Delete carries out the deletions of a plan for a resource that is being deleted itself. It writes no record.
-func (a *Actor) Delete(ctx context.Context, owner *unstructured.Unstructured, plan *Plan) error {
+func (a *Actor) Delete(ctx context.Context, owner *unstructured.Unstructured, writes *plan.Plan) error {
 	session := a.writer.Begin(owner.GetUID())
 	defer session.End()
-	_, err := a.applier(session, owner, nil).execute(ctx, &Plan{Delete: plan.Delete})
+	_, err := a.applier(session, owner, nil).execute(ctx, &plan.Plan{Delete: writes.Delete})
 	return err
 }

@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/controller/release/plan"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/render/hooks"
 )
@@ -95,7 +96,7 @@ func TestCheckLooksWhoseObjectIsInTheWay(t *testing.T) {
 			there := test.holder.object(t)
 			s := newServer(t, there)
 			a, _ := newApplier(t, s, s)
-			plan := &Plan{Create: []*unstructured.Unstructured{owned(t, "ConfigMap", "first", "one"), owned(t, "ConfigMap", "web", "one")}}
+			plan := &plan.Plan{Create: []*unstructured.Unstructured{owned(t, "ConfigMap", "first", "one"), owned(t, "ConfigMap", "web", "one")}}
 			checked, err := a.check(t.Context(), plan)
 			if test.want == "" {
 				require.NoError(t, err)
@@ -129,7 +130,7 @@ func TestCheckPassesOnWhatItCannotRead(t *testing.T) {
 		return cause
 	}})
 	a, _ := newApplier(t, s, broken)
-	_, err := a.check(t.Context(), &Plan{Create: []*unstructured.Unstructured{owned(t, "ConfigMap", "web", "one")}})
+	_, err := a.check(t.Context(), &plan.Plan{Create: []*unstructured.Unstructured{owned(t, "ConfigMap", "web", "one")}})
 	if !errors.Is(err, cause) || !strings.Contains(err.Error(), "cannot look for ConfigMap web") {
 		t.Errorf("got %v", err)
 	}
@@ -159,7 +160,7 @@ func TestErrorsNameTheObjectOnce(t *testing.T) {
 }
 
 // planOfAll creates two objects, applies two and deletes two.
-func planOfAll(t *testing.T) (plan *Plan, objects []*unstructured.Unstructured) {
+func planOfAll(t *testing.T) (whole *plan.Plan, objects []*unstructured.Unstructured) {
 	t.Helper()
 	for _, name := range []string{"change-1", "change-2", "old-1", "old-2"} {
 		o := owned(t, "ConfigMap", name, "one")
@@ -167,11 +168,11 @@ func planOfAll(t *testing.T) (plan *Plan, objects []*unstructured.Unstructured) 
 		o.SetResourceVersion("999") // what a fake server takes a new object's to be
 		objects = append(objects, o)
 	}
-	plan = Compare([]*unstructured.Unstructured{
+	whole = plan.Compare([]*unstructured.Unstructured{
 		owned(t, "ConfigMap", "new-1", "two"), owned(t, "ConfigMap", "new-2", "two"),
 		owned(t, "ConfigMap", "change-1", "two"), owned(t, "ConfigMap", "change-2", "two"),
 	}, there(objects[0], objects[1], objects[2], objects[3]))
-	return plan, objects
+	return whole, objects
 }
 
 var writesOfAll = []string{
@@ -269,14 +270,14 @@ func TestExecuteStopsAtTheFirstRefusal(t *testing.T) {
 // Between the look and the write the object may have become someone else's.
 func TestExecuteWritesNothingToAnotherObjectOfTheName(t *testing.T) {
 	cases := map[string]struct {
-		plan func(live *unstructured.Unstructured) *Plan
+		plan func(live *unstructured.Unstructured) *plan.Plan
 	}{
-		"an apply": {func(live *unstructured.Unstructured) *Plan {
-			return Compare([]*unstructured.Unstructured{owned(t, "ConfigMap", "web", "two")}, there(live))
+		"an apply": {func(live *unstructured.Unstructured) *plan.Plan {
+			return plan.Compare([]*unstructured.Unstructured{owned(t, "ConfigMap", "web", "two")}, there(live))
 		}},
-		"a delete": {func(live *unstructured.Unstructured) *Plan { return Compare(nil, there(live)) }},
-		"a create": {func(*unstructured.Unstructured) *Plan {
-			return Compare([]*unstructured.Unstructured{owned(t, "ConfigMap", "web", "two")}, nil)
+		"a delete": {func(live *unstructured.Unstructured) *plan.Plan { return plan.Compare(nil, there(live)) }},
+		"a create": {func(*unstructured.Unstructured) *plan.Plan {
+			return plan.Compare([]*unstructured.Unstructured{owned(t, "ConfigMap", "web", "two")}, nil)
 		}},
 	}
 	for name, test := range cases {
@@ -309,11 +310,11 @@ func TestExecuteWritesNothingOverANewerVersion(t *testing.T) {
 	looked := s.shown(t, newer)
 	looked.SetResourceVersion("1")
 	a, _ := newApplier(t, s, s)
-	plan := Compare([]*unstructured.Unstructured{owned(t, "ConfigMap", "web", "two")}, there(looked))
-	if _, err := a.execute(t.Context(), plan); !apierrors.IsConflict(err) {
+	whole := plan.Compare([]*unstructured.Unstructured{owned(t, "ConfigMap", "web", "two")}, there(looked))
+	if _, err := a.execute(t.Context(), whole); !apierrors.IsConflict(err) {
 		t.Errorf("got %v, want a conflict", err)
 	}
-	if got := stampOf(s.has(t, newer)); got != "three" {
+	if got := plan.StampOf(s.has(t, newer)); got != "three" {
 		t.Errorf("it has the stamp %s", got)
 	}
 }
@@ -323,7 +324,7 @@ func TestACreateOfWhatIsThereUnseenIsAnApply(t *testing.T) {
 	unseen.SetUID("ours")
 	s := newServer(t, unseen)
 	a, _ := newApplier(t, s, s)
-	if _, err := a.execute(t.Context(), Compare([]*unstructured.Unstructured{owned(t, "ConfigMap", "web", "two")}, nil)); err != nil {
+	if _, err := a.execute(t.Context(), plan.Compare([]*unstructured.Unstructured{owned(t, "ConfigMap", "web", "two")}, nil)); err != nil {
 		t.Fatal(err)
 	}
 	if want := []string{"apply ConfigMap web", "apply ConfigMap web by force"}; !slices.Equal(s.log, want) {
@@ -338,7 +339,7 @@ func TestExecuteTakesADeleteForDoneWhereTheObjectIsGone(t *testing.T) {
 	gone := owned(t, "ConfigMap", "gone", "one")
 	s := newServer(t)
 	a, _ := newApplier(t, s, s)
-	if _, err := a.execute(t.Context(), Compare(nil, there(gone))); err != nil {
+	if _, err := a.execute(t.Context(), plan.Compare(nil, there(gone))); err != nil {
 		t.Error(err)
 	}
 }
@@ -377,7 +378,7 @@ func TestExecuteDeletesWhatHasANewStatus(t *testing.T) {
 			test.change(live)
 			require.NoError(t, s.Patch(t.Context(), live, client.MergeFrom(seen.DeepCopy())))
 			a, _ := newApplier(t, s, s)
-			_, err := a.execute(t.Context(), Compare(nil, there(seen)))
+			_, err := a.execute(t.Context(), plan.Compare(nil, there(seen)))
 			if gone := s.has(t, budget) == nil; gone != test.deleted || gone != (err == nil) {
 				t.Errorf("deleted: %t, error %v, want %t", gone, err, test.deleted)
 			}
@@ -386,10 +387,10 @@ func TestExecuteDeletesWhatHasANewStatus(t *testing.T) {
 }
 
 func TestDryRunAsksForEveryWriteAndWritesNothing(t *testing.T) {
-	plan, objects := planOfAll(t)
+	whole, objects := planOfAll(t)
 	s := newServer(t, objects...)
 	a, observer := newApplier(t, s, s)
-	require.NoError(t, a.dryRun(t.Context(), plan))
+	require.NoError(t, a.dryRun(t.Context(), whole))
 	want := []string{"try to apply ConfigMap new-1", "try to apply ConfigMap new-2", "try to apply ConfigMap change-1 by force", "try to apply ConfigMap change-2 by force"}
 	if !slices.Equal(s.log, want) {
 		t.Errorf("got %q, want %q", s.log, want)
@@ -398,7 +399,7 @@ func TestDryRunAsksForEveryWriteAndWritesNothing(t *testing.T) {
 		t.Error("a dry run wrote")
 	}
 	s.log = nil
-	if err := a.dryRun(t.Context(), &Plan{Apply: plan.Apply[:1], Delete: plan.Delete}); err != nil || len(s.log) != 0 {
+	if err := a.dryRun(t.Context(), &plan.Plan{Apply: whole.Apply[:1], Delete: whole.Delete}); err != nil || len(s.log) != 0 {
 		t.Errorf("before the write of a single object: got %v after %q, want nothing asked", err, s.log)
 	}
 	s.refuse = func(request string) error {
@@ -407,7 +408,7 @@ func TestDryRunAsksForEveryWriteAndWritesNothing(t *testing.T) {
 		}
 		return nil
 	}
-	if err := a.dryRun(t.Context(), plan); !apierrors.IsInvalid(err) {
+	if err := a.dryRun(t.Context(), whole); !apierrors.IsInvalid(err) {
 		t.Errorf("got %v, want the refusal", err)
 	}
 }

@@ -137,6 +137,10 @@ type Recorded struct {
 	Record *livestate.Record
 }
 
+// KnowsOrder reports whether the operator that recorded a release restored the order of lists: those before noted no
+// runs if there was nothing to run.
+func (r *Recorded) KnowsOrder() bool { return r.Source != nil && r.Source.Runs != nil }
+
 // Decode returns the content of a record, within limits: anyone who may write Secrets can create one. Its name has to
 // be that of the release in it.
 func Decode(secret *corev1.Secret) (*Recorded, error) {

@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/example/appservice-operator/internal/controller/release/plan"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/kube/generate"
 )
@@ -34,7 +35,7 @@ func (a *applier) created(desired *unstructured.Unstructured) (*unstructured.Uns
 // needed. Whatever has a value keeps it.
 func (a *applier) fill(ctx context.Context, desired *unstructured.Unstructured,
 	live client.Object) (client.Object, error) {
-	if unfilled(desired, live) == "" {
+	if plan.Unfilled(desired, live) == "" {
 		return nil, nil
 	}
 	content, full := kube.Content(live)

@@ -7,7 +7,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/kube/generate"
 	"github.com/example/appservice-operator/internal/kube/livestate"
 )
@@ -16,21 +15,6 @@ import (
 // operator's field manager must not: it would remove what is not rendered. A Secret is created with its values, which
 // then change hands; the note shows that they have.
 const generatedManager = FieldManager + "-generated"
-
-// unfilled returns the first field of a live Secret that the operator has yet to fill; empty if there is none.
-func unfilled(desired *unstructured.Unstructured, live client.Object) string {
-	wanted := generate.Of(desired)
-	if wanted.None() {
-		return ""
-	}
-	var data map[string]any
-	if content, full := kube.Content(live); full {
-		if data, _, _ = unstructured.NestedMap(content, "data"); data == nil {
-			data = map[string]any{}
-		}
-	}
-	return wanted.Lacks(generate.NoteOf(live), data)
-}
 
 // GeneratedVersion returns the version of the values of a live Secret, or that which a Secret gets that is nil or not
 // noted yet, while a record is the newest.

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/controller/release/plan"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/kube/generate"
 	"github.com/example/appservice-operator/internal/kube/livestate"
@@ -64,27 +65,27 @@ func installed(t *testing.T, asks string) (*server, *unstructured.Unstructured) 
 	s := newServer(t)
 	a, observer := newFiller(t, s)
 	desired := generatedSecret(t, asks)
-	created, err := a.execute(t.Context(), &Plan{Create: []*unstructured.Unstructured{desired}})
+	created, err := a.execute(t.Context(), &plan.Plan{Create: []*unstructured.Unstructured{desired}})
 	require.NoError(t, err)
 	require.Len(t, created, 1)
 	require.Equal(t, []string{applies, fills}, s.log)
-	require.Empty(t, unfilled(desired, noted(t, observer)[kube.KeyOf(desired)]), "the journal has it as filled")
-	require.Nil(t, compareObject(desired, s.shown(t, desired)), "what was just made is as rendered")
+	require.Empty(t, plan.Unfilled(desired, noted(t, observer)[kube.KeyOf(desired)]), "the journal has it as filled")
+	require.Nil(t, plan.CompareObject(desired, s.shown(t, desired)), "what was just made is as rendered")
 	s.log = nil
 	return s, desired
 }
 
 // repair carries out the plan that leads to the rendered objects.
-func repair(t *testing.T, s *server, desired *unstructured.Unstructured) (change *Change) {
+func repair(t *testing.T, s *server, desired *unstructured.Unstructured) (change *plan.Change) {
 	t.Helper()
 	live := s.shown(t, desired)
-	if change = compareObject(desired, live); change == nil {
+	if change = plan.CompareObject(desired, live); change == nil {
 		return nil
 	}
 	a, _ := newFiller(t, s)
-	_, err := a.execute(t.Context(), &Plan{Apply: []Change{*change}})
+	_, err := a.execute(t.Context(), &plan.Plan{Apply: []plan.Change{*change}})
 	require.NoError(t, err)
-	require.Nil(t, compareObject(desired, s.shown(t, desired)), "it is not as rendered afterwards")
+	require.Nil(t, plan.CompareObject(desired, s.shown(t, desired)), "it is not as rendered afterwards")
 	return change
 }
 
@@ -124,7 +125,7 @@ func TestACrashBetweenCreatingAndNotingKeepsTheValues(t *testing.T) {
 		}
 		return nil
 	}
-	_, err := a.execute(t.Context(), &Plan{Create: []*unstructured.Unstructured{desired}})
+	_, err := a.execute(t.Context(), &plan.Plan{Create: []*unstructured.Unstructured{desired}})
 	require.Error(t, err)
 	before := valuesOf(t, s.shown(t, desired))
 	require.Len(t, before["password"], 24, "a Secret is never there without its values")
@@ -177,12 +178,12 @@ func TestOfASecretWhoseMetadataAloneAreKnownTheRestIsRead(t *testing.T) {
 	s, desired := installed(t, "password=24")
 	before := valuesOf(t, s.shown(t, desired))
 	outline := metadata(s.shown(t, desired))
-	require.Nil(t, compareObject(desired, outline))
+	require.Nil(t, plan.CompareObject(desired, outline))
 	delete(outline.Annotations, v1.AnnotationGenerated)
-	change := compareObject(desired, outline)
+	change := plan.CompareObject(desired, outline)
 	require.NotNil(t, change)
 	a, _ := newFiller(t, s)
-	_, err := a.execute(t.Context(), &Plan{Apply: []Change{*change}})
+	_, err := a.execute(t.Context(), &plan.Plan{Apply: []plan.Change{*change}})
 	require.NoError(t, err)
 	assert.Equal(t, before, valuesOf(t, s.shown(t, desired)))
 }
@@ -193,7 +194,7 @@ func TestNoValueIsWrittenOverAnotherVersion(t *testing.T) {
 	stale.SetResourceVersion("1")
 	stale.SetAnnotations(nil)
 	a, _ := newFiller(t, s)
-	_, err := a.execute(t.Context(), &Plan{Apply: []Change{{Desired: desired, Live: stale}}})
+	_, err := a.execute(t.Context(), &plan.Plan{Apply: []plan.Change{{Desired: desired, Live: stale}}})
 	assert.ErrorContains(t, err, "another UID")
 }
 
@@ -212,8 +213,8 @@ func withCertificates(t *testing.T) (*server, *unstructured.Unstructured, map[st
 
 func TestCertificatesOfAnEarlierVersionStayAsTheyAre(t *testing.T) {
 	s, desired, before := withCertificates(t)
-	require.Nil(t, compareObject(desired, s.shown(t, desired)), "there is nothing to write")
-	require.Nil(t, compareObject(desired, metadata(s.shown(t, desired))))
+	require.Nil(t, plan.CompareObject(desired, s.shown(t, desired)), "there is nothing to write")
+	require.Nil(t, plan.CompareObject(desired, metadata(s.shown(t, desired))))
 
 	next := desired.DeepCopy()
 	next.SetAnnotations(labels.Merge(next.GetAnnotations(), map[string]string{hooks.AnnotationStamp: "s2"}))
@@ -237,7 +238,7 @@ func TestASecretWhoseNoteIsLostKeepsItsCertificates(t *testing.T) {
 func TestASecretWithCertificatesIsNotCreated(t *testing.T) {
 	s := newServer(t)
 	a, _ := newFiller(t, s)
-	_, err := a.execute(t.Context(), &Plan{Create: []*unstructured.Unstructured{generatedSecret(t, "password=24,ca")}})
+	_, err := a.execute(t.Context(), &plan.Plan{Create: []*unstructured.Unstructured{generatedSecret(t, "password=24,ca")}})
 	require.ErrorContains(t, err, "Secret web-generated: ca.crt is a certificate")
 	assert.Empty(t, s.log)
 }
@@ -245,7 +246,7 @@ func TestASecretWithCertificatesIsNotCreated(t *testing.T) {
 func TestADryRunWritesNoValues(t *testing.T) {
 	s := newServer(t)
 	a, _ := newFiller(t, s)
-	require.NoError(t, a.wouldTake(t.Context(), &Plan{Create: []*unstructured.Unstructured{generatedSecret(t, "password=24")}}))
+	require.NoError(t, a.wouldTake(t.Context(), &plan.Plan{Create: []*unstructured.Unstructured{generatedSecret(t, "password=24")}}))
 	assert.Equal(t, []string{"try to " + applies}, s.log)
 }
 
@@ -282,7 +283,7 @@ func TestLostSecrets(t *testing.T) {
 			}
 			resource := owner(t)
 			resource.SetAnnotations(map[string]string{v1.AnnotationGenerateAgain: tc.again})
-			plan := &Plan{Create: []*unstructured.Unstructured{owned(t, "Service", "web", "x"), filled}}
+			plan := &plan.Plan{Create: []*unstructured.Unstructured{owned(t, "Service", "web", "x"), filled}}
 			lost, err := (&Actor{live: s}).Lost(t.Context(), resource, plan, tc.recorded)
 			require.NoError(t, err)
 			require.Equal(t, tc.lost, lost != nil)
@@ -305,7 +306,7 @@ func TestARetainedSecretBelongsToItsResource(t *testing.T) {
 	assert.False(t, controls(owner(t), secret), "an annotation alone proves nothing")
 	secret.SetLabels(map[string]string{v1.LabelOwner: string(owner(t).GetUID())})
 	assert.True(t, controls(owner(t), secret))
-	assert.Empty(t, Compare(nil, there(secret)).Delete, "it outlives its release")
+	assert.Empty(t, plan.Compare(nil, there(secret)).Delete, "it outlives its release")
 	other := owner(t)
 	other.SetUID("another")
 	assert.False(t, controls(other, secret), "one of another resource of the name")

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/controller/release/plan"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/kube/generate"
 )
@@ -48,11 +49,6 @@ func (e *GeneratedLostError) names() []string {
 	return names
 }
 
-// AsksForGenerated reports whether a plan creates Secrets that the operator fills.
-func (p *Plan) AsksForGenerated() bool {
-	return slices.ContainsFunc(p.Create, func(o *unstructured.Unstructured) bool { return !generate.Of(o).None() })
-}
-
 // GeneratedAgain returns the Secrets of a resource that may be filled with new values if they are lost, by name.
 func GeneratedAgain(resource client.Object) []string {
 	var names []string
@@ -64,7 +60,7 @@ func GeneratedAgain(resource client.Object) []string {
 
 // Lost returns the Secrets that a plan would create and fill again although a recorded release had them filled; nil if
 // there are none. Those that exist after all, and those that the owner gives up, are not lost.
-func (a *Actor) Lost(ctx context.Context, owner *unstructured.Unstructured, plan *Plan,
+func (a *Actor) Lost(ctx context.Context, owner *unstructured.Unstructured, plan *plan.Plan,
 	recorded []*unstructured.Unstructured) (*GeneratedLostError, error) {
 	released, again := kube.ByKey(recorded), GeneratedAgain(owner)
 	lost := &GeneratedLostError{}

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/controller/release/plan"
 	"github.com/example/appservice-operator/internal/kube"
 )
 
@@ -65,7 +66,7 @@ func ofOthers(owner, claim client.Object, marked bool) bool {
 
 // growsOntoOthers returns a NotOursError if a plan has a workload grow, at once or by an autoscaler, onto a claim that
 // was not created for the owner.
-func (a *Actor) growsOntoOthers(ctx context.Context, owner *unstructured.Unstructured, plan *Plan) error {
+func (a *Actor) growsOntoOthers(ctx context.Context, owner *unstructured.Unstructured, plan *plan.Plan) error {
 	if AdoptionOf(owner) != nil {
 		return nil
 	}
@@ -86,10 +87,11 @@ func (a *Actor) growsOntoOthers(ctx context.Context, owner *unstructured.Unstruc
 }
 
 // growths returns the workloads with claims that a plan writes, or whose autoscalers it writes.
-func (a *Actor) growths(ctx context.Context, owner *unstructured.Unstructured, plan *Plan) (all []growing, err error) {
-	changes, most := slices.Clone(plan.Apply), map[kube.Key]int64{}
-	for _, desired := range plan.Create {
-		changes = append(changes, Change{Desired: desired})
+func (a *Actor) growths(ctx context.Context, owner *unstructured.Unstructured,
+	writes *plan.Plan) (all []growing, err error) {
+	changes, most := slices.Clone(writes.Apply), map[kube.Key]int64{}
+	for _, desired := range writes.Create {
+		changes = append(changes, plan.Change{Desired: desired})
 	}
 	for _, change := range slices.Clone(changes) {
 		target, limit := scales(change.Desired.Object)
@@ -97,13 +99,13 @@ func (a *Actor) growths(ctx context.Context, owner *unstructured.Unstructured, p
 			continue
 		}
 		most[kube.KeyOf(target)] = limit
-		if !plan.Touches(kube.KeyOf(target)) {
+		if !writes.Touches(kube.KeyOf(target)) {
 			target.SetNamespace(owner.GetNamespace())
 			err := a.live.Get(ctx, client.ObjectKeyFromObject(target), target)
 			if client.IgnoreNotFound(err) != nil {
 				return nil, fmt.Errorf("cannot read %s: %w", kube.KeyOf(target), err)
 			}
-			changes = append(changes, Change{Desired: target, Live: target})
+			changes = append(changes, plan.Change{Desired: target, Live: target})
 		}
 	}
 	for _, change := range changes {
@@ -123,7 +125,7 @@ func (a *Actor) growths(ctx context.Context, owner *unstructured.Unstructured, p
 
 // growth returns how many replicas a workload has before a change, and how many it may have after it, if an autoscaler
 // that is written may choose so many.
-func (a *Actor) growth(ctx context.Context, change Change, most int64) (g growing, err error) {
+func (a *Actor) growth(ctx context.Context, change plan.Change, most int64) (g growing, err error) {
 	g.then = ordinalsOf(started(change.Desired).Object)
 	if change.Live != nil {
 		content, full := kube.Content(change.Live)
@@ -136,9 +138,9 @@ func (a *Actor) growth(ctx context.Context, change Change, most int64) (g growin
 		}
 		live := &unstructured.Unstructured{Object: content}
 		g.now = ordinalsOf(content)
-		g.marked = slices.ContainsFunc(claimTemplates(live),
+		g.marked = slices.ContainsFunc(plan.ClaimTemplates(live),
 			func(template *unstructured.Unstructured) bool { return template.GetLabels()[v1.LabelOwner] != "" })
-		if _, left := autoscaled(change.Desired); left {
+		if _, left := plan.Autoscaled(change.Desired); left {
 			g.then.count = g.now.count
 		}
 	}
@@ -195,7 +197,7 @@ func (a *Actor) holdBefore(ctx context.Context, owner *unstructured.Unstructured
 	workload, claim client.Object) error {
 	content, _ := kube.Content(workload)
 	g := growing{prefixes: kube.ClaimPrefixes(workload), now: ordinalsOf(content)}
-	held := &Plan{}
+	held := &plan.Plan{}
 	for _, object := range there {
 		autoscaler, _ := kube.Content(object)
 		target, most := scales(autoscaler)

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/controller/release/plan"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/render"
 )
@@ -17,8 +18,8 @@ import (
 // takeOver leaves the replicas of a live workload to the autoscaler, before the workload is rendered without them. It
 // returns the workload as written; nil if no write was needed. The number is unchanged. It is the initial number of
 // autoscaling, unless the workload was created to be autoscaled and that number was not annotated.
-func (a *applier) takeOver(ctx context.Context, change Change) (client.Object, error) {
-	if _, yes := autoscaled(change.Desired); !yes || !unsettledReplicas(change.Desired, change.Live) {
+func (a *applier) takeOver(ctx context.Context, change plan.Change) (client.Object, error) {
+	if _, yes := plan.Autoscaled(change.Desired); !yes || !plan.UnsettledReplicas(change.Desired, change.Live) {
 		return nil, nil
 	}
 	live, full := kube.Content(change.Live)
@@ -46,7 +47,7 @@ func (a *applier) takeOver(ctx context.Context, change Change) (client.Object, e
 
 // handOver leaves the replicas of a workload that was just created to the autoscaler.
 func (a *applier) handOver(ctx context.Context, desired, created *unstructured.Unstructured) error {
-	initial, yes := autoscaled(desired)
+	initial, yes := plan.Autoscaled(desired)
 	if !yes {
 		return nil
 	}
@@ -56,7 +57,7 @@ func (a *applier) handOver(ctx context.Context, desired, created *unstructured.U
 
 // forgetStart removes the annotation with the initial number from a workload that is no longer autoscaled.
 func (a *applier) forgetStart(ctx context.Context, desired, written *unstructured.Unstructured) error {
-	if _, scales := autoscaled(desired); scales || !unsettledReplicas(desired, written) {
+	if _, scales := plan.Autoscaled(desired); scales || !plan.UnsettledReplicas(desired, written) {
 		return nil
 	}
 	patch := client.RawPatch(types.MergePatchType, fmt.Appendf(nil,

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/controller/release/plan"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/kube/livestate"
 )
@@ -55,14 +56,14 @@ func LastReady(records []*livestate.Record) *livestate.Record {
 // that a crash left undone is due the next time.
 func RetirementOf(records []*livestate.Record, keep int, ready *livestate.Record) Retirement {
 	var due Retirement
-	if len(records) == 0 || records[0].Status != statusDeployed {
+	if len(records) == 0 || records[0].Status != plan.StatusDeployed {
 		return due // the newest record has to be written before
 	}
 	for i, record := range records[1:] {
 		switch {
 		case i+1 >= keep && record != ready:
 			due.Delete = append(due.Delete, record)
-		case record.Status == statusDeployed:
+		case record.Status == plan.StatusDeployed:
 			due.Supersede = append(due.Supersede, record)
 		}
 	}

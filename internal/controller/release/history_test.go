@@ -20,6 +20,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/controller/release/plan"
 	"github.com/example/appservice-operator/internal/kube/livestate"
 )
 
@@ -78,7 +79,7 @@ func releases(t *testing.T, b *bench, digests ...string) {
 		result.Digest = digest
 		owner := owner(t)
 		owner.Object["spec"] = map[string]any{"of": digest}
-		require.NoError(t, b.actor.Record(t.Context(), Task{Owner: owner, Chart: charted, Desired: result, Snapshot: snapshot, State: OutOfDate}, nil))
+		require.NoError(t, b.actor.Record(t.Context(), Task{Owner: owner, Chart: charted, Desired: result, Snapshot: snapshot, State: plan.OutOfDate}, nil))
 		require.NoError(t, b.retire(t))
 	}
 }
@@ -162,7 +163,7 @@ func TestALostRecordIsWrittenAgainAfterThoseThatAreLeft(t *testing.T) {
 	b := newBench(t)
 	releases(t, b, "one", "two", "three")
 	require.NoError(t, b.secrets.CoreV1().Secrets("demo").Delete(t.Context(), "sh.helm.release.v1.web.v3", metav1.DeleteOptions{}))
-	task := b.task(t, Unfinished, nil)
+	task := b.task(t, plan.Unfinished, nil)
 	task.Desired.Digest, task.Snapshot.Records = "one", b.recorded(t)
 	require.NoError(t, b.actor.Record(t.Context(), task, nil))
 	if got, want := b.history(t), "1 superseded, 2 superseded, 3 deployed"; got != want {
@@ -182,7 +183,7 @@ func TestFormerRecordsMakeRoomWhereAQuotaLeavesNone(t *testing.T) {
 			return nil
 		}
 		records := b.recorded(t)
-		task := b.task(t, OutOfDate, records[0])
+		task := b.task(t, plan.OutOfDate, records[0])
 		if err := b.actor.Record(t.Context(), task, nil); !apierrors.IsForbidden(err) {
 			t.Errorf("attempt %d: got %v, want what the API server says", attempt+1, err)
 		}
@@ -227,7 +228,7 @@ func TestWhatWasReadyMakesNoRoom(t *testing.T) {
 	all := b.recorded(t)
 	all[len(all)-1].Ready = true
 	before := b.history(t)
-	task := b.task(t, OutOfDate, all[0])
+	task := b.task(t, plan.OutOfDate, all[0])
 	task.Snapshot.Records = all
 	if err := b.actor.Record(t.Context(), task, nil); !apierrors.IsForbidden(err) || b.history(t) != before {
 		t.Errorf("got %v, and the records %s, want %s", err, b.history(t), before)
@@ -244,7 +245,7 @@ func TestARecordSaysWhoChangedTheSpec(t *testing.T) {
 		map[string]any{"manager": "argocd", "time": "2026-01-02T03:04:05Z", "fieldsV1": map[string]any{"f:spec": map[string]any{}}},
 		map[string]any{"manager": "kubectl-label", "time": "2026-01-02T03:05:00Z", "fieldsV1": map[string]any{"f:metadata": map[string]any{}}},
 	}
-	task := b.task(t, Absent, nil)
+	task := b.task(t, plan.Absent, nil)
 	task.Owner = resource
 	require.NoError(t, b.actor.Record(t.Context(), task, nil))
 	recorded, err := Decode(b.secretOf(t, 1))

@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/controller/release/plan"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/kube/jobs"
 )
@@ -72,7 +73,7 @@ func (a *Actor) CreateJob(ctx context.Context, owner, desired *unstructured.Unst
 	created := desired.DeepCopy()
 	_ = unstructured.SetNestedField(created.Object, true, "spec", "suspend")
 	unstructured.RemoveNestedField(created.Object, "metadata", "labels", queueName)
-	written, err := writes.apply(ctx, Change{Desired: created})
+	written, err := writes.apply(ctx, plan.Change{Desired: created})
 	if apierrors.IsConflict(err) {
 		live, lookErr := writes.ours(ctx, desired)
 		switch {
@@ -267,12 +268,12 @@ func (a *Actor) ChangeJob(ctx context.Context, owner, desired *unstructured.Unst
 	if err != nil {
 		return err
 	}
-	if compareObject(wanted, live) == nil {
+	if plan.CompareObject(wanted, live) == nil {
 		return nil
 	}
 	session := a.writer.Begin(owner.GetUID())
 	defer session.End()
-	_, err = a.applier(session, owner, nil).apply(ctx, Change{Desired: wanted, Live: live})
+	_, err = a.applier(session, owner, nil).apply(ctx, plan.Change{Desired: wanted, Live: live})
 	return err
 }
 

@@ -71,62 +71,8 @@ func there(objects ...client.Object) map[kube.Key]client.Object {
 	return out
 }
 
-// put sets what is at a path of map keys and list indexes; the index one past the end appends.
-func put(t *testing.T, object *unstructured.Unstructured, value any, path ...any) {
+// put sets the value of a field.
+func put(t *testing.T, object *unstructured.Unstructured, value any, path ...string) {
 	t.Helper()
-	at(t, object.Object, value, path)
-}
-
-func at(t *testing.T, node, value any, path []any) any {
-	t.Helper()
-	if len(path) == 0 {
-		return value
-	}
-	switch step := path[0].(type) {
-	case string:
-		content, ok := node.(map[string]any)
-		if !ok {
-			content = map[string]any{}
-		}
-		content[step] = at(t, content[step], value, path[1:])
-		return content
-	case int:
-		list, _ := node.([]any)
-		if step == len(list) {
-			list = append(list, nil)
-		}
-		list[step] = at(t, list[step], value, path[1:])
-		return list
-	}
-	t.Fatalf("no path: %v", path)
-	return nil
-}
-
-// without deletes the value at a path of map keys and list indexes.
-func without(t *testing.T, object *unstructured.Unstructured, path ...any) {
-	t.Helper()
-	cut(t, object.Object, path)
-}
-
-func cut(t *testing.T, node any, path []any) any {
-	t.Helper()
-	switch step := path[0].(type) {
-	case string:
-		content := node.(map[string]any)
-		if len(path) == 1 {
-			delete(content, step)
-		} else {
-			content[step] = cut(t, content[step], path[1:])
-		}
-		return content
-	case int:
-		list := node.([]any)
-		if len(path) == 1 {
-			return append(append([]any{}, list[:step]...), list[step+1:]...)
-		}
-		list[step] = cut(t, list[step], path[1:])
-		return list
-	}
-	t.Fatalf("no path: %v", path)
-	return nil
+	require.NoError(t, unstructured.SetNestedField(object.Object, value, path...))
 }

@@ -3,6 +3,7 @@ package release
 import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/example/appservice-operator/internal/controller/release/plan"
 	"github.com/example/appservice-operator/internal/kube"
 )
 
@@ -16,7 +17,7 @@ type Prospect struct {
 	// Ends says, field by field, why its pods would restart or end: that has to be allowed.
 	Ends []string
 
-	change Change
+	change plan.Change
 	after  *unstructured.Unstructured // nil if the API server refused, or if it was not asked
 }
 

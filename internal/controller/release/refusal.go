@@ -1,12 +1,10 @@
 package release
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -17,24 +15,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/controller/release/plan"
 	"github.com/example/appservice-operator/internal/kube"
 )
-
-// RefusedError says why an object cannot be changed to the rendered one, and what helps.
-type RefusedError struct {
-	reason  string
-	message string // with the remedy
-	// Err is the answer of the API server; nil if it was not asked.
-	Err error
-}
-
-func (e *RefusedError) Error() string { return e.message }
-
-// Reason returns the reason of Ready.
-func (e *RefusedError) Reason() string { return e.reason }
-
-// Unwrap returns the answer of the API server.
-func (e *RefusedError) Unwrap() error { return e.Err }
 
 // Refused reports whether the API server refused a request permanently, rather than for now.
 func Refused(err error) bool {
@@ -48,14 +31,14 @@ func Refused(err error) bool {
 }
 
 // explain converts the API server's answer to a write into a RefusedError if its cause is known.
-func (a *applier) explain(ctx context.Context, change Change, err error) error {
+func (a *applier) explain(ctx context.Context, change plan.Change, err error) error {
 	var answer apierrors.APIStatus
 	if malformed, fields := untyped(err); malformed {
 		return &MalformedError{Key: kube.KeyOf(change.Desired), Fields: fields, Err: err}
 	}
 	if change.Live != nil && apierrors.IsForbidden(err) && kube.TraitsOf(kube.KeyOf(change.Desired).GroupKind).Grows &&
 		strings.Contains(err.Error(), "resize") {
-		return fixedSize(change, err)
+		return plan.FixedSize(change, err)
 	}
 	if !apierrors.IsInvalid(err) && !apierrors.IsForbidden(err) || !errors.As(err, &answer) ||
 		answer.Status().Details == nil {
@@ -68,10 +51,10 @@ func (a *applier) explain(ctx context.Context, change Change, err error) error {
 			return a.takenPort(ctx, change.Desired, cause, err)
 		case port && strings.Contains(cause.Message, "range"):
 			_, rangeOf, _ := strings.Cut(cause.Message, "The range of valid ports is ")
-			return &RefusedError{reason: v1.ReasonNodePortInvalid, Err: err,
-				message: fmt.Sprintf("node port %s is outside of the range of the cluster (%s): choose one within it, or leave nodePort out", portOf(cause), rangeOf)}
+			return &plan.RefusedError{Why: v1.ReasonNodePortInvalid, Err: err,
+				Message: fmt.Sprintf("node port %s is outside of the range of the cluster (%s): choose one within it, or leave nodePort out", portOf(cause), rangeOf)}
 		case change.Live != nil && immutable(cause.Message):
-			return immutableChange(inField(change, cause), cause.Field, err)
+			return plan.ImmutableChange(plan.InField(change, cause), cause.Field, err)
 		}
 	}
 	return err
@@ -111,61 +94,6 @@ func immutable(message string) bool {
 	return slices.ContainsFunc(known, func(words string) bool { return strings.Contains(message, words) })
 }
 
-// quoted matches a field in the API server's messages.
-var quoted = regexp.MustCompile(`'([A-Za-z]+)'`)
-
-// inField returns a change with the first difference in the field that a message names, which need not be the first of
-// all. The message may except parts of that: then it lists what can be changed.
-func inField(change Change, cause metav1.StatusCause) Change {
-	have, full := kube.Content(change.Live)
-	path := strings.Split(cause.Field, ".")
-	want, found, _ := unstructured.NestedFieldCopy(change.Desired.Object, path...)
-	if !found || !full {
-		return change
-	}
-	if parts, several := want.(map[string]any); several {
-		for _, name := range quoted.FindAllStringSubmatch(cause.Message, -1) {
-			delete(parts, name[1])
-		}
-	}
-	live, _, _ := unstructured.NestedFieldNoCopy(have, path...)
-	first := lacking("."+cause.Field, want, live)
-	if first == nil {
-		return change
-	}
-	change.Field = strings.TrimPrefix(first.path, ".")
-	change.Old, change.New = redacted(change.Desired, change.Field, first.old, first.want)
-	return change
-}
-
-// fixedSize returns the error for growing a claim whose class does not allow that.
-func fixedSize(change Change, err error) *RefusedError {
-	return &RefusedError{reason: v1.ReasonImmutableChange, Err: err,
-		message: cannotChange(change, strings.Join(requested, ".")) +
-			", because its StorageClass does not allow expansion: set it back, or ask the platform team for allowVolumeExpansion"}
-}
-
-// cannotChange names the field of an object that cannot be changed; a field that is known to differ is preferred.
-func cannotChange(change Change, field string) string {
-	key, what := kube.KeyOf(change.Desired), "cannot be changed"
-	if change.Old != "" || change.New != "" {
-		what = fmt.Sprintf("cannot change from %s to %s", change.Old, change.New)
-	}
-	return fmt.Sprintf("%s of %s %q %s", cmp.Or(change.Field, field), key.Kind, key.Name, what)
-}
-
-func immutableChange(change Change, field string, err error) *RefusedError {
-	key := kube.KeyOf(change.Desired)
-	remedy := fmt.Sprintf("set it back, or delete the %s so that it is created again", key.Kind)
-	if kube.TraitsOf(key.GroupKind).Grows {
-		remedy += ", without its data"
-	}
-	if kube.TraitsOf(key.GroupKind).Claims != nil {
-		remedy += ", with --cascade=orphan to keep its pods"
-	}
-	return &RefusedError{reason: v1.ReasonImmutableChange, Err: err, message: cannotChange(change, field) + ": " + remedy}
-}
-
 // takenPort names the Service that holds a node port if it is in the same namespace; the names of others are not
 // disclosed.
 func (a *applier) takenPort(ctx context.Context, desired *unstructured.Unstructured, cause metav1.StatusCause,
@@ -182,8 +110,8 @@ func (a *applier) takenPort(ctx context.Context, desired *unstructured.Unstructu
 			}
 		}
 	}
-	return &RefusedError{reason: v1.ReasonNodePortConflict, Err: err,
-		message: fmt.Sprintf("node port %s is taken by %s: choose another one, or leave nodePort out", port, holder)}
+	return &plan.RefusedError{Why: v1.ReasonNodePortConflict, Err: err,
+		Message: fmt.Sprintf("node port %s is taken by %s: choose another one, or leave nodePort out", port, holder)}
 }
 
 // portOf returns the number in a message such as "Invalid value: 30002: provided port is already allocated".
@@ -195,7 +123,7 @@ func portOf(cause metav1.StatusCause) string {
 
 // staysHeadless detects a change that the API server ignores silently: a headless Service stays headless if clusterIP
 // is left out.
-func staysHeadless(change Change) *RefusedError {
+func staysHeadless(change plan.Change) *plan.RefusedError {
 	live := kube.As[corev1.Service](change.Live)
 	if live == nil {
 		return nil
@@ -206,5 +134,5 @@ func staysHeadless(change Change) *RefusedError {
 		return nil
 	}
 	change.Field, change.Old, change.New = "spec.clusterIP", have, "one of the cluster's"
-	return immutableChange(change, change.Field, nil)
+	return plan.ImmutableChange(change, change.Field, nil)
 }

@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/controller/release/plan"
 )
 
 func TestExplain(t *testing.T) {
@@ -28,34 +29,34 @@ func TestExplain(t *testing.T) {
 		return fmt.Errorf("Service web: %w", apierrors.NewInvalid(schema.GroupKind{Kind: "Service"}, "web", list))
 	}
 	service := object(t, "{apiVersion: v1, kind: Service, metadata: {name: web, namespace: demo}}")
-	there := Change{Desired: service, Live: service, Field: "spec.clusterIP", Old: "10.0.0.1", New: "None"}
+	there := plan.Change{Desired: service, Live: service, Field: "spec.clusterIP", Old: "10.0.0.1", New: "None"}
 	claim := object(t, "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: web, namespace: demo}}")
 	serial := object(t, "{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: web}, spec: {replicas: 2, podManagementPolicy: OrderedReady}}")
 	parallel := object(t, "{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: web}, spec: {replicas: 1, podManagementPolicy: Parallel}}")
 	cases := map[string]struct {
-		change Change
+		change plan.Change
 		err    error
 		reason string // none where the answer stays as it is
 		want   []string
 	}{
-		"out of range": {Change{Desired: service}, invalid(field.Invalid(port, 1, "provided port is not in the valid range. The range of valid ports is 30000-32767")),
+		"out of range": {plan.Change{Desired: service}, invalid(field.Invalid(port, 1, "provided port is not in the valid range. The range of valid ports is 30000-32767")),
 			v1.ReasonNodePortInvalid, []string{"node port 1 ", "(30000-32767)"}},
-		"taken in the namespace": {Change{Desired: service}, invalid(field.Invalid(port, 30002, "provided port is already allocated")),
+		"taken in the namespace": {plan.Change{Desired: service}, invalid(field.Invalid(port, 30002, "provided port is already allocated")),
 			v1.ReasonNodePortConflict, []string{"node port 30002", `Service "holder"`}},
-		"taken elsewhere": {Change{Desired: service}, invalid(field.Invalid(port, 30003, "provided port is already allocated")),
+		"taken elsewhere": {plan.Change{Desired: service}, invalid(field.Invalid(port, 30003, "provided port is already allocated")),
 			v1.ReasonNodePortConflict, []string{"node port 30003", "another namespace"}},
 		"immutable": {there, invalid(field.Invalid(field.NewPath("spec", "clusterIPs").Index(0), "None", "may not change once set")), v1.ReasonImmutableChange, []string{"spec.clusterIP of Service", "from 10.0.0.1 to None", "set it back"}},
-		"smaller":   {Change{Desired: service, Live: service}, invalid(field.Forbidden(size, "field can not be less than status.capacity")), v1.ReasonImmutableChange, []string{"spec.resources.requests[storage]", "cannot be changed"}},
-		"no class that grows": {Change{Desired: claim, Live: claim, Field: "spec.resources.requests.storage", Old: "1Gi", New: "2Gi"},
+		"smaller":   {plan.Change{Desired: service, Live: service}, invalid(field.Forbidden(size, "field can not be less than status.capacity")), v1.ReasonImmutableChange, []string{"spec.resources.requests[storage]", "cannot be changed"}},
+		"no class that grows": {plan.Change{Desired: claim, Live: claim, Field: "spec.resources.requests.storage", Old: "1Gi", New: "2Gi"},
 			apierrors.NewForbidden(schema.GroupResource{Resource: "persistentvolumeclaims"}, "web", errors.New("only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize")),
 			v1.ReasonImmutableChange, []string{`spec.resources.requests.storage of PersistentVolumeClaim "web" cannot change from 1Gi to 2Gi, because its StorageClass`, "set it back"}},
-		"one of several fields": {Change{Desired: serial, Live: parallel, Field: "spec.replicas", Old: "1", New: "2"},
+		"one of several fields": {plan.Change{Desired: serial, Live: parallel, Field: "spec.replicas", Old: "1", New: "2"},
 			invalid(field.Forbidden(field.NewPath("spec"), "updates to statefulset spec for fields other than 'replicas' and 'template' are forbidden")),
 			v1.ReasonImmutableChange, []string{`spec.podManagementPolicy of StatefulSet "web" cannot change from Parallel to OrderedReady`, "--cascade=orphan"}},
-		"the field that is named": {Change{Desired: serial, Live: parallel, Field: "spec.replicas", Old: "1", New: "2"}, // since Kubernetes 1.37
+		"the field that is named": {plan.Change{Desired: serial, Live: parallel, Field: "spec.replicas", Old: "1", New: "2"}, // since Kubernetes 1.37
 			invalid(field.Invalid(field.NewPath("spec", "podManagementPolicy"), "OrderedReady", "field is immutable")),
 			v1.ReasonImmutableChange, []string{`spec.podManagementPolicy of StatefulSet "web" cannot change from Parallel to OrderedReady`, "--cascade=orphan"}},
-		"a new object":   {Change{Desired: service}, invalid(field.Invalid(field.NewPath("spec"), "", "field is immutable")), "", nil},
+		"a new object":   {plan.Change{Desired: service}, invalid(field.Invalid(field.NewPath("spec"), "", "field is immutable")), "", nil},
 		"something else": {there, invalid(field.Required(field.NewPath("spec", "ports"), "")), "", nil},
 		"another answer": {there, apierrors.NewConflict(schema.GroupResource{}, "web", errors.New("field is immutable")), "", nil},
 		"no answer":      {there, errors.New("connection refused"), "", nil},
@@ -65,7 +66,7 @@ func TestExplain(t *testing.T) {
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
 			got := a.explain(t.Context(), test.change, test.err)
-			var refused *RefusedError
+			var refused *plan.RefusedError
 			if !errors.As(got, &refused) {
 				if test.reason != "" || got.Error() != test.err.Error() {
 					t.Errorf("got %v, want reason %q", got, test.reason)
@@ -106,8 +107,8 @@ func TestRecordedNodePorts(t *testing.T) {
 			service := object(t, "{apiVersion: v1, kind: Service, metadata: {name: web, namespace: demo}}")
 			holder := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "demo", Name: "holder"}, Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{NodePort: 32123}}}}
 			a := &applier{live: fake.NewClientBuilder().WithScheme(scheme.Scheme).WithObjects(holder).Build()}
-			got := a.explain(t.Context(), Change{Desired: service}, &apierrors.StatusError{ErrStatus: recorded.Objects[0]})
-			var refused *RefusedError
+			got := a.explain(t.Context(), plan.Change{Desired: service}, &apierrors.StatusError{ErrStatus: recorded.Objects[0]})
+			var refused *plan.RefusedError
 			if !errors.As(got, &refused) || refused.Reason() != test.reason {
 				t.Fatalf("got %v, want reason %s", got, test.reason)
 			}
@@ -121,8 +122,8 @@ func TestRecordedNodePorts(t *testing.T) {
 }
 
 func TestAHeadlessServiceStaysHeadless(t *testing.T) {
-	of := func(spec string) Change {
-		return Change{
+	of := func(spec string) plan.Change {
+		return plan.Change{
 			Desired: object(t, "{apiVersion: v1, kind: Service, metadata: {name: web}, spec: {}}"),
 			Live:    object(t, "{apiVersion: v1, kind: Service, metadata: {name: web}, spec: "+spec+"}"),
 		}
@@ -150,7 +151,7 @@ func TestFits(t *testing.T) {
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
 			err := fits(desired(t, test.values, &unstructured.Unstructured{Object: map[string]any{"text": test.manifest}}))
-			var refused *RefusedError
+			var refused *plan.RefusedError
 			if (err == nil) != test.fits || err != nil && (!errors.As(err, &refused) || refused.Reason() != v1.ReasonTooLarge) {
 				t.Errorf("got %v, want that it fits: %t", err, test.fits)
 			}

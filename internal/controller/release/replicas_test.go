@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/controller/release/plan"
 	"github.com/example/appservice-operator/internal/kube"
 )
 
@@ -45,7 +46,7 @@ func TestANewDeploymentStartsWithItsNumberAndSaysSo(t *testing.T) {
 			s := newServer(t)
 			a, observer := newApplier(t, s, s)
 			desired := autoscaledWeb(t, initial)
-			if _, err := a.execute(t.Context(), &Plan{Create: []*unstructured.Unstructured{desired}}); err != nil {
+			if _, err := a.execute(t.Context(), &plan.Plan{Create: []*unstructured.Unstructured{desired}}); err != nil {
 				t.Fatal(err)
 			}
 			if want := []string{"apply Deployment web", "apply Deployment web by force as " + replicasManager}; !slices.Equal(s.log, want) {
@@ -55,7 +56,7 @@ func TestANewDeploymentStartsWithItsNumberAndSaysSo(t *testing.T) {
 			if replicas, note := replicasOf(t, live); replicas != int64(initial) || note != fmt.Sprint(initial) {
 				t.Errorf("got %d replicas, started with %q, want %d of each", replicas, note, initial)
 			}
-			if unsettledReplicas(desired, noted(t, observer)[kube.KeyOf(desired)]) {
+			if plan.UnsettledReplicas(desired, noted(t, observer)[kube.KeyOf(desired)]) {
 				t.Error("the journal has them as not settled")
 			}
 		})
@@ -73,7 +74,7 @@ func TestAStartThatWasInterruptedIsCompleted(t *testing.T) {
 		}
 		return nil
 	}
-	if _, err := a.execute(t.Context(), &Plan{Create: []*unstructured.Unstructured{desired}}); err == nil {
+	if _, err := a.execute(t.Context(), &plan.Plan{Create: []*unstructured.Unstructured{desired}}); err == nil {
 		t.Fatal("the note was written")
 	}
 	live := s.shown(t, desired)
@@ -81,7 +82,7 @@ func TestAStartThatWasInterruptedIsCompleted(t *testing.T) {
 		t.Errorf("it starts with %d replicas, want 5", replicas)
 	}
 	s.refuse = func(string) error { return nil }
-	plan := Compare([]*unstructured.Unstructured{desired}, there(s.shown(t, desired)))
+	plan := plan.Compare([]*unstructured.Unstructured{desired}, there(s.shown(t, desired)))
 	if got, want := plan.String(), "apply Deployment web"; got != want {
 		t.Errorf("got the plan %q, want %q", got, want)
 	}
@@ -118,7 +119,7 @@ func TestAutoscalingTakesOverTheNumberThatIsThere(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newServer(t, test.live)
 			a, _ := newApplier(t, s, s)
-			if _, err := a.takeOver(t.Context(), Change{Desired: test.desired, Live: s.shown(t, test.live)}); err != nil {
+			if _, err := a.takeOver(t.Context(), plan.Change{Desired: test.desired, Live: s.shown(t, test.live)}); err != nil {
 				t.Fatal(err)
 			}
 			if !slices.Equal(s.log, test.requests) {
@@ -129,16 +130,6 @@ func TestAutoscalingTakesOverTheNumberThatIsThere(t *testing.T) {
 				t.Errorf("got %d replicas, started with %q, want %d and %q", replicas, note, want, test.note)
 			}
 		})
-	}
-}
-
-// The note is not rendered, so it must not count as drift.
-func TestTheNoteOfWhatAutoscalingStartedWithIsNoDrift(t *testing.T) {
-	desired, live := autoscaledWeb(t, 5), autoscaledWeb(t, 5)
-	put(t, live, "2", "metadata", "annotations", v1.AnnotationStartedWith)
-	put(t, live, int64(9), "spec", "replicas")
-	if plan := Compare([]*unstructured.Unstructured{desired}, there(live)); !plan.Empty() {
-		t.Errorf("got %s, want nothing to write", plan)
 	}
 }
 
@@ -167,25 +158,6 @@ func TestADeploymentThatIsNoLongerAutoscaledForgetsItsStart(t *testing.T) {
 	}
 }
 
-// A refused release that had begun to take over the replicas does not lose them to the one that is kept alive, and take them over again.
-func TestTheLastGoodReleaseLeavesReplicasThatAreBeingHandedOver(t *testing.T) {
-	recorded := autoscaledWeb(t, 2)
-	put(t, recorded, int64(2), "spec", "replicas")
-	unstructured.RemoveNestedField(recorded.Object, "metadata", "annotations", v1.AnnotationInitialReplicas)
-	live := recorded.DeepCopy()
-	put(t, live, "2", "metadata", "annotations", v1.AnnotationStartedWith)
-	if plan := Compare([]*unstructured.Unstructured{recorded}, there(live)); plan.Empty() {
-		t.Error("nobody sees that replicas are to be taken back")
-	}
-	if plan, _ := CompareLastGood([]*unstructured.Unstructured{recorded}, there(live)); !plan.Empty() {
-		t.Errorf("got the plan %q", plan)
-	}
-	put(t, live, int64(9), "spec", "replicas")
-	if plan, _ := CompareLastGood([]*unstructured.Unstructured{recorded}, there(live)); plan.Empty() {
-		t.Error("an edit is not put back")
-	}
-}
-
 // An existing workload that the caches do not show keeps the number of replicas that it has.
 func TestAnAutoscaledWorkloadIsTakenBackWithTheReplicasThatItHas(t *testing.T) {
 	autoscaled := func(annotations string) string {
@@ -207,7 +179,7 @@ func TestAnAutoscaledWorkloadIsTakenBackWithTheReplicasThatItHas(t *testing.T) {
 				require.NoError(t, s.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(before), client.FieldOwner(was.manager)))
 				touch := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"labels":{"touched":"yes"}}}`))
 				require.NoError(t, s.Patch(t.Context(), before, touch)) // the first version of this server is one that no object has
-				plan := &Plan{Create: []*unstructured.Unstructured{desired}}
+				plan := &plan.Plan{Create: []*unstructured.Unstructured{desired}}
 				created, err := a.execute(t.Context(), plan)
 				require.NoError(t, err)
 				if replicas, _ := replicasOf(t, s.shown(t, desired)); replicas != 10 || len(created) > 0 {

@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/controller/release/plan"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/render"
 )
@@ -50,7 +51,7 @@ func (a *applier) newStatus(ctx context.Context, seen client.Object) string {
 		return ""
 	}
 	was, is := metav1.GetControllerOfNoCopy(seen), metav1.GetControllerOfNoCopy(now)
-	if !kube.SameGeneration(seen, now) || stampOf(seen) != stampOf(now) || (was == nil) != (is == nil) ||
+	if !kube.SameGeneration(seen, now) || plan.StampOf(seen) != plan.StampOf(now) || (was == nil) != (is == nil) ||
 		was != nil && was.UID != is.UID ||
 		seen.GetLabels()[v1.LabelManaged] != now.Labels[v1.LabelManaged] {
 		return ""

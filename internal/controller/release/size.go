@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/controller/release/plan"
 	"github.com/example/appservice-operator/internal/render"
 )
 
@@ -37,7 +38,7 @@ func fits(desired *render.Result) error {
 }
 
 func tooLarge(what string, bytes, most int) error {
-	return &RefusedError{reason: v1.ReasonTooLarge, message: fmt.Sprintf("%s would take %d KiB, more than %d KiB: "+
+	return &plan.RefusedError{Why: v1.ReasonTooLarge, Message: fmt.Sprintf("%s would take %d KiB, more than %d KiB: "+
 		"make the spec smaller, for example keep large files in ConfigMaps of your own and mount them with spec.volumes",
 		what, bytes>>10, most>>10)}
 }

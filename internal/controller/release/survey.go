@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/controller/release/plan"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/render/hooks"
 )
@@ -68,7 +69,7 @@ func (a *Actor) Survey(ctx context.Context, task Task) (*Survey, error) {
 	if _, survey.Unrendered, err = records.inheritance(ctx, adoption, task.Desired.Keys); err != nil {
 		return survey, err
 	}
-	return survey, writes.wouldTake(ctx, &Plan{Create: survey.Missing})
+	return survey, writes.wouldTake(ctx, &plan.Plan{Create: survey.Missing})
 }
 
 // survey judges all objects of other owners that have the names of objects to be created, which are among the rendered
@@ -98,7 +99,7 @@ func (a *applier) survey(ctx context.Context, adoption *Adoption, created []*uns
 func (a *applier) prospect(ctx context.Context, adoption *Adoption,
 	desired *unstructured.Unstructured) (found *Prospect, own bool, err error) {
 	live, own, err := a.foreign(ctx, adoption, desired)
-	found = &Prospect{Key: kube.KeyOf(desired), change: Change{Desired: desired, Live: live}}
+	found = &Prospect{Key: kube.KeyOf(desired), change: plan.Change{Desired: desired, Live: live}}
 	if notOurs := (*NotOursError)(nil); errors.As(err, &notOurs) {
 		found.Owner = notOurs.Owner
 		found.Against = []string{fmt.Sprintf("%s is %s", notOurs.Key, notOurs.Owner)}
@@ -107,7 +108,7 @@ func (a *applier) prospect(ctx context.Context, adoption *Adoption,
 	if err != nil || live == nil {
 		return nil, own, err
 	}
-	found.change.Desired, found.Owner = asFarAsMutable(desired, live), "unowned"
+	found.change.Desired, found.Owner = plan.AsFarAsMutable(desired, live), "unowned"
 	if release := live.GetAnnotations()[helmReleaseName]; release != "" {
 		found.Owner = fmt.Sprintf("part of Helm release %q", release)
 	}
@@ -115,7 +116,7 @@ func (a *applier) prospect(ctx context.Context, adoption *Adoption,
 }
 
 // Changes returns the fields of the object that would change, except for the operator's bookkeeping.
-func (p *Prospect) Changes() []Difference {
+func (p *Prospect) Changes() []plan.Difference {
 	live, _ := p.change.Live.(*unstructured.Unstructured)
 	if p.after == nil || live == nil {
 		return nil
@@ -123,7 +124,7 @@ func (p *Prospect) Changes() []Difference {
 	after := p.after.DeepCopy()
 	after.SetLabels(labels.Merge(live.GetLabels(), p.change.Desired.GetLabels()))
 	after.SetAnnotations(labels.Merge(live.GetAnnotations(), p.change.Desired.GetAnnotations()))
-	return Differences(content(live), content(after))
+	return plan.Differences(content(live), content(after))
 }
 
 // bookkeeping are the labels and annotations by which the operator recognizes its own objects.
@@ -153,7 +154,7 @@ func (a *applier) judge(ctx context.Context, found *Prospect) error {
 	if headless := staysHeadless(found.change); headless != nil {
 		found.Against = append(found.Against, headless.Error())
 	}
-	if others := keepsClaims(found.change.Desired, found.change.Live); others != nil {
+	if others := plan.KeepsClaims(found.change.Desired, found.change.Live); others != nil {
 		found.Against = append(found.Against, others.Error())
 		return nil
 	}
@@ -162,7 +163,7 @@ func (a *applier) judge(ctx context.Context, found *Prospect) error {
 		found.after, found.Ends = after, ends(found.change, after)
 		return nil
 	}
-	if refused := (*RefusedError)(nil); errors.As(err, &refused) || Refused(err) {
+	if refused := (*plan.RefusedError)(nil); errors.As(err, &refused) || Refused(err) {
 		found.Against = append(found.Against, err.Error())
 		return nil
 	}

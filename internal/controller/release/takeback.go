@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/example/appservice-operator/internal/controller/release/plan"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/kube/jobs"
 )
@@ -32,17 +33,17 @@ func (a *applier) takeBack(ctx context.Context, task Task, created []client.Obje
 // repeated: rights and policies take a moment to reach all of its parts.
 func final(err error) bool {
 	var notOurs *NotOursError
-	var refused *RefusedError
+	var refused *plan.RefusedError
 	var malformed *MalformedError
 	return errors.As(err, &notOurs) || errors.As(err, &refused) || errors.As(err, &malformed)
 }
 
 // unwritten returns the part of a plan that is still to be written.
-func unwritten(plan *Plan, created []client.Object) *Plan {
+func unwritten(writes *plan.Plan, created []client.Object) *plan.Plan {
 	is := func(desired *unstructured.Unstructured) bool {
 		return slices.ContainsFunc(created, func(o client.Object) bool { return kube.KeyOf(o) == kube.KeyOf(desired) })
 	}
-	return &Plan{Create: slices.DeleteFunc(slices.Clone(plan.Create), is), Apply: plan.Apply}
+	return &plan.Plan{Create: slices.DeleteFunc(slices.Clone(writes.Create), is), Apply: writes.Apply}
 }
 
 // left returns the objects that earlier attempts created. A claim may hold data, of an earlier resource or of pods that
@@ -61,7 +62,7 @@ func (a *applier) left(task Task) []client.Object {
 		if created.Before(&born) || jobs.Asks(object) {
 			continue // it existed before the resource, or may have run
 		}
-		if controller != nil && controller.UID == a.owner.GetUID() && !holdsData(object) &&
+		if controller != nil && controller.UID == a.owner.GetUID() && !plan.HoldsData(object) &&
 			object.GetDeletionTimestamp() == nil {
 			list = append(list, object)
 		}

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/controller/release/plan"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/kube/livestate"
 )
@@ -44,7 +45,7 @@ func TestAFirstReleaseThatIsRefusedLeavesNothing(t *testing.T) {
 		"the API server has changed its mind": {refuse: map[string]error{b: quota}, want: []string{a, b, tryB}, stays: []client.Object{owned(t, "ConfigMap", "a", "two")}},
 		"it has no time":                      {refuse: always(later), want: []string{a, b}, stays: []client.Object{owned(t, "ConfigMap", "a", "two")}},
 		"the cause is known": {
-			refuse: map[string]error{b: &RefusedError{reason: v1.ReasonNodePortConflict, Err: invalid("b")}}, want: []string{a, b, undoA},
+			refuse: map[string]error{b: &plan.RefusedError{Why: v1.ReasonNodePortConflict, Err: invalid("b")}}, want: []string{a, b, undoA},
 		},
 		"an attempt that was interrupted left something": {
 			refuse: always(invalid("b")), left: []*unstructured.Unstructured{left, theirs},
@@ -68,7 +69,7 @@ func TestAFirstReleaseThatIsRefusedLeavesNothing(t *testing.T) {
 			}
 			bench := newBench(t, test.left...)
 			bench.server.refuse = func(request string) error { return test.refuse[request] }
-			task := bench.task(t, Unfinished, nil)
+			task := bench.task(t, plan.Unfinished, nil)
 			task.First = !test.released
 			for _, object := range test.left {
 				task.Snapshot.Objects[kube.KeyOf(object)] = bench.server.shown(t, object)
@@ -104,7 +105,7 @@ func TestARefusedFirstReleaseIsAskedForBeforeItIsWrittenAgain(t *testing.T) {
 		{"try to apply ConfigMap a", "try to apply ConfigMap b"},
 	} {
 		b.server.log = nil
-		task := b.task(t, Absent, nil)
+		task := b.task(t, plan.Absent, nil)
 		task.Again = attempt > 0
 		if err := b.act(t, task); !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "ConfigMap b: ") {
 			t.Errorf("got %v, want the refusal of ConfigMap b", err)
@@ -113,7 +114,7 @@ func TestARefusedFirstReleaseIsAskedForBeforeItIsWrittenAgain(t *testing.T) {
 	}
 	refused = false
 	b.server.log = nil
-	require.NoError(t, b.act(t, b.task(t, Absent, nil)))
+	require.NoError(t, b.act(t, b.task(t, plan.Absent, nil)))
 	b.check(t, []string{"apply ConfigMap a", "apply ConfigMap b", "create record 1 deployed"}, "1 deployed")
 }
 
@@ -125,11 +126,11 @@ func TestWhatIsNotTakenBackIsTakenBackByTheNextAttempt(t *testing.T) {
 		"apply ConfigMap b": invalid("b"), "try to apply ConfigMap b": invalid("b"), "delete ConfigMap a in the background": down,
 	}
 	b.server.refuse = func(request string) error { return refuse[request] }
-	if err := b.act(t, b.task(t, Absent, nil)); !errors.Is(err, down) || !apierrors.IsInvalid(err) {
+	if err := b.act(t, b.task(t, plan.Absent, nil)); !errors.Is(err, down) || !apierrors.IsInvalid(err) {
 		t.Errorf("got %v, want both the refusal and why it could not be taken back", err)
 	}
 	delete(refuse, "delete ConfigMap a in the background")
-	task := b.task(t, Unfinished, nil)
+	task := b.task(t, plan.Unfinished, nil)
 	task.First, task.Again = true, true
 	if err := b.act(t, task); !apierrors.IsInvalid(err) {
 		t.Errorf("got %v, want the refusal", err)

@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/controller/release/plan"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/kube/generate"
 	"github.com/example/appservice-operator/internal/kube/livestate"
@@ -29,15 +30,15 @@ func NewActor(writer *livestate.Writer, live client.Reader, keep int) *Actor {
 	return &Actor{writer: writer, live: live, keep: keep, maker: generate.Maker{Random: rand.Reader}}
 }
 
-// Task is one resource, its desired objects, and the input of Decide about it.
+// Task is one resource, its desired objects, and the input of plan.Decide about it.
 type Task struct {
 	Owner *unstructured.Unstructured
 	// Chart rendered the desired objects. Both are nil for a repair of the recorded release.
 	Chart    *chart.Chart
 	Desired  *render.Result
 	Snapshot *livestate.Snapshot
-	Plan     *Plan
-	State    State
+	Plan     *plan.Plan
+	State    plan.State
 	// Labels of the record, in addition to those that it always has.
 	Labels map[string]string
 	// Source is what the release was made of; nil for its owner as it is.
