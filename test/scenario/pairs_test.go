@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -52,6 +53,9 @@ type sequence struct {
 	data    map[string]string // UIDs of the claims and generated Secrets when the second feature began
 }
 
+// pairPlans is what the names of sequences begin with.
+const pairPlans = "pairs/"
+
 // pairResults sums up what was played.
 type pairResults struct {
 	mu           sync.Mutex
@@ -60,6 +64,21 @@ type pairResults struct {
 }
 
 var pairTally = pairResults{pairs: map[string]bool{}, wrong: map[string]bool{}}
+
+// failed records that a sequence is wrong: while it is played, or in the verification at the end.
+func (r *pairResults) failed(name string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.wrong[name] = true
+}
+
+// played records a sequence.
+func (r *pairResults) played(pair string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.pairs[pair] = true
+	r.sequences++
+}
 
 func (r *pairResults) line() string {
 	r.mu.Lock()
@@ -80,9 +99,9 @@ func TestPairs(t *testing.T) {
 	t.Run("pair", func(t *testing.T) {
 		n := 0
 		for _, pair := range pairs() {
-			for i := range *seeds {
-				seed := (number%parts)*(*seeds) + i
-				name := fmt.Sprintf("pairs/%s-%s/%d", pair[0].name, pair[1].name, seed)
+			of := pairPlans + pair[0].name + "-" + pair[1].name
+			for _, seed := range seedsOf(of, number%parts) {
+				name := fmt.Sprintf("%s/%d", of, seed)
 				if n++; !selected(name) || n%*every != 0 {
 					continue
 				}
@@ -97,6 +116,20 @@ func TestPairs(t *testing.T) {
 	p.verify(t)
 }
 
+// seedsOf returns with which seeds a pair is played in a part, and with which ones a plan names it.
+func seedsOf(pair string, part int) (list []int) {
+	for i := range *seeds {
+		list = append(list, part*(*seeds)+i)
+	}
+	for _, one := range strings.Split(*only, ",") {
+		seed, err := strconv.Atoi(strings.TrimPrefix(one, pair+"/"))
+		if err == nil && !slices.Contains(list, seed) {
+			list = append(list, seed)
+		}
+	}
+	return list
+}
+
 // cuts are what becomes of the request at which the second feature begins: it is sent afterwards, or its answer is
 // lost; or the operator dies before it is sent, or after.
 var cuts = []harness.FaultKind{harness.CutBefore, harness.DiesAfter, harness.CutAfter, harness.DiesBefore}
@@ -105,13 +138,10 @@ func (s *sequence) play() {
 	s.player.alive <- struct{}{}
 	defer func() { <-s.player.alive }()
 	defer func() {
-		pairTally.mu.Lock()
-		defer pairTally.mu.Unlock()
-		pairTally.pairs[s.pair[0].name+"-"+s.pair[1].name] = true
-		pairTally.sequences++
+		pairTally.played(s.pair[0].name + "-" + s.pair[1].name)
 		if s.Failed() {
-			pairTally.wrong[s.name] = true
-			s.Logf("again: make test-pairs PLAN=%s", s.name)
+			pairTally.failed(s.name)
+			s.Log(replays(s.name))
 		}
 	}()
 	s.begin()
@@ -125,7 +155,7 @@ func (s *sequence) play() {
 
 // begin creates a namespace in which all is as both features need it.
 func (s *sequence) begin() {
-	s.stage = newStage(s.T, strings.TrimPrefix(s.name, "pairs/"), alone)
+	s.stage = newStage(s.T, strings.TrimPrefix(s.name, pairPlans), alone)
 	s.dir = chartDir
 	s.process = launch(s.T, cluster, s.namespace, &harness.View{}, func(options *operator.Options, _ *harness.Requests) {
 		options.ChartDir, options.MaxFailedRollouts = s.dir, 0
