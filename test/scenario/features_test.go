@@ -60,8 +60,11 @@ func touches(what, patch string) func(bool) step {
 	}
 }
 
+// failsBy is a release whose pods do not start, and whose deadline does not pass before the end of the test: the state of a
+// Deployment is another one afterwards.
 func failsBy(image string) string {
-	return with(with(`image: "`+image+`"`, following(scripted, noImage)), `podAnnotations: {`+jobScript+`: "{phase: Succeeded, containerStatuses: []}"}`)
+	return with(with(`{image: "`+image+`", progressDeadlineSeconds: 7200}`, following(scripted, noImage)),
+		`podAnnotations: {`+jobScript+`: "{phase: Succeeded, containerStatuses: []}"}`)
 }
 
 // usual is how many requests a feature makes.
