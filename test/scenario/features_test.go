@@ -19,8 +19,8 @@ type feature struct {
 	others map[string]string
 	// begin is how it begins, again for the second time: a merge patch of the spec, and edits of objects.
 	begin func(again bool) step
-	// chart is a template that the operator's chart has from then on. The operator starts with it, and serves a resource
-	// that it does not fit if it is refused.
+	// chart is a template that the operator's chart has from then on; AGAIN in it becomes true the second time. The operator
+	// starts with it, and serves a resource that it does not fit if it is refused.
 	chart  string
 	refuse bool
 	// evicts says that it deletes the pods.
@@ -92,7 +92,8 @@ var secretOfOthers = map[string]string{"Secret/mail": `stringData: {PASSWORD: ze
 var features = []feature{
 	{
 		name: "task", given: `{release: {command: [migrate]}, config: {environment: {VERSION: "1"}}}`,
-		begin: changes(with(well, `{image: "nginx:2", config: {environment: {VERSION: "2"}}}`), with(well, `{image: "nginx:3", config: {environment: {VERSION: "3"}}}`)),
+		begin: changes(with(well, `{image: "nginx:2", config: {environment: {VERSION: "2"}}}`),
+			with(well, `{image: "nginx:3", config: {environment: {VERSION: "3"}}}`)),
 	},
 	{name: "return", given: `onFailure: {action: Return, afterTask: true}`, begin: changes(failsBy("nginx:0"), failsBy("nginx:00")),
 		fails: true, requests: 17},
@@ -111,6 +112,7 @@ var features = []feature{
 apiVersion: v1
 kind: ConfigMap
 metadata: {name: {{ include "appservice.name" . }}-note}
+data: {again: "AGAIN"}
 `},
 	{name: "halt", chart: `{{ if eq .Release.Name "unfit" }}{{ fail "no more" }}{{ end }}`, refuse: true, once: "a chart that is halted stays halted"},
 	{name: "restart", begin: touches(v1.Kind, `{"metadata":{"annotations":{"`+v1.AnnotationRestartedAt+`":"%d"}}}`)},

@@ -296,8 +296,9 @@ func (s *sequence) evict() {
 func (s *sequence) newChart(f feature, again bool) {
 	dir := s.TempDir()
 	require.NoError(s, os.CopyFS(dir, os.DirFS(s.dir)))
-	text := fmt.Sprintf("{{- /* %s %t */}}\n%s", s.namespace, again, f.chart) // another digest for each: one that is halted is halted for its own
-	files.Write(s, filepath.Join(dir, "helm-charts/appservice/templates", fmt.Sprintf("%s-%t.yaml", f.name, again)), text)
+	text := strings.ReplaceAll(f.chart, "AGAIN", strconv.FormatBool(again))
+	text = fmt.Sprintf("{{- /* %s */}}\n%s", s.namespace, text) // another digest for each: one that is halted is halted for its own
+	files.Write(s, filepath.Join(dir, "helm-charts/appservice/templates", f.name+".yaml"), text)
 	s.dir = dir
 	s.process.Stop(s.T)
 	s.process.restart()
@@ -518,8 +519,9 @@ func (s *sequence) differences(want *freshState, got state) (list []string) {
 			list = append(list, line)
 		}
 	}
-	if _, there := got["ConfigMap web-note.kind"]; involves(s.pair, "chart") && !there && !s.returns() && !s.fails() {
-		list = append(list, "ConfigMap web-note: missing")
+	newest := strconv.FormatBool(s.pair[0].name == s.pair[1].name)
+	if note := got["ConfigMap web-note.data.again"]; involves(s.pair, "chart") && note != newest && !s.returns() && !s.fails() {
+		list = append(list, fmt.Sprintf("ConfigMap web-note.data.again: %q, want %q", note, newest))
 	}
 	return list
 }
@@ -540,7 +542,8 @@ func (s *sequence) runs(all state) state {
 		case slices.Contains([]string{v1.Kind, "ReplicaSet", "Job"}, kind), strings.Contains(path, ".status"):
 		case strings.HasPrefix(path, "Secret RELEASE"), strings.HasPrefix(path, "Secret sh.helm"), strings.HasPrefix(path, "Secret mail"):
 		case strings.Contains(path, hooks.AnnotationReferences), strings.Contains(path, v1.AnnotationRestartedAt):
-		case strings.Contains(path, then), strings.Contains(path, v1.AnnotationStartedWith), strings.Contains(path, foreignLabel), strings.Contains(path, v1.AnnotationGeneratedVersion):
+		case strings.Contains(path, then):
+		case strings.Contains(path, v1.AnnotationStartedWith), strings.Contains(path, foreignLabel), strings.Contains(path, v1.AnnotationGeneratedVersion):
 		default:
 			out[path] = value
 		}
