@@ -198,7 +198,7 @@ func (s *sequence) do(step step) {
 }
 
 // overlap begins the first feature and, at a number of its requests, the second. It reports whether the first was
-// not over yet.
+// not over yet, or makes no request.
 func (s *sequence) overlap(at int) bool {
 	gone := make(chan struct{})
 	s.line.Start()
@@ -218,7 +218,9 @@ func (s *sequence) overlap(at int) bool {
 	case <-struck:
 	default:
 		s.line.Disarm()
-		return false
+		if at > 1 {
+			return false
+		}
 	}
 	s.noteData()
 	s.start(s.pair[1], s.pair[0].name == s.pair[1].name)
