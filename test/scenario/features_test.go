@@ -3,6 +3,7 @@
 package scenario
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,14 +19,18 @@ type feature struct {
 	others map[string]string
 	// begin is how it begins, again for the second time: a merge patch of the spec, and edits of objects.
 	begin func(again bool) step
-	// chart is a template that the operator's chart has from then on. The operator starts with it, and serves a resource
-	// that it does not fit if it is refused.
+	// chart is a template that the operator's chart has from then on; AGAIN in it becomes true the second time. The operator
+	// starts with it, and serves a resource that it does not fit if it is refused.
 	chart  string
 	refuse bool
 	// evicts says that it deletes the pods.
 	evicts bool
 	// fails says that the pods of the new release do not start.
 	fails bool
+	// crashes says that pods crash until the test has them run.
+	crashes bool
+	// requests is how many requests it makes at most, at one of which the second begins; usual if 0.
+	requests int
 	// ends is a merge patch of the spec that ends it.
 	ends string
 	// gone says that the AppService is deleted.
@@ -55,9 +60,27 @@ func touches(what, patch string) func(bool) step {
 	}
 }
 
+// failsBy is a release whose pods do not start, and whose deadline does not pass before the end of the test: the state of a
+// Deployment is another one afterwards.
 func failsBy(image string) string {
-	return with(with(`image: "`+image+`"`, following(scripted, noImage)), `podAnnotations: {`+jobScript+`: "{phase: Succeeded, containerStatuses: []}"}`)
+	return with(with(`{image: "`+image+`", progressDeadlineSeconds: 7200}`, following(scripted, noImage)),
+		`podAnnotations: {`+jobScript+`: "{phase: Succeeded, containerStatuses: []}"}`)
 }
+
+// usual is how many requests a feature makes.
+const usual = 7
+
+// number returns how many requests it makes.
+func (f feature) number() int { return cmp.Or(f.requests, usual) }
+
+// then is the annotation of a pod that says what follows its script, and runsAgain what that is for one that crashes.
+const then = "script.kwok.x-k8s.io/then"
+
+var (
+	crashing  = strings.Replace(crashes, "phase: Pending", `phase: Running, reason: "1"`, 1)
+	runsAgain = `{phase: Running, reason: "", conditions: [{type: Ready, status: "True", lastTransitionTime: NOW}, {type: ContainersReady, status: "True"}], ` +
+		`containerStatuses: [{name: app, image: x, imageID: "", ready: true, started: true, restartCount: 3, state: {running: {startedAt: NOW}}}]}`
+)
 
 // well lets the pods of the next release start.
 const well = `podAnnotations: null`
@@ -67,8 +90,15 @@ var secretOfOthers = map[string]string{"Secret/mail": `stringData: {PASSWORD: ze
 
 // features are those that pairs are made of.
 var features = []feature{
-	{name: "task", given: `release: {command: [migrate]}`, begin: changes(with(well, `image: "nginx:2"`), with(well, `image: "nginx:3"`))},
-	{name: "return", given: `onFailure: {action: Return, afterTask: true}`, begin: changes(failsBy("nginx:0"), failsBy("nginx:00")), fails: true},
+	{
+		name: "task", given: `{release: {command: [migrate]}, config: {environment: {VERSION: "1"}}}`,
+		begin: changes(with(well, `{image: "nginx:2", config: {environment: {VERSION: "2"}}}`),
+			with(well, `{image: "nginx:3", config: {environment: {VERSION: "3"}}}`)),
+	},
+	{name: "return", given: `onFailure: {action: Return, afterTask: true}`, begin: changes(failsBy("nginx:0"), failsBy("nginx:00")),
+		fails: true, requests: 17},
+	{name: "crash", given: with(`{size: 2, onFailure: {action: Return}}`, following(scripted, crashing)),
+		begin: touches(v1.Kind, `{"metadata":{"annotations":{"`+v1.AnnotationRestartedAt+`":"crash %d"}}}`), crashes: true},
 	{name: "failure", begin: changes(failsBy("nginx:0"), failsBy("nginx:00")), fails: true},
 	{name: "generated", begin: changes(`config: {generated: {PASSWORD: {}}}`, `config: {generated: {TOKEN: {}}}`)},
 	{name: "claim", begin: changes(growing,
@@ -82,11 +112,15 @@ var features = []feature{
 apiVersion: v1
 kind: ConfigMap
 metadata: {name: {{ include "appservice.name" . }}-note}
+data: {again: "AGAIN"}
 `},
 	{name: "halt", chart: `{{ if eq .Release.Name "unfit" }}{{ fail "no more" }}{{ end }}`, refuse: true, once: "a chart that is halted stays halted"},
 	{name: "restart", begin: touches(v1.Kind, `{"metadata":{"annotations":{"`+v1.AnnotationRestartedAt+`":"%d"}}}`)},
-	{name: "rotation", given: `envFrom: [{secretRef: {name: mail}}]`, others: secretOfOthers,
-		begin: touches("Secret/mail", `{"stringData":{"PASSWORD":"%d"}}`), once: "pods that take neither of two rotations take the second"},
+	{
+		name: "rotation", given: `{envFrom: [{secretRef: {name: mail}}], config: {generated: {KEY: {}}}}`, others: secretOfOthers, begin: func(bool) step {
+			return step{edit: map[string]string{"Secret/mail": `{"stringData":{"PASSWORD":"one"}}`, "Secret/" + ofSpec: `{"data":{"KEY":null}}`}}
+		}, once: "pods that take neither of two rotations take the second",
+	},
 	{name: "hosts", given: `ingress: {hosts: [{host: NAMESPACE.example.com}]}`,
 		begin: changes(`ingress: {hosts: [{host: NAMESPACE.moved.example.com}]}`, `ingress: {hosts: [{host: NAMESPACE.example.com}]}`)},
 	{name: "pause", begin: changes(`paused: true`, ``), ends: `paused: null`, once: "it is paused already"},
@@ -109,6 +143,8 @@ func impossible(a, b feature) string {
 		return "what fails either returns or not"
 	case has("claim", "growth"):
 		return "a claim is there, or not"
+	case one != two && (a.crashes || b.crashes) && !has("crash", "restart") && !has("crash", "rotation") && !has("crash", "size") && !has("crash", "eviction"):
+		return "a new release whose pods crash fails"
 	}
 	return ""
 }

@@ -135,7 +135,7 @@ func podless(objects map[string]*unstructured.Unstructured) error {
 
 // stepTo is the step to a spec. An AppJob whose pods follow a script continues.
 func stepTo(spec string) step {
-	if strings.Contains(spec, scripted) {
+	if strings.Contains(spec, scripted) && !strings.Contains(spec, then) {
 		return step{spec: spec, ready: metav1.ConditionFalse}
 	}
 	return step{spec: spec}

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -20,6 +21,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
@@ -52,6 +54,9 @@ type sequence struct {
 	data    map[string]string // UIDs of the claims and generated Secrets when the second feature began
 }
 
+// pairPlans is what the names of sequences begin with.
+const pairPlans = "pairs/"
+
 // pairResults sums up what was played.
 type pairResults struct {
 	mu           sync.Mutex
@@ -60,6 +65,21 @@ type pairResults struct {
 }
 
 var pairTally = pairResults{pairs: map[string]bool{}, wrong: map[string]bool{}}
+
+// failed records that a sequence is wrong: while it is played, or in the verification at the end.
+func (r *pairResults) failed(name string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.wrong[name] = true
+}
+
+// played records a sequence.
+func (r *pairResults) played(pair string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.pairs[pair] = true
+	r.sequences++
+}
 
 func (r *pairResults) line() string {
 	r.mu.Lock()
@@ -80,9 +100,9 @@ func TestPairs(t *testing.T) {
 	t.Run("pair", func(t *testing.T) {
 		n := 0
 		for _, pair := range pairs() {
-			for i := range *seeds {
-				seed := (number%parts)*(*seeds) + i
-				name := fmt.Sprintf("pairs/%s-%s/%d", pair[0].name, pair[1].name, seed)
+			of := pairPlans + pair[0].name + "-" + pair[1].name
+			for _, seed := range seedsOf(of, number%parts) {
+				name := fmt.Sprintf("%s/%d", of, seed)
 				if n++; !selected(name) || n%*every != 0 {
 					continue
 				}
@@ -97,6 +117,20 @@ func TestPairs(t *testing.T) {
 	p.verify(t)
 }
 
+// seedsOf returns with which seeds a pair is played in a part, and with which ones a plan names it.
+func seedsOf(pair string, part int) (list []int) {
+	for i := range *seeds {
+		list = append(list, part*(*seeds)+i)
+	}
+	for _, one := range strings.Split(*only, ",") {
+		seed, err := strconv.Atoi(strings.TrimPrefix(one, pair+"/"))
+		if err == nil && !slices.Contains(list, seed) {
+			list = append(list, seed)
+		}
+	}
+	return list
+}
+
 // cuts are what becomes of the request at which the second feature begins: it is sent afterwards, or its answer is
 // lost; or the operator dies before it is sent, or after.
 var cuts = []harness.FaultKind{harness.CutBefore, harness.DiesAfter, harness.CutAfter, harness.DiesBefore}
@@ -105,17 +139,14 @@ func (s *sequence) play() {
 	s.player.alive <- struct{}{}
 	defer func() { <-s.player.alive }()
 	defer func() {
-		pairTally.mu.Lock()
-		defer pairTally.mu.Unlock()
-		pairTally.pairs[s.pair[0].name+"-"+s.pair[1].name] = true
-		pairTally.sequences++
+		pairTally.played(s.pair[0].name + "-" + s.pair[1].name)
 		if s.Failed() {
-			pairTally.wrong[s.name] = true
-			s.Logf("again: make test-pairs PLAN=%s", s.name)
+			pairTally.failed(s.name)
+			s.Log(replays(s.name))
 		}
 	}()
 	s.begin()
-	for at := 1 + s.seed%7; !s.overlap(at); at = 1 { // a shorter first feature is over by then: again, from its first request
+	for at := 1 + s.seed*5%s.pair[0].number(); !s.overlap(at); at = 1 { // a shorter first feature is over by then: again, from its first request
 		s.process.Stop(s.T)
 		s.begin()
 	}
@@ -125,7 +156,7 @@ func (s *sequence) play() {
 
 // begin creates a namespace in which all is as both features need it.
 func (s *sequence) begin() {
-	s.stage = newStage(s.T, strings.TrimPrefix(s.name, "pairs/"), alone)
+	s.stage = newStage(s.T, strings.TrimPrefix(s.name, pairPlans), alone)
 	s.dir = chartDir
 	s.process = launch(s.T, cluster, s.namespace, &harness.View{}, func(options *operator.Options, _ *harness.Requests) {
 		options.ChartDir, options.MaxFailedRollouts = s.dir, 0
@@ -140,6 +171,14 @@ func (s *sequence) begin() {
 	}
 	s.do(first)
 	s.before, s.taken = first.spec, nil
+	if s.crashes() {
+		s.eventually("its pods run", func() error {
+			s.recover()
+			objects, err := seen.objects(s.Context(), s.namespace)
+			require.NoError(s, err)
+			return s.over(step{}, objects)
+		})
+	}
 	s.settled(s.T, step{})
 	if involves(s.pair, "halt") {
 		unfit := s.object(v1.Kind + "/unfit")
@@ -159,7 +198,7 @@ func (s *sequence) do(step step) {
 }
 
 // overlap begins the first feature and, at a number of its requests, the second. It reports whether the first was
-// not over yet.
+// not over yet, or makes no request.
 func (s *sequence) overlap(at int) bool {
 	gone := make(chan struct{})
 	s.line.Start()
@@ -172,23 +211,58 @@ func (s *sequence) overlap(at int) bool {
 			return nil
 		default:
 		}
-		if s.quiet() {
-			return nil
-		}
-		return stderrors.New("it is not over yet")
+		return s.goesOn()
 	})
 	require.NoError(s, err)
 	select {
 	case <-struck:
 	default:
 		s.line.Disarm()
-		return false
+		if at > 1 {
+			return false
+		}
 	}
 	s.noteData()
 	s.start(s.pair[1], s.pair[0].name == s.pair[1].name)
 	close(gone)
 	s.line.Disarm()
 	return true
+}
+
+// goesOn returns what is not over yet. Pods that do not run are noticed after a while.
+func (s *sequence) goesOn() error {
+	switch {
+	case !s.quiet():
+		return stderrors.New("something still happens")
+	case !s.fails() && !s.crashes():
+		return nil
+	}
+	reason := s.reason()
+	if s.crashes() {
+		reason = v1.ReasonContainerCrashed
+	}
+	app := &v1.AppService{}
+	err := cluster.Client.Get(s.Context(), client.ObjectKey{Namespace: s.namespace, Name: appName}, app)
+	ready := meta.FindStatusCondition(app.Status.Conditions, v1.ConditionReady)
+	if err == nil && (ready == nil || ready.ObservedGeneration != app.Generation || ready.Reason != reason) {
+		err = fmt.Errorf("Ready of generation %d is %+v, want the reason %s", app.Generation, ready, reason)
+	}
+	return err
+}
+
+// recover has pods run that crash.
+func (s *sequence) recover() {
+	pods := &corev1.PodList{}
+	require.NoError(s, cluster.Client.List(s.Context(), pods, client.InNamespace(s.namespace), client.HasLabels{"pod-template-hash"}))
+	for i := range pods.Items {
+		pod := &pods.Items[i]
+		if pod.Annotations[then] != "" {
+			continue
+		}
+		patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:%q}}}`, then, runsAgain)
+		err := cluster.Client.Patch(s.Context(), pod, client.RawPatch(types.MergePatchType, []byte(patch)))
+		require.NoError(s, client.IgnoreNotFound(err))
+	}
 }
 
 // start begins a feature, if the AppService is still there.
@@ -224,8 +298,9 @@ func (s *sequence) evict() {
 func (s *sequence) newChart(f feature, again bool) {
 	dir := s.TempDir()
 	require.NoError(s, os.CopyFS(dir, os.DirFS(s.dir)))
-	text := fmt.Sprintf("{{- /* %s %t */}}\n%s", s.namespace, again, f.chart) // another digest for each: one that is halted is halted for its own
-	files.Write(s, filepath.Join(dir, "helm-charts/appservice/templates", fmt.Sprintf("%s-%t.yaml", f.name, again)), text)
+	text := strings.ReplaceAll(f.chart, "AGAIN", strconv.FormatBool(again))
+	text = fmt.Sprintf("{{- /* %s */}}\n%s", s.namespace, text) // another digest for each: one that is halted is halted for its own
+	files.Write(s, filepath.Join(dir, "helm-charts/appservice/templates", f.name+".yaml"), text)
 	s.dir = dir
 	s.process.Stop(s.T)
 	s.process.restart()
@@ -264,7 +339,7 @@ func holdsData(key string) bool {
 // finish ends features that have no end of their own.
 func (s *sequence) finish() {
 	for _, feature := range s.pair {
-		if feature.ends == "" {
+		if feature.ends == "" && !feature.crashes {
 			continue
 		}
 		s.eventually("all is quiet", func() error {
@@ -272,9 +347,12 @@ func (s *sequence) finish() {
 			if !s.quiet() {
 				return stderrors.New("something still happens")
 			}
+			if feature.crashes {
+				return s.goesOn()
+			}
 			return nil
 		})
-		if app := s.object(v1.Kind); cluster.Client.Get(s.Context(), client.ObjectKeyFromObject(app), app) == nil {
+		if app := s.object(v1.Kind); feature.ends != "" && cluster.Client.Get(s.Context(), client.ObjectKeyFromObject(app), app) == nil {
 			s.do(step{spec: merged(s.spec, feature.ends)})
 		}
 	}
@@ -296,6 +374,9 @@ func (s *sequence) ends() {
 	}
 	s.eventually("it does not come to its end", func() error {
 		s.process.revive()
+		if s.crashes() {
+			s.recover()
+		}
 		if !s.quiet() {
 			return stderrors.New("something still happens")
 		}
@@ -328,6 +409,9 @@ func (s *sequence) ends() {
 // makes it several times a second.
 const patient = 10
 
+// patientOfTasks is how often the configuration of release tasks may be written: once for each version, and again after a lost answer.
+const patientOfTasks = 4
+
 // churn lists the requests that were made too often, those of statuses excepted.
 func (s *sequence) churn() (list []string) {
 	made := map[string]int{}
@@ -337,7 +421,7 @@ func (s *sequence) churn() (list []string) {
 		}
 	}
 	for _, request := range slices.Sorted(maps.Keys(made)) {
-		if made[request] > patient {
+		if made[request] > patient || made[request] > patientOfTasks && strings.HasSuffix(request, " configmaps/web-release") {
 			list = append(list, fmt.Sprintf("%s was made %d times", request, made[request]))
 		}
 	}
@@ -355,6 +439,9 @@ func (s *sequence) wanted() (list []*freshState) {
 		}
 	}
 	for _, spec := range specs {
+		if s.crashes() {
+			spec = with(spec, following(then, runsAgain))
+		}
 		needed := map[string]string{}
 		if strings.Contains(spec, "secretRef") {
 			needed = secretOfOthers
@@ -364,9 +451,23 @@ func (s *sequence) wanted() (list []*freshState) {
 	return list
 }
 
+// crashes reports whether pods do, until the test has them run.
+func (s *sequence) crashes() bool { return s.pair[0].crashes || s.pair[1].crashes }
+
 // fails reports whether the newest release does, and returns whether an earlier one runs instead.
 func (s *sequence) fails() bool   { return strings.Contains(s.spec, "ImagePullBackOff") }
 func (s *sequence) returns() bool { return s.fails() && involves(s.pair, "return") }
+
+// reason returns that of Ready in the end.
+func (s *sequence) reason() string {
+	switch {
+	case s.returns():
+		return v1.ReasonReturnedToRelease
+	case s.fails():
+		return v1.ReasonImageNotFound
+	}
+	return v1.ReasonRunning
+}
 
 // off returns how the objects differ from what has to be.
 func (s *sequence) off(objects map[string]*unstructured.Unstructured, wanted []*freshState) error {
@@ -378,15 +479,13 @@ func (s *sequence) off(objects map[string]*unstructured.Unstructured, wanted []*
 		return err
 	}
 	ready := meta.FindStatusCondition(app.Status.Conditions, v1.ConditionReady)
-	reason := v1.ReasonRunning
-	switch {
-	case s.returns():
-		reason = v1.ReasonReturnedToRelease
-	case s.fails():
-		reason = v1.ReasonImageNotFound
+	if ready == nil || ready.Reason != s.reason() {
+		return fmt.Errorf("Ready is %+v, want the reason %s", ready, s.reason())
 	}
-	if ready == nil || ready.Reason != reason {
-		return fmt.Errorf("Ready is %+v, want the reason %s", ready, reason)
+	for field, key := range map[string]string{"persistence": "PersistentVolumeClaim " + appName, "generated": "Secret " + ofSpec} {
+		if strings.Contains(s.spec, `"`+field+`"`) && objects[key] == nil {
+			return fmt.Errorf("%s is lost, which the newest spec has", key)
+		}
 	}
 	for key, uid := range s.data {
 		if objects[key] == nil || string(objects[key].GetUID()) != uid {
@@ -422,8 +521,9 @@ func (s *sequence) differences(want *freshState, got state) (list []string) {
 			list = append(list, line)
 		}
 	}
-	if _, there := got["ConfigMap web-note.kind"]; involves(s.pair, "chart") && !there && !s.returns() && !s.fails() {
-		list = append(list, "ConfigMap web-note: missing")
+	newest := strconv.FormatBool(s.pair[0].name == s.pair[1].name)
+	if note := got["ConfigMap web-note.data.again"]; involves(s.pair, "chart") && note != newest && !s.returns() && !s.fails() {
+		list = append(list, fmt.Sprintf("ConfigMap web-note.data.again: %q, want %q", note, newest))
 	}
 	return list
 }
@@ -444,6 +544,7 @@ func (s *sequence) runs(all state) state {
 		case slices.Contains([]string{v1.Kind, "ReplicaSet", "Job"}, kind), strings.Contains(path, ".status"):
 		case strings.HasPrefix(path, "Secret RELEASE"), strings.HasPrefix(path, "Secret sh.helm"), strings.HasPrefix(path, "Secret mail"):
 		case strings.Contains(path, hooks.AnnotationReferences), strings.Contains(path, v1.AnnotationRestartedAt):
+		case strings.Contains(path, then):
 		case strings.Contains(path, v1.AnnotationStartedWith), strings.Contains(path, foreignLabel), strings.Contains(path, v1.AnnotationGeneratedVersion):
 		default:
 			out[path] = value

@@ -49,11 +49,12 @@ type stage struct {
 // newStage creates a namespace. It is deleted with the cluster: deleting its content would be more work for the API server than the plan.
 func newStage(t *testing.T, name, server string) *stage {
 	t.Helper()
-	namespace := &corev1.Namespace{}
-	namespace.GenerateName = "f-" + strings.ToLower(strings.NewReplacer("/", "-", " ", "-").Replace(name)) + "-"
-	if err := cluster.Client.Create(t.Context(), namespace); err != nil {
-		t.Fatalf("cannot create a namespace: %v", err)
-	}
+	var namespace *corev1.Namespace
+	harness.Eventually(t, "create a namespace", func() error { // on a slow disk, etcd may not answer for a while
+		namespace = &corev1.Namespace{}
+		namespace.GenerateName = "f-" + strings.ToLower(strings.NewReplacer("/", "-", " ", "-").Replace(name)) + "-"
+		return cluster.Client.Create(t.Context(), namespace)
+	})
 	if current, _ := controlplane.CurrentWanted(); current {
 		t.Cleanup(func() { _ = cluster.Client.Delete(context.WithoutCancel(t.Context()), namespace) })
 	}

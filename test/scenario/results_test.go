@@ -65,10 +65,22 @@ func (r *results) jobLine() string {
 	return fmt.Sprintf("JOBS plans=%d twice=%d overlapped=%d lost=%d", r.jobs.plans, r.jobs.twice, r.jobs.overlapped, r.jobs.lost)
 }
 
+// replays says how to play a plan again.
+func replays(plan string) string {
+	if strings.HasPrefix(plan, pairPlans) {
+		return "again: make test-pairs PLAN=" + plan
+	}
+	return "again: make test-faults PLAN=" + plan
+}
+
 // fail fails a plan, once or several times, and prints how to play it again.
 func (r *results) fail(t *testing.T, plan string, stuck bool, format string, args ...any) {
 	t.Helper()
-	t.Errorf("%s: %s\n  again: make test-faults PLAN=%s", plan, fmt.Sprintf(format, args...), plan)
+	t.Errorf("%s: %s\n  %s", plan, fmt.Sprintf(format, args...), replays(plan))
+	if strings.HasPrefix(plan, pairPlans) {
+		pairTally.failed(plan)
+		return
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.failed == nil {
