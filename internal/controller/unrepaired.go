@@ -7,7 +7,7 @@ import (
 	"github.com/example/appservice-operator/internal/kube/livestate"
 )
 
-// unrepaired says what a repair leaves as it is, although the release has it otherwise; nil for what there is none of.
+// unrepaired says what a repair leaves as it is, although the release has it otherwise; nil for nothing.
 type unrepaired struct {
 	// contended is a release.ContendedError, and lost a release.GeneratedLostError.
 	contended, lost error
