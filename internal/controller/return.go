@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -271,7 +272,7 @@ func (r *Reconciler) renderEarlier(ctx context.Context, s *scope, wanted renderi
 	}
 	facts.Content, facts.Generated = wanted.content.Version, wanted.facts.Generated
 	restarted, err := again(hooks.Restarts)
-	if err == nil && restarted.Digest == wanted.outline.Digest {
+	if err == nil && sameApartFromBudgets(restarted.Objects, present) {
 		err = fmt.Errorf("release %d, the last that was Ready, differs only in what restarts pods, and in sizes",
 			earlier.Version)
 	}
@@ -279,6 +280,19 @@ func (r *Reconciler) renderEarlier(ctx context.Context, s *scope, wanted renderi
 		return nil, err
 	}
 	return again(hooks.PodSecurity, hooks.Policy)
+}
+
+// sameApartFromBudgets reports whether two renderings are the same, apart from PodDisruptionBudgets: whether there is
+// one depends on the size, and no pod fails for it.
+func sameApartFromBudgets(a, b []*unstructured.Unstructured) bool {
+	rest := func(objects []*unstructured.Unstructured) map[kube.Key]*unstructured.Unstructured {
+		by := kube.ByKey(objects)
+		maps.DeleteFunc(by,
+			func(key kube.Key, _ *unstructured.Unstructured) bool { return key.Kind == "PodDisruptionBudget" })
+		return by
+	}
+	return maps.EqualFunc(rest(a), rest(b),
+		func(x, y *unstructured.Unstructured) bool { return len(plan.Differences(x, y)) == 0 })
 }
 
 // lacks returns a reference.MissingError if something is missing without which no pod starts.

@@ -4,11 +4,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
@@ -446,6 +448,27 @@ func TestARotatedSecretIsNotTakenBack(t *testing.T) {
 	w.rotate("second")
 	if got := w.readyCondition(); got.Reason != v1.ReasonRolloutStalled || !strings.Contains(got.Message, "differs only in what restarts pods") {
 		t.Errorf("got %+v", got)
+	}
+}
+
+// A size that brings a PodDisruptionBudget is no other release; anything else is.
+func TestWhatIsNoOtherRelease(t *testing.T) {
+	object := func(kind, spec string) *unstructured.Unstructured {
+		return &unstructured.Unstructured{Object: map[string]any{"kind": kind, "metadata": map[string]any{"name": "web"}, "spec": spec}}
+	}
+	web, budget := object("Deployment", "a"), object("PodDisruptionBudget", "a")
+	for name, test := range map[string]struct {
+		other []*unstructured.Unstructured
+		same  bool
+	}{
+		"the same":                     {[]*unstructured.Unstructured{web.DeepCopy()}, true},
+		"a budget more":                {[]*unstructured.Unstructured{budget, web}, true},
+		"a field":                      {[]*unstructured.Unstructured{object("Deployment", "b")}, false},
+		"an object more":               {[]*unstructured.Unstructured{web, object("NetworkPolicy", "a")}, false},
+		"an object less, and a budget": {[]*unstructured.Unstructured{budget}, false},
+	} {
+		assert.Equal(t, test.same, sameApartFromBudgets([]*unstructured.Unstructured{web}, test.other), name)
+		assert.Equal(t, test.same, sameApartFromBudgets(test.other, []*unstructured.Unstructured{web}), name)
 	}
 }
 

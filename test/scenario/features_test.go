@@ -97,7 +97,7 @@ var features = []feature{
 	},
 	{name: "return", given: `onFailure: {action: Return, afterTask: true}`, begin: changes(failsBy("nginx:0"), failsBy("nginx:00")),
 		fails: true, requests: 17},
-	{name: "crash", given: with(`{size: 2, onFailure: {action: Return}}`, following(scripted, crashing)),
+	{name: "crash", given: with(`onFailure: {action: Return}`, following(scripted, crashing)),
 		begin: touches(v1.Kind, `{"metadata":{"annotations":{"`+v1.AnnotationRestartedAt+`":"crash %d"}}}`), crashes: true},
 	{name: "failure", begin: changes(failsBy("nginx:0"), failsBy("nginx:00")), fails: true},
 	{name: "generated", begin: changes(`config: {generated: {PASSWORD: {}}}`, `config: {generated: {TOKEN: {}}}`)},
