@@ -143,7 +143,7 @@ func (r *Reconciler) keepForReturn(ctx context.Context, s *scope, writes *plan.P
 	if !r.returns(s) || ready == nil || !writes.DeletesData() {
 		return nil
 	}
-	content, err := r.Actor.LastGood(ctx, s.resource, ready)
+	content, err := r.lastGoodOf(ctx, s, ready)
 	switch {
 	case isStale(err):
 		return err

@@ -42,7 +42,7 @@ func (r *Reconciler) recorded(ctx context.Context, s *scope, record *livestate.R
 	return known, nil
 }
 
-// lastGoodOf returns the recorded release, which is read once in a reconcile.
+// lastGoodOf returns a recorded release, which is read once in a reconcile.
 func (r *Reconciler) lastGoodOf(ctx context.Context, s *scope, record *livestate.Record) (*release.Recorded, error) {
 	if s.lastGood == nil || s.lastGood.Record.UID != record.UID {
 		content, err := r.Actor.LastGood(ctx, s.resource, record)
