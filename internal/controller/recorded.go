@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -52,6 +53,28 @@ func (r *Reconciler) lastGoodOf(ctx context.Context, s *scope, record *livestate
 		s.lastGood = content
 	}
 	return s.lastGood, nil
+}
+
+// factsOf returns what is known of the references of a recorded release, which is looked at again when they change, as
+// when those of the rendered one do. The error is a reference.MissingError if something is missing without which no
+// pod starts.
+func (r *Reconciler) factsOf(ctx context.Context, s *scope, wanted rendering,
+	references []reference.Reference) (hooks.Facts, error) {
+	all := references
+	if wanted.rendered != nil {
+		all = slices.Concat(references, wanted.references)
+	}
+	r.References.Refer(s.name(), all)
+	facts, err := r.References.Facts(ctx, s.resource, references)
+	if err != nil {
+		return facts, err
+	}
+	for _, missing := range reference.Missing(references, facts.There) {
+		if missing.Need == reference.Required {
+			return facts, &reference.MissingError{Reference: missing}
+		}
+	}
+	return facts, nil
 }
 
 // replicasOf returns the number of replicas of objects that render it.

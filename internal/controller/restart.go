@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -26,17 +25,8 @@ func (r *Reconciler) restart(ctx context.Context, s *scope, wanted rendering, a 
 		a.err = err
 		return a
 	}
-	references := known.references
-	if wanted.rendered != nil {
-		references = slices.Concat(references, wanted.references)
-	}
-	r.References.Refer(s.name(), references)
-	facts, err := r.References.Facts(ctx, s.resource, known.references)
-	if err != nil {
-		a.err = err
-		return a
-	}
-	if a.err = lacks(known.references, facts); a.err != nil {
+	facts, err := r.factsOf(ctx, s, wanted, known.references)
+	if a.err = err; err != nil {
 		return a
 	}
 	next := *known

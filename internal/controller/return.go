@@ -253,13 +253,8 @@ func labelsOf(record *livestate.Record) map[string]string {
 // pods that still run stay. The error says what is in the way, or that there is nothing to take back.
 func (r *Reconciler) renderEarlier(ctx context.Context, s *scope, wanted rendering,
 	earlier *release.Recorded) (*render.Result, error) {
-	references := reference.Of(earlier.Objects)
-	r.References.Refer(s.name(), slices.Concat(references, wanted.references))
-	facts, err := r.References.Facts(ctx, s.resource, references)
+	facts, err := r.factsOf(ctx, s, wanted, reference.Of(earlier.Objects))
 	if err != nil {
-		return nil, err
-	}
-	if err := lacks(references, facts); err != nil {
 		return nil, err
 	}
 	present, err := wanted.objects()
@@ -293,16 +288,6 @@ func sameApartFromBudgets(a, b []*unstructured.Unstructured) bool {
 	}
 	return maps.EqualFunc(rest(a), rest(b),
 		func(x, y *unstructured.Unstructured) bool { return len(plan.Differences(x, y)) == 0 })
-}
-
-// lacks returns a reference.MissingError if something is missing without which no pod starts.
-func lacks(references []reference.Reference, facts hooks.Facts) error {
-	for _, missing := range reference.Missing(references, facts.There) {
-		if missing.Need == reference.Required {
-			return &reference.MissingError{Reference: missing}
-		}
-	}
-	return nil
 }
 
 // hostsAllow returns an error if another resource serves a host of an earlier release by now. Then the resource claims
