@@ -14,6 +14,7 @@ import (
 	"github.com/example/appservice-operator/internal/hosts"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/kube/livestate"
+	"github.com/example/appservice-operator/internal/kube/reference"
 	"github.com/example/appservice-operator/internal/kube/stage"
 	"github.com/example/appservice-operator/internal/render"
 )
@@ -111,18 +112,16 @@ func (r *Reconciler) compare(ctx context.Context, s *scope, wanted rendering,
 }
 
 // keepData leaves objects in place that hold data, unless a release no longer has them because its spec has changed: no
-// repair, chart, defaults or operator, and no return to an earlier release, deletes them. Objects that a spec refers to
-// stay, and so do those of the release to which this one would return.
+// repair, chart, defaults or operator, and no return to an earlier release, deletes them; nor does one that follows no
+// known release. Objects that a spec refers to stay, and so do those of the release to which this one would return.
 func (r *Reconciler) keepData(ctx context.Context, s *scope, wanted rendering, writes *plan.Plan,
 	there *livestate.Snapshot) error {
 	record := there.Record
-	if record == nil || !writes.DeletesData() {
+	if !writes.DeletesData() {
 		return nil
 	}
-	for _, needed := range wanted.references {
-		writes.HoldBack(kube.Key{GroupKind: schema.GroupKind{Kind: needed.Kind}, Name: needed.Name})
-	}
-	if !deployed(s) && !plan.IsDeployed(record, wanted.outline.Digest) && !s.asked.New(record).Any() &&
+	writes.HoldBack(referredTo(wanted.references)...)
+	if record != nil && !deployed(s) && !plan.IsDeployed(record, wanted.outline.Digest) && !s.asked.New(record).Any() &&
 		(record.ReturnedFrom == "" || !s.hasTried(parseTrial(record.ReturnedFrom))) {
 		recorded, err := r.lastGoodOf(ctx, s, record)
 		switch {
@@ -151,8 +150,17 @@ func (r *Reconciler) keepForReturn(ctx context.Context, s *scope, writes *plan.P
 		writes.KeepData()
 	default:
 		writes.KeepData(slices.Collect(maps.Keys(kube.ByKey(content.Objects)))...)
+		writes.HoldBack(referredTo(reference.Of(content.Objects))...)
 	}
 	return nil
+}
+
+// referredTo returns the keys of what references name.
+func referredTo(references []reference.Reference) (keys []kube.Key) {
+	for _, needed := range references {
+		keys = append(keys, kube.Key{GroupKind: schema.GroupKind{Kind: needed.Kind}, Name: needed.Name})
+	}
+	return keys
 }
 
 func keysOf(held []hosts.Held) []kube.Key {

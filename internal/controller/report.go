@@ -120,7 +120,7 @@ func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering,
 func (r *Reconciler) retire(ctx context.Context, s *scope, there *livestate.Snapshot,
 	current *v1.AppServiceStatus) error {
 	var ready *livestate.Record
-	if !meta.IsStatusConditionTrue(current.Conditions, v1.ConditionReady) {
+	if !status.HasRun(current) {
 		ready = release.LastReady(there.Records) // it may be returned to
 	}
 	due := r.Actor.Retirement(there, ready)

@@ -67,7 +67,8 @@ func problems(in Input, objects []objectState, main client.Object, v verdict, ex
 		waits.Hint = cmp.Or(in.Waits.Hint, waits.Hint)
 		list = append(list, waits)
 	}
-	if in.Decayed != nil {
+	listed := v.outcome == stuck && in.Problem != nil && in.Decayed != nil && in.Problem.Message == in.Decayed.Message
+	if in.Decayed != nil && !listed {
 		decayed := warning("operator", in.Decayed.Reason, OneLine("the running release is not kept as it is: "+in.Decayed.Message))
 		decayed.Hint = cmp.Or(in.Decayed.Hint, decayed.Hint)
 		list = append(list, decayed)

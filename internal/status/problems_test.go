@@ -56,6 +56,20 @@ func TestASizeThatAutoscalingIgnoresIsTold(t *testing.T) {
 	}
 }
 
+// The cause for which the running release is not repaired is listed once, if Ready says the same.
+func TestACauseIsListedOnce(t *testing.T) {
+	lost := &Problem{Reason: v1.ReasonGeneratedSecretLost, Message: "it is gone", Blocked: true}
+	other := &Problem{Reason: v1.ReasonRenderFailed, Message: "no", Blocked: true}
+	for _, test := range []struct {
+		problem *Problem
+		want    int
+	}{{lost, 1}, {other, 2}, {nil, 1}} {
+		in := state{workload: deployment(counts{1, 1, 1, 1}), problem: test.problem}.input(t)
+		in.Decayed = lost
+		assert.Len(t, summarize(in).Problems, test.want)
+	}
+}
+
 func TestNoDeploymentIgnoresNoSize(t *testing.T) {
 	if out := summarize(state{}.input(t)); len(out.Problems) != 0 {
 		t.Errorf("got %+v", out.Problems)

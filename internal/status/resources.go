@@ -21,11 +21,13 @@ func resources(out *v1.AppServiceStatus, in Input, list []objectState) {
 	}
 	for _, key := range in.Kept {
 		out.Resources = append(out.Resources, v1.ResourceStatus{Kind: key.Kind, Name: key.Name, Ready: true,
-			State: v1.ResourceReady, Message: keptData})
+			State: v1.ResourceReady, Message: KeptData})
 	}
 }
 
-const keptData = "kept for its data, though it is not rendered: it goes with the next release of a changed spec without it"
+// KeptData is the message about an object that no release has, and that is kept because its content cannot be made
+// again.
+const KeptData = "kept for its data, though it is not rendered: it goes with the next release of a changed spec without it"
 
 var resourceStates = map[health.Verdict]v1.ResourceState{
 	health.Ready: v1.ResourceReady, health.Warned: v1.ResourceReady, health.Waiting: v1.ResourceWaiting,

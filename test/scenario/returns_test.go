@@ -156,6 +156,18 @@ var returnScenarios = slices.Concat(answered(), []scenario{
 			"update secrets/sh.helm.release.v1.web.v1", "update secrets/sh.helm.release.v1.web.v2", // the Secret nor the claim is deleted
 		}}},
 	}},
+	{name: "return-to-what-it-refers-to", once: true, given: []step{{spec: with(returning, data)}, {
+		spec: with(returning, `{image: "nginx:1.27", envFrom: [{secretRef: {name: web-generated}}]}`),
+	}}, steps: []step{goesBack(cannotPull, "Secret web-generated.kind", "Secret", runningImage, newImage)}},
+	{name: "return-without-its-record", once: true, given: []step{{spec: with(returning, data)}, goesBack(cannotPull)}, steps: []step{{
+		remove: []string{"Secret/sh.helm.release.v1.web.v3"}, ready: metav1.ConditionFalse, reason: v1.ReasonImageNotFound,
+		says: "no release that was Ready is recorded", expect: expectation{
+			fields: map[string]string{"Secret web-generated.kind": "Secret", "PersistentVolumeClaim web.kind": "PersistentVolumeClaim"},
+		},
+	}}},
+	{name: "return-after-sleep", once: true, options: func(options *operator.Options) { options.HistoryMax = 1 }, given: []step{
+		{spec: with(returning, data)}, {spec: with(returning, `size: 0`)}, {spec: with(returning, `{size: 0, image: "nginx:1.27"}`)},
+	}, steps: []step{goesBack(cannotPull, "Secret web-generated.kind", "Secret", "PersistentVolumeClaim web.kind", "PersistentVolumeClaim")}},
 	{name: "return-after-growth", once: true, given: []step{{spec: with(returning, growing)}}, steps: []step{
 		goesBack(with(with(cannotPull, growing), `persistence: {size: 2Gi}`),
 			"PersistentVolumeClaim web.spec.resources.requests.storage", "2Gi", runningImage, oldImage),

@@ -40,6 +40,11 @@ func DiffOf(name string, before, after Outcome) *Diff {
 	d.Consequences = Consequences(before.Objects, after.Objects, d.Changes, sameSpec)
 	if len(d.Changes) > 0 && !d.Has(Refused) { // of what is refused, nothing runs
 		d.Consequences = append(d.Consequences, taskConsequences(before, after)...)
+		if !sameSpec {
+			for _, kept := range unused(before.Kept, after.Objects) {
+				d.Consequences = append(d.Consequences, Consequence{Loses, kept + ", which was kept, is deleted WITH ITS DATA"})
+			}
+		}
 		sortWorst(d.Consequences)
 	}
 	for _, field := range after.Unknown {

@@ -38,6 +38,8 @@ type Outcome struct {
 	// cluster, where these Jobs have run.
 	Runs  []jobs.Run
 	Noted []v1.RunStatus
+	// Kept are the objects in the cluster that are kept for their data although no release has them, as in "Secret web".
+	Kept []string
 	// Source has the spec that was rendered; nil if it is not known.
 	Source *release.Source
 	Err    error
@@ -56,7 +58,7 @@ func (s Subject) Render(ctx context.Context, renderer *render.Renderer, capabili
 	in := render.Input{Resource: s.Resource, Defaults: s.Defaults, Capabilities: capabilities}
 	known := func(context.Context, *render.Draft) (hooks.Facts, error) { return s.Facts, nil }
 	out := OutcomeOf(renderer.Predict(ctx, in, known))
-	out.Noted, out.Source = noted(s.Resource), sourceOf(s.Resource)
+	out.Noted, out.Kept, out.Source = noted(s.Resource), keptData(s.Resource), sourceOf(s.Resource)
 	return out
 }
 

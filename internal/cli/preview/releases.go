@@ -34,7 +34,7 @@ func (r *Release) Outcome(resource *unstructured.Unstructured) Outcome {
 	if err != nil {
 		return Outcome{Err: fmt.Errorf("the release record %s cannot be read: %w", r.record.Name, err)}
 	}
-	return Outcome{Objects: recorded.Objects, Noted: noted(resource), Source: recorded.Source}
+	return Outcome{Objects: recorded.Objects, Noted: noted(resource), Kept: keptData(resource), Source: recorded.Source}
 }
 
 // Releases are the records of deployed releases, by the UID that each names as its controller.
