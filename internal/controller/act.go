@@ -149,8 +149,8 @@ func (r *Reconciler) keepForReturn(ctx context.Context, s *scope, writes *plan.P
 	case err != nil:
 		writes.KeepData()
 	default:
-		writes.KeepData(slices.Collect(maps.Keys(kube.ByKey(content.Objects)))...)
-		writes.HoldBack(referredTo(reference.Of(content.Objects))...)
+		has := slices.Collect(maps.Keys(kube.ByKey(content.Objects)))
+		writes.KeepData(append(has, referredTo(reference.Of(content.Objects))...)...)
 	}
 	return nil
 }

@@ -159,6 +159,14 @@ var returnScenarios = slices.Concat(answered(), []scenario{
 	{name: "return-to-what-it-refers-to", once: true, given: []step{{spec: with(returning, data)}, {
 		spec: with(returning, `{image: "nginx:1.27", envFrom: [{secretRef: {name: web-generated}}]}`),
 	}}, steps: []step{goesBack(cannotPull, "Secret web-generated.kind", "Secret", runningImage, newImage)}},
+	{name: "return-with-what-it-refers-to", once: true, given: []step{{
+		spec: with(with(returning, data), `{config: null, envFrom: [{secretRef: {name: web-generated, optional: true}}]}`),
+	}}, steps: []step{{
+		spec: with(returning, `{image: "nginx:1.27", config: {generated: {PASSWORD: {}}}}`), expect: expectation{
+			order:  []string{"patch secrets/web-generated", "patch deployments/web"},
+			fields: fieldsOf("PersistentVolumeClaim web.kind", "PersistentVolumeClaim", "Secret web-generated.kind", "Secret"),
+		},
+	}}},
 	{name: "return-without-its-record", once: true, given: []step{{spec: with(returning, data)}, goesBack(cannotPull)}, steps: []step{{
 		remove: []string{"Secret/sh.helm.release.v1.web.v3"}, ready: metav1.ConditionFalse, reason: v1.ReasonImageNotFound,
 		says: "no release that was Ready is recorded", expect: expectation{
