@@ -24,8 +24,8 @@ type attempt struct {
 	resumed bool
 	// hold says why the recorded release is kept for now; the zero value if it is not.
 	hold hold
-	// contended says that a field is not repaired for now, because another writer changes it each time; nil if there is no
-	// such field.
+	// contended says that something is not repaired for now, because another writer changes it each time, or because its
+	// values are lost; nil if there is nothing.
 	contended error
 	// decayed says why the recorded release is not kept as it is; nil if it is, or if that holds back what waits.
 	decayed error

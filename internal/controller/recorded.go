@@ -43,7 +43,7 @@ func (r *Reconciler) recorded(ctx context.Context, s *scope, record *livestate.R
 	return known, nil
 }
 
-// lastGoodOf returns a recorded release, which is read once in a reconcile.
+// lastGoodOf returns a recorded release. A reconcile reads one again only if it read another one since.
 func (r *Reconciler) lastGoodOf(ctx context.Context, s *scope, record *livestate.Record) (*release.Recorded, error) {
 	if s.lastGood == nil || s.lastGood.Record.UID != record.UID {
 		content, err := r.Actor.LastGood(ctx, s.resource, record)

@@ -29,7 +29,7 @@ type feature struct {
 	fails bool
 	// crashes says that pods crash until the test has them run.
 	crashes bool
-	// requests is how many requests it makes at most, at one of which the second begins; usual if 0.
+	// requests is how many requests it makes at most, at one of which the second begins; usualRequests if 0.
 	requests int
 	// ends is a merge patch of the spec that ends it.
 	ends string
@@ -67,11 +67,11 @@ func failsBy(image string) string {
 		`podAnnotations: {`+jobScript+`: "{phase: Succeeded, containerStatuses: []}"}`)
 }
 
-// usual is how many requests a feature makes.
-const usual = 7
+// usualRequests is how many requests most features make.
+const usualRequests = 7
 
-// number returns how many requests it makes.
-func (f feature) number() int { return cmp.Or(f.requests, usual) }
+// mostRequests returns how many requests it makes at most.
+func (f feature) mostRequests() int { return cmp.Or(f.requests, usualRequests) }
 
 // then is the annotation of a pod that says what follows its script, and runsAgain what that is for one that crashes.
 const then = "script.kwok.x-k8s.io/then"

@@ -146,7 +146,7 @@ func (s *sequence) play() {
 		}
 	}()
 	s.begin()
-	for at := 1 + s.seed*5%s.pair[0].number(); !s.overlap(at); at = 1 { // a shorter first feature is over by then: again, from its first request
+	for at := 1 + s.seed*5%s.pair[0].mostRequests(); !s.overlap(at); at = 1 { // a shorter first feature is over by then: again, from its first request
 		s.process.Stop(s.T)
 		s.begin()
 	}

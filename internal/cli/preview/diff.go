@@ -41,7 +41,7 @@ func DiffOf(name string, before, after Outcome) *Diff {
 	if len(d.Changes) > 0 && !d.Has(Refused) { // of what is refused, nothing runs
 		d.Consequences = append(d.Consequences, taskConsequences(before, after)...)
 		if !sameSpec {
-			for _, kept := range unused(before.Kept, after.Objects) {
+			for _, kept := range notNeeded(before.Kept, after.Objects) {
 				d.Consequences = append(d.Consequences, Consequence{Loses, kept + ", which was kept, is deleted WITH ITS DATA"})
 			}
 		}

@@ -25,8 +25,8 @@ func keptData(resource *unstructured.Unstructured) (list []string) {
 	return list
 }
 
-// unused returns what was kept that objects neither are nor refer to: a release of a changed spec deletes it.
-func unused(kept []string, objects []*unstructured.Unstructured) []string {
+// notNeeded returns what was kept that objects neither are nor refer to: a release of a changed spec deletes it.
+func notNeeded(kept []string, objects []*unstructured.Unstructured) []string {
 	used := map[string]bool{}
 	for _, object := range objects {
 		used[kube.KeyOf(object).String()] = true
