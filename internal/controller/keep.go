@@ -36,6 +36,8 @@ func (r *Reconciler) keepAlive(ctx context.Context, s *scope, wanted rendering, 
 		a.there, err = repair.there, repair.err
 	}
 	switch {
+	case err != nil && refused && err.Error() == a.err.Error():
+		return a
 	case err != nil && refused:
 		a.err = &decayingError{Refusal: a.err, Err: err}
 		return a

@@ -33,6 +33,9 @@ import (
 type returnedError struct{ release.Returned }
 
 func (e *returnedError) Error() string {
+	if e.To == 0 { // its record cannot be read
+		return "an earlier release runs again"
+	}
 	return fmt.Sprintf("%s; release %d failed, release %d runs again", e.Message, e.From, e.To)
 }
 

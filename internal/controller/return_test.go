@@ -281,6 +281,27 @@ func TestWhatReturnedIsRepaired(t *testing.T) {
 	}
 }
 
+func TestADamagedRecordHasNoNumbers(t *testing.T) {
+	w := returning(t)
+	w.fail()
+	for _, secret := range w.secretsOf() {
+		secret.Data["release"] = []byte("damaged")
+		require.NoError(t, w.Update(t.Context(), &secret))
+	}
+	w.restart()
+	w.pass()
+	said := ""
+	for _, condition := range w.app(0).Status.Conditions {
+		said += condition.Message + "\n"
+	}
+	for _, problem := range w.app(0).Status.Problems {
+		said += problem.Message + "\n"
+	}
+	assert.NotContains(t, said, "release 0")
+	assert.NotContains(t, said, "in addition", "it is the same")
+	assert.Contains(t, said, "damaged")
+}
+
 func TestWhatKeepsAReleaseThatFailed(t *testing.T) {
 	cases := map[string]struct {
 		before func(w *world)
