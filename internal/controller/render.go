@@ -3,6 +3,7 @@ package controller
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -16,6 +17,7 @@ import (
 	"github.com/example/appservice-operator/internal/kube/jobs"
 	"github.com/example/appservice-operator/internal/kube/livestate"
 	"github.com/example/appservice-operator/internal/kube/reference"
+	"github.com/example/appservice-operator/internal/policy"
 	"github.com/example/appservice-operator/internal/render"
 	"github.com/example/appservice-operator/internal/render/hooks"
 )
@@ -197,15 +199,40 @@ func (r *Reconciler) asRecorded(ctx context.Context, s *scope, record *livestate
 	return before, nil
 }
 
+// allowed runs the hooks on the output of the templates. What the recorded release has, and only earlier versions of
+// the built-in policy allowed, goes on: then the facts that are returned have their rules.
+func (r *Reconciler) allowed(ctx context.Context, s *scope, into *rendered, draft *render.Draft,
+	record *livestate.Record) (*render.Result, hooks.Facts, error) {
+	facts := into.facts
+	whole, err := s.renderer.Finish(ctx, draft, facts)
+	against, refused := errors.AsType[*policy.Error](err)
+	if !refused || record == nil {
+		return whole, facts, err
+	}
+	recorded, err := r.lastGoodOf(ctx, s, record)
+	if err != nil {
+		return nil, facts, err
+	}
+	if added := facts.Policy.Added(against, recorded.Objects); added != nil {
+		return nil, facts, added
+	}
+	if draft, err = r.draft(ctx, s, false); err != nil {
+		return nil, facts, err
+	}
+	facts.Policy, into.kept = facts.Policy.Earlier(), against
+	whole, err = s.renderer.Finish(ctx, draft, facts)
+	return whole, facts, err
+}
+
 // finish runs the hooks on the output of the templates.
 func (r *Reconciler) finish(ctx context.Context, s *scope, into *rendered, draft *render.Draft,
 	record *livestate.Record) error {
-	whole, err := s.renderer.Finish(ctx, draft, into.facts)
+	whole, facts, err := r.allowed(ctx, s, into, draft, record)
 	if err != nil {
 		return renderFailed(err)
 	}
 	if draft.Ends {
-		if whole, err = r.asRecorded(ctx, s, record, whole, into.facts); err != nil {
+		if whole, err = r.asRecorded(ctx, s, record, whole, facts); err != nil {
 			return renderFailed(err)
 		}
 	}

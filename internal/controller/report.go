@@ -48,6 +48,7 @@ func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering,
 	if wanted.rendered != nil {
 		in.Digest, in.Rendered, in.Unserved = wanted.outline.Digest, wanted.outline.Keys, wanted.outline.Unserved
 		in.Unknown, in.Others, in.Defaults = wanted.outline.Unknown, othersOf(wanted), wanted.defaults
+		in.Outdated = outdated(wanted.kept)
 	}
 	if in.Waits = r.why(s, done); done.hold.by == byStage {
 		r.showStaged(&in, s, done)
@@ -129,6 +130,14 @@ func (r *Reconciler) retire(ctx context.Context, s *scope, there *livestate.Snap
 		return nil
 	}
 	return r.Actor.Retire(ctx, s.resource, due)
+}
+
+// outdated returns the problem of what goes on only because the recorded release has it; nil for nothing.
+func outdated(kept *policy.Error) *status.Problem {
+	if kept == nil {
+		return nil
+	}
+	return &status.Problem{Reason: kept.Reason(), Message: kept.Shown(), Parts: kept.Parts(), Hint: kept.Advice()}
 }
 
 // othersOf returns the names of the objects that exist where one is missing.

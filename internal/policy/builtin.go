@@ -26,9 +26,14 @@ var openText []byte
 //go:embed shared.yaml
 var sharedText []byte
 
+//go:embed earlier.yaml
+var earlierText []byte
+
 var (
 	open   = sync.OnceValue(func() Settings { return parsed(Open, openText) })
 	shared = sync.OnceValue(func() Settings { return parsed(Shared, sharedText) })
+	// earlier are the settings, laid over those of shared, that earlier versions of it had.
+	earlier = sync.OnceValue(func() Settings { return parsed(Shared, earlierText) })
 )
 
 func parsed(name BuiltIn, text []byte) Settings {

@@ -14,10 +14,16 @@ import (
 
 // Check returns an Error if the policy does not allow rendered objects.
 func (r Rules) Check(objects []*unstructured.Unstructured) error {
+	if found := r.violations(objects); len(found) > 0 {
+		return &Error{objects[0].GetNamespace(), found}
+	}
+	return nil
+}
+
+func (r Rules) violations(objects []*unstructured.Unstructured) (found []Violation) {
 	if r.rules == nil {
 		return nil
 	}
-	var found []Violation
 	for _, object := range objects {
 		c := &check{rules: r.rules, object: object}
 		c.metadata(object.GetKind(), object.Object)
@@ -27,10 +33,7 @@ func (r Rules) Check(objects []*unstructured.Unstructured) error {
 		c.pods()
 		found = append(found, c.found...)
 	}
-	if len(found) > 0 {
-		return &Error{objects[0].GetNamespace(), found}
-	}
-	return nil
+	return found
 }
 
 // check is the check of one object.
@@ -52,6 +55,8 @@ func (c *check) allowed(path, value, rule string, list []string, may bool) {
 		c.refuse(path, cmp.Or(value, `""`), rule, "allows "+shown(list), missing(value))
 	}
 }
+
+func (c *check) namespace() string { return c.object.GetNamespace() }
 
 func (c *check) text(path ...string) string {
 	value, _, _ := unstructured.NestedString(c.object.Object, path...)

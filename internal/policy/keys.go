@@ -6,6 +6,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -14,7 +15,8 @@ import (
 )
 
 // Keys are patterns of keys, each with any value, or with those that a regular expression matches as a whole, as in
-// example.com/timeout=\d+s, or with hosts that are granted to the namespace, as in example.com/names=<hosts>.
+// example.com/timeout=\d+s, or with hosts that are granted to the namespace, as in example.com/names=<hosts>. In an
+// expression, <namespace> stands for the name of the namespace.
 type Keys []string
 
 const (
@@ -22,6 +24,8 @@ const (
 	valued = "="
 	// grantedHosts are the values that are a comma-separated list of hosts that the policy grants to the namespace.
 	grantedHosts = "<hosts>"
+	// ownNamespace stands in an expression for the name of the namespace.
+	ownNamespace = "<namespace>"
 )
 
 func (k Keys) check(item string) error {
@@ -47,17 +51,22 @@ func (r *rules) compile(lists ...Keys) {
 	}
 }
 
-// allows reports whether any of some lists allows a key with a value: in each, the last pattern that matches counts.
-func (r *rules) allows(key, value string, lists ...Keys) bool {
+// allows reports whether any of some lists allows a namespace a key with a value: in each, the last pattern that matches
+// counts.
+func (r *rules) allows(namespace, key, value string, lists ...Keys) bool {
 	matches := func(pattern, key string) bool {
 		name, values, limited := strings.Cut(pattern, valued)
-		return glob(name, key) && (!limited || r.among(values, value))
+		return glob(name, key) && (!limited || r.among(namespace, values, value))
 	}
 	return slices.ContainsFunc(lists, func(list Keys) bool { return last(list, key, matches, matches) })
 }
 
-func (r *rules) among(values, value string) bool {
-	if values != grantedHosts {
+func (r *rules) among(namespace, values, value string) bool {
+	switch {
+	case strings.Contains(values, ownNamespace):
+		own := strings.ReplaceAll(values, ownNamespace, regexp.QuoteMeta(namespace))
+		return regexp.MustCompile(whole(own)).MatchString(value) // check has tried it
+	case values != grantedHosts:
 		return r.values[values].MatchString(value)
 	}
 	for host := range strings.SplitSeq(value, ",") {
@@ -77,6 +86,9 @@ const (
 	clusterIssuer = "cert-manager.io/cluster-issuer"
 	issuerKind    = "cert-manager.io/issuer-kind"
 	issuerGroup   = "cert-manager.io/issuer-group"
+	tlsACME       = "kubernetes.io/tls-acme"
+
+	certManager = "cert-manager.io"
 )
 
 // ingressClass is the annotation that named the class before there was a field.
@@ -116,7 +128,7 @@ func in(content map[string]any, name string) func(yield func(key, value string) 
 // key refuses a key that neither the rule for all kinds nor that for its kind allows. The message shows the patterns of
 // the same key, else those of the same prefix. It shows no value, which may be a secret.
 func (c *check) key(what, rule, key, value string, byKind map[string]Keys, kind string) {
-	if c.allows(key, value, byKind[everything], byKind[kind]) {
+	if c.allows(c.namespace(), key, value, byKind[everything], byKind[kind]) {
 		return
 	}
 	prefix, _, _ := strings.Cut(key, "/")
@@ -151,22 +163,31 @@ func (c *check) key(what, rule, key, value string, byKind map[string]Keys, kind 
 	if c.places[of] == "" {
 		refusal.Why = c.refusal(ofKind(rule, everything), allows, nil).Why
 	}
-	c.found = append(c.found, Violation{c.object.GetKind(), c.object.GetName(), what, key, refusal})
+	c.found = append(c.found, Violation{c.object.GetKind(), c.object.GetName(), what, key, value, refusal})
 }
 
 func (c *check) issuers(content map[string]any) {
 	found, _, _ := unstructured.NestedFieldNoCopy(content, "metadata", "annotations")
 	annotations, _ := found.(map[string]any)
-	kind, _ := annotations[issuerKind].(string)
-	if name, is := annotations[issuer].(string); is {
-		c.issuer("annotation "+issuer, cmp.Or(kind, "Issuer"), name)
+	text := func(key string) string { value, _ := annotations[key].(string); return value }
+	_, one := annotations[issuer]
+	_, ofCluster := annotations[clusterIssuer]
+	if one {
+		c.issuer("annotation "+issuer, text(issuerKind), text(issuerGroup), text(issuer))
 	}
-	if name, is := annotations[clusterIssuer].(string); is {
-		c.issuer("annotation "+clusterIssuer, "ClusterIssuer", name)
+	if ofCluster {
+		c.issuer("annotation "+clusterIssuer, "ClusterIssuer", text(issuerGroup), text(clusterIssuer))
+	}
+	if chosen, _ := strconv.ParseBool(text(tlsACME)); chosen && !one && !ofCluster && !c.choice.earlier {
+		c.allowed("annotation "+tlsACME, "", "issuers", c.Issuers, c.Issuers.Allow(""))
 	}
 }
 
-func (c *check) issuer(path, kind, name string) {
-	value := kind + "/" + name
+// issuer refuses an issuer, by its kind and group, which have cert-manager's defaults, and its name.
+func (c *check) issuer(path, kind, group, name string) {
+	value := cmp.Or(kind, "Issuer") + "/" + name
+	if group = cmp.Or(group, certManager); group != certManager && !c.choice.earlier {
+		value = cmp.Or(kind, "Issuer") + "." + group + "/" + name
+	}
 	c.allowed(path, value, "issuers", c.Issuers, c.Issuers.Allow(value))
 }

@@ -60,11 +60,11 @@ func TestAnnotationsThatPeopleUseAreAllowed(t *testing.T) {
 		"Ingress": `nginx.ingress.kubernetes.io/proxy-body-size nginx.ingress.kubernetes.io/proxy-read-timeout nginx.ingress.kubernetes.io/ssl-redirect
 			nginx.ingress.kubernetes.io/enable-cors nginx.ingress.kubernetes.io/cors-allow-origin nginx.ingress.kubernetes.io/affinity
 			nginx.ingress.kubernetes.io/session-cookie-name nginx.ingress.kubernetes.io/limit-rps nginx.ingress.kubernetes.io/use-regex
-			traefik.ingress.kubernetes.io/router.middlewares alb.ingress.kubernetes.io/scheme haproxy.org/timeout-client
+			alb.ingress.kubernetes.io/scheme haproxy.org/timeout-client
 			cert-manager.io/issuer cert-manager.io/cluster-issuer cert-manager.io/duration kubernetes.io/ingress.class owner`,
 		"Service":                 "prometheus.io/scrape service.beta.kubernetes.io/aws-load-balancer-internal networking.gke.io/load-balancer-type team",
 		"ServiceAccount":          "example.com/role description eks.amazonaws.com/role-arn iam.gke.io/gcp-service-account azure.workload.identity/client-id",
-		"Pod":                     "dapr.io/enabled vault.hashicorp.com/agent-inject cluster-autoscaler.kubernetes.io/safe-to-evict gke-gcsfuse/volumes prometheus.io/port checksum/config kubectl.kubernetes.io/restartedAt app.example.com/restarted-at app.example.com/config-checksum",
+		"Pod":                     "dapr.io/enabled vault.hashicorp.com/agent-inject gke-gcsfuse/volumes prometheus.io/port checksum/config kubectl.kubernetes.io/restartedAt app.example.com/restarted-at app.example.com/config-checksum",
 		"Deployment":              "argocd.argoproj.io/sync-wave reloader.stakater.com/auto kubernetes.io/change-cause app.example.com/reload-on-change",
 		"PersistentVolumeClaim":   "helm.sh/resource-policy app.example.com/retained-for",
 		"HorizontalPodAutoscaler": "validations.keda.sh/hpa-ownership meta.helm.sh/release-name",
@@ -89,6 +89,7 @@ func TestValuesThatPeopleUseAreAllowed(t *testing.T) {
 		"nginx.ingress.kubernetes.io/custom-http-errors":     {"404,503"},
 		"nginx.ingress.kubernetes.io/x-forwarded-prefix":     {"/path"},
 		"traefik.ingress.kubernetes.io/router.entrypoints":   {"web", "web, websecure"},
+		"traefik.ingress.kubernetes.io/router.middlewares":   {"demo-auth@kubernetescrd", "demo-auth@kubernetescrd, demo-a.b@kubernetescrd"},
 		"alb.ingress.kubernetes.io/actions.ssl-redirect":     {`{"Type": "redirect", "RedirectConfig": {"Protocol": "HTTPS", "Port": "443", "StatusCode": "HTTP_301"}}`},
 		"alb.ingress.kubernetes.io/load-balancer-attributes": {"idle_timeout.timeout_seconds=600"},
 		"haproxy.org/path-rewrite":                           {"/", `/foo/(.*) /\1`},
@@ -96,6 +97,7 @@ func TestValuesThatPeopleUseAreAllowed(t *testing.T) {
 		for _, value := range values {
 			t.Run(key+" "+value, func(t *testing.T) {
 				of := annotatedAs(t, "Ingress", key)
+				of.SetNamespace("demo")
 				require.NoError(t, unstructured.SetNestedField(of.Object, value, "metadata", "annotations", key))
 				assert.NoError(t, Default().For("demo", nil).Check([]*unstructured.Unstructured{of}))
 			})
@@ -112,7 +114,7 @@ func TestNoValueLeavesItsPlaceInAConfiguration(t *testing.T) {
 			continue
 		}
 		for _, value := range []string{"a\nb", "a\r", "{", "}", ";", `"`, "'", "#", "/$1\" break; } location /pwn { return 200 \"x"} {
-			if rules.allows(key, value, rules.Annotations["*"], rules.Annotations["Ingress"]) {
+			if rules.allows("demo", key, value, rules.Annotations["*"], rules.Annotations["Ingress"]) {
 				t.Errorf("%s may be %q", key, value)
 			}
 		}
@@ -125,7 +127,7 @@ func TestNamesInDNSBelowGrantedHosts(t *testing.T) {
 		"shop.example.com": true, "shop.example.com, x.a.example.com": true, "shop.example.com,www.example.com": false, "": false, "*.a.example.com": true, "*.example.com": false,
 	} {
 		for _, key := range []string{"external-dns.alpha.kubernetes.io/hostname", "cert-manager.io/alt-names"} {
-			if got := rules.allows(key, value, rules.Annotations["*"], rules.Annotations["Ingress"]); got != want {
+			if got := rules.allows("demo", key, value, rules.Annotations["*"], rules.Annotations["Ingress"]); got != want {
 				t.Errorf("%s %q: got %t", key, value, got)
 			}
 		}

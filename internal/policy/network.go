@@ -3,6 +3,8 @@ package policy
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
@@ -92,7 +94,7 @@ func (c *check) paths() {
 		for k, item := range paths {
 			path, _ := item.(map[string]any)
 			of, _ := path["pathType"].(string)
-			if text, _ := path["path"].(string); !c.allows(of, text, c.Paths) {
+			if text, _ := path["path"].(string); !c.allows(c.namespace(), of, text, c.Paths) {
 				c.refuse(fmt.Sprintf("spec.rules[%d].http.paths[%d]", i, k), of+" "+text, "paths", "allows "+shown(c.Paths),
 					missing(of))
 			}
@@ -105,12 +107,41 @@ func (c *check) class(path, class string) {
 }
 
 func (c *check) certificate() {
-	c.issuer("spec.issuerRef", cmp.Or(c.text("spec", "issuerRef", "kind"), "Issuer"), c.text("spec", "issuerRef", "name"))
+	of := func(field string) string { return c.text("spec", "issuerRef", field) }
+	c.issuer("spec.issuerRef", of("kind"), of("group"), of("name"))
 }
 
 func (c *check) route() {
+	for i, item := range c.list("spec", "rules") {
+		rule, _ := item.(map[string]any)
+		matches, _ := rule["matches"].([]any)
+		for k, item := range matches {
+			match, _ := item.(map[string]any)
+			for _, by := range slices.Sorted(maps.Keys(match)) {
+				c.matches(fmt.Sprintf("spec.rules[%d].matches[%d].%s", i, k, by), by, match[by])
+			}
+		}
+	}
 	for i, item := range c.list("spec", "parentRefs") {
 		c.gateway(fmt.Sprintf("spec.parentRefs[%d]", i), item)
+	}
+}
+
+// matches refuses texts that a route matches by: some controllers copy them into an expression of their own.
+func (c *check) matches(path, by string, content any) {
+	switch content := content.(type) {
+	case map[string]any:
+		for _, field := range slices.Sorted(maps.Keys(content)) {
+			c.matches(path, by, content[field])
+		}
+	case []any:
+		for _, item := range content {
+			c.matches(path, by, item)
+		}
+	case string:
+		if !c.allows(c.namespace(), by, content, c.Matches) {
+			c.refuse(path, content, "matches", "allows "+shown(c.Matches), missing(by))
+		}
 	}
 }
 

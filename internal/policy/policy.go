@@ -26,7 +26,7 @@ type Policy struct {
 
 	base    layer
 	entries []entry
-	rules   sync.Map // *rules by the matching entries
+	rules   sync.Map // *rules by their choice
 }
 
 // entry is one of File.Namespaces.
@@ -67,21 +67,33 @@ func (p *Policy) Selects() bool {
 // Entries returns the number of entries for namespaces.
 func (p *Policy) Entries() int { return len(p.entries) }
 
+// choice is which layers the rules of a namespace have.
+type choice struct {
+	// matching has a byte for each entry: 1 if that is for the namespace.
+	matching string
+	// earlier says that they allow what only earlier versions of the built-in policy did, too.
+	earlier bool
+}
+
 // For returns the rules of a namespace with these labels. Namespaces with the same matching entries share them.
 func (p *Policy) For(namespace string, labeled map[string]string) Rules {
 	if p == nil {
 		return Rules{}
 	}
-	key := make([]byte, len(p.entries))
+	matching := make([]byte, len(p.entries))
 	for i, each := range p.entries {
 		if each.matches(namespace, labeled) {
-			key[i] = 1
+			matching[i] = 1
 		}
 	}
-	if known, there := p.rules.Load(string(key)); there {
-		return Rules{known.(*rules)}
+	return p.chosen(choice{matching: string(matching)})
+}
+
+func (p *Policy) chosen(by choice) Rules {
+	known, there := p.rules.Load(by)
+	if !there {
+		known, _ = p.rules.LoadOrStore(by, p.lay(by))
 	}
-	known, _ := p.rules.LoadOrStore(string(key), p.lay(key))
 	return Rules{known.(*rules)}
 }
 
@@ -91,13 +103,16 @@ func (e *entry) matches(namespace string, labeled map[string]string) bool {
 }
 
 // lay lays the matching entries over the default.
-func (p *Policy) lay(matching []byte) *rules {
-	all := &rules{policy: p, places: map[string]string{}, values: map[string]*regexp.Regexp{}}
+func (p *Policy) lay(by choice) *rules {
+	all := &rules{policy: p, choice: by, places: map[string]string{}, values: map[string]*regexp.Regexp{}}
 	all.over(layer{p.BuiltIn.settings(), p.BuiltIn.String()})
+	if by.earlier && p.BuiltIn == Shared {
+		all.over(layer{earlier(), p.BuiltIn.String()})
+	}
 	all.over(p.base)
 	all.general = all.Hosts
 	for i, each := range p.entries {
-		if matching[i] == 0 {
+		if by.matching[i] == 0 {
 			if hosts := withoutBeneath(each.Hosts); len(hosts) > 0 {
 				all.elsewhere = append(all.elsewhere, grant{hosts, each.place})
 			}
@@ -108,7 +123,7 @@ func (p *Policy) lay(matching []byte) *rules {
 		}
 		all.over(each.layer)
 	}
-	all.compile(all.Paths)
+	all.compile(all.Paths, all.Matches)
 	all.compile(slices.Collect(maps.Values(all.Annotations))...)
 	all.compile(slices.Collect(maps.Values(all.Labels))...)
 	return all
@@ -118,6 +133,7 @@ func (p *Policy) lay(matching []byte) *rules {
 type rules struct {
 	Settings
 	policy *Policy
+	choice choice
 	// places are where each rule was set, by its name.
 	places map[string]string
 	// values are the compiled expressions of Keys.

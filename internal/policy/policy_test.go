@@ -76,12 +76,12 @@ default: {annotations: {Ingress: ["+", "nginx.ingress.kubernetes.io/use-regex"],
 namespaces: [{names: [demo], annotations: {Service: ["+", "!metallb.io/loadBalancerIPs"]}}]
 `, "demo", nil)
 	for key, want := range map[string]bool{"nginx.ingress.kubernetes.io/use-regex": true, "nginx.ingress.kubernetes.io/proxy-body-size": true, "nginx.ingress.kubernetes.io/server-snippet": false} {
-		if got.allows(key, "x", got.Annotations["*"], got.Annotations["Ingress"]) != want {
+		if got.allows("demo", key, "x", got.Annotations["*"], got.Annotations["Ingress"]) != want {
 			t.Errorf("%s of an Ingress: got %t", key, !want)
 		}
 	}
 	for key, want := range map[string]bool{"metallb.io/address-pool": true, "metallb.io/loadBalancerIPs": false, "cloud.google.com/neg": false} {
-		if got.allows(key, "x", got.Annotations["*"], got.Annotations["Service"]) != want {
+		if got.allows("demo", key, "x", got.Annotations["*"], got.Annotations["Service"]) != want {
 			t.Errorf("%s of a Service: got %t", key, !want)
 		}
 	}

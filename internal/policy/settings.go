@@ -56,11 +56,15 @@ type Settings struct {
 	// Paths of Ingresses: their path types, each with any path, or with those that an expression matches, as in
 	// Prefix=[^;]*.
 	Paths Keys `json:"paths"`
+	// Matches are what routes of the Gateway API match by, as path, headers, queryParams or method, each with any texts, or
+	// with those that an expression matches.
+	Matches Keys `json:"matches"`
 	// IngressClasses by name; "" is for an Ingress that names none.
 	IngressClasses Patterns `json:"ingressClasses"`
 	// Gateways as NAMESPACE/NAME, of routes of the Gateway API.
 	Gateways Patterns `json:"gateways"`
-	// Issuers of cert-manager as KIND/NAME, as in ClusterIssuer/letsencrypt.
+	// Issuers of cert-manager as KIND/NAME, as in ClusterIssuer/letsencrypt, or KIND.GROUP/NAME if they are of another
+	// group; "" is for the one that the platform chose for kubernetes.io/tls-acme.
 	Issuers Patterns `json:"issuers"`
 
 	// ServiceTypes are ClusterIP, which headless Services have, too, NodePort, LoadBalancer and ExternalName.
@@ -77,7 +81,7 @@ type Settings struct {
 	// VolumeTypes by the names of the fields of a volume, as in configMap. csi is without a Secret to publish it,
 	// csi.nodePublishSecretRef with one.
 	VolumeTypes VolumeTypes `json:"volumeTypes"`
-	// StaticVolumes reports whether claims may choose existing volumes, by a selector or by the storage class "".
+	// StaticVolumes reports whether claims may choose existing volumes, by a name, by a selector or by the storage class "".
 	StaticVolumes *bool `json:"staticVolumes"`
 	// PriorityClasses of pods; without one, they have the cluster's default.
 	PriorityClasses Patterns `json:"priorityClasses"`
@@ -110,7 +114,8 @@ type Settings struct {
 	MaxStorage *Quantity `json:"maxStorage"`
 	// OpenNetworkPolicies reports whether NetworkPolicies may have rules for everyone, all namespaces or addresses.
 	OpenNetworkPolicies *bool `json:"openNetworkPolicies"`
-	// BlockingBudgets reports whether a PodDisruptionBudget may let no pod go at all, so that nodes cannot be drained.
+	// BlockingBudgets reports whether a PodDisruptionBudget may let no pod go at all, so that nodes cannot be drained: with
+	// the least number of pods, but for a single one.
 	BlockingBudgets *bool `json:"blockingBudgets"`
 }
 

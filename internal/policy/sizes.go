@@ -37,7 +37,7 @@ func (c *check) sizes(all []*unstructured.Unstructured) {
 		c.atMost("spec.maxReplicaCount", kedaMost)
 	}
 	if c.object.GetKind() == "PodDisruptionBudget" && !*c.BlockingBudgets {
-		c.budget(most(all))
+		c.budget(all)
 	}
 }
 
@@ -79,6 +79,9 @@ func (c *check) claimTemplate(at string, template map[string]any) {
 // claim refuses the size of a claim, and that it chooses a volume that exists and may have data.
 func (c *check) claim(at string, content map[string]any) {
 	spec, _ := content["spec"].(map[string]any)
+	if name, there := spec["volumeName"]; there && name != "" && !*c.StaticVolumes && !c.choice.earlier {
+		c.refuse(at+".volumeName", fmt.Sprint(name), "staticVolumes", "is false: a claim must not choose an existing volume", true)
+	}
 	if _, selects := spec["selector"]; selects && !*c.StaticVolumes {
 		c.refuse(at+".selector", "", "staticVolumes", "is false: a claim must not choose an existing volume", true)
 	}

@@ -19,6 +19,8 @@ type Violation struct {
 	Path string
 	// Value of the field, if that helps.
 	Value string
+	// hidden is a value that no message shows.
+	hidden string
 	Refusal
 }
 
@@ -115,6 +117,12 @@ func (e *Error) Reason() string { return v1.ReasonPolicyViolation }
 func (e *Error) Hint() string {
 	return "change the fields named in the message, or have the platform team allow it by a line below namespaces in the operator's " +
 		"policy: " + e.line() + "; until then the running release stays as it is"
+}
+
+// Advice returns what to do about what goes on only because the recorded release has it.
+func (e *Error) Advice() string {
+	return "the recorded release has it, so it goes on; change the fields named in the message, or have the platform team allow it by a " +
+		"line below namespaces in the operator's policy: " + e.line()
 }
 
 // mostShown is the maximum number of violations, and of list entries, in a message.

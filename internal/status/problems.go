@@ -73,12 +73,25 @@ func problems(in Input, objects []objectState, main client.Object, v verdict, ex
 		decayed.Hint = cmp.Or(in.Decayed.Hint, decayed.Hint)
 		list = append(list, decayed)
 	}
+	list = append(list, outdated(in.Outdated)...)
 	for _, conflict := range in.Beside {
 		list = append(list, warning("operator", v1.ReasonHostConflict, OneLine("still serving, although "+conflict.Error())))
 	}
 	list = append(list, shutOut(in)...)
 	list = append(list, expiring...)
 	return append(list, ignoredSize(main)...)
+}
+
+// outdated lists what goes on only because the recorded release has it.
+func outdated(kept *Problem) (list []v1.Problem) {
+	if kept == nil {
+		return nil
+	}
+	for _, part := range kept.Parts[:min(len(kept.Parts), mostParts)] {
+		list = append(list, v1.Problem{Type: v1.ProblemWarning, Source: "policy", Reason: kept.Reason, Message: OneLine(part),
+			Hint: kept.Hint})
+	}
+	return list
 }
 
 // failed says what failed before the resource returned to the release that runs.
