@@ -3,7 +3,6 @@ package controller
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -199,35 +198,22 @@ func (r *Reconciler) asRecorded(ctx context.Context, s *scope, record *livestate
 	return before, nil
 }
 
-// allowed runs the hooks on the output of the templates. What the recorded release has, and only earlier versions of
-// the built-in policy allowed, goes on: then the facts that are returned have their rules.
-func (r *Reconciler) allowed(ctx context.Context, s *scope, into *rendered, draft *render.Draft,
-	record *livestate.Record) (*render.Result, hooks.Facts, error) {
-	facts := into.facts
-	whole, err := s.renderer.Finish(ctx, draft, facts)
-	against, refused := errors.AsType[*policy.Error](err)
-	if !refused || record == nil {
-		return whole, facts, err
-	}
-	recorded, err := r.lastGoodOf(ctx, s, record)
-	if err != nil {
-		return nil, facts, err
-	}
-	if added := facts.Policy.Added(against, recorded.Objects); added != nil {
-		return nil, facts, added
-	}
-	if draft, err = r.draft(ctx, s, false); err != nil {
-		return nil, facts, err
-	}
-	facts.Policy, into.kept = facts.Policy.Earlier(), against
-	whole, err = s.renderer.Finish(ctx, draft, facts)
-	return whole, facts, err
-}
-
 // finish runs the hooks on the output of the templates.
 func (r *Reconciler) finish(ctx context.Context, s *scope, into *rendered, draft *render.Draft,
 	record *livestate.Record) error {
-	whole, facts, err := r.allowed(ctx, s, into, draft, record)
+	facts := into.facts
+	whole, err := s.renderer.Finish(ctx, draft, facts)
+	if is[*policy.Error](err) && record != nil { // the recorded release may have it
+		recorded, failed := r.lastGoodOf(ctx, s, record)
+		if failed != nil {
+			return failed
+		}
+		facts.Recorded = recorded.Objects
+		if draft, failed = r.draft(ctx, s, false); failed != nil {
+			return failed
+		}
+		whole, err = s.renderer.Finish(ctx, draft, facts)
+	}
 	if err != nil {
 		return renderFailed(err)
 	}

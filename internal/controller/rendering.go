@@ -14,7 +14,6 @@ import (
 	"github.com/example/appservice-operator/internal/kube/jobs"
 	"github.com/example/appservice-operator/internal/kube/reference"
 	"github.com/example/appservice-operator/internal/kube/stage"
-	"github.com/example/appservice-operator/internal/policy"
 	"github.com/example/appservice-operator/internal/render"
 	"github.com/example/appservice-operator/internal/render/hooks"
 )
@@ -51,8 +50,6 @@ type rendered struct {
 	content reference.Content
 	// defaults are the fields that the spec left to the defaults.
 	defaults []v1.DefaultsStatus
-	// kept is what the policy refuses, and allows because the recorded release has it; nil for nothing.
-	kept *policy.Error
 	// outline and packed are the result.
 	outline render.Outline
 	packed  *render.Packed

@@ -269,7 +269,7 @@ func (r *Reconciler) renderEarlier(ctx context.Context, s *scope, wanted renderi
 		return render.Again(ctx, s.resource, earlier.Chart, earlier.Config, earlier.Manifest, facts, chain...)
 	}
 	facts.Content, facts.Generated = wanted.content.Version, wanted.facts.Generated
-	facts.Policy = facts.Policy.Earlier() // what was recorded goes on
+	facts.Recorded = earlier.Objects
 	restarted, err := again(hooks.Restarts)
 	if err == nil && sameApartFromBudgets(restarted.Objects, present) {
 		err = fmt.Errorf("release %d, the last that was Ready, differs only in what restarts pods, and in sizes",

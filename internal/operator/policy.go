@@ -172,7 +172,8 @@ func CheckFiles(options Options, cluster *rest.Config) (warnings []string, err e
 	}
 	mistakes = append(mistakes, err)
 	if cluster != nil {
-		mistakes = append(mistakes, checkCluster(cluster, charts)...)
+		said, wrong := checkCluster(cluster, charts, read)
+		warnings, mistakes = append(warnings, said...), append(mistakes, wrong...)
 	}
 	return warnings, errors.Join(mistakes...)
 }
@@ -190,11 +191,17 @@ func versionOf(cluster *rest.Config) (string, error) {
 	return version.GitVersion, nil
 }
 
-// checkCluster returns what a cluster lacks of the kinds that are served and rendered: CRDs, and rights of the account.
-func checkCluster(config *rest.Config, charts *charts) (mistakes []error) {
+// checkCluster returns what a cluster lacks of the kinds that are served and rendered: CRDs, and rights of the account;
+// and warnings about resources that the policy refuses as they are recorded. Rules is nil for an invalid policy.
+func checkCluster(config *rest.Config, charts *charts, rules *policy.Policy) (warnings []string, mistakes []error) {
 	mgr, err := ctrlcluster.New(config)
 	if err != nil {
-		return []error{fmt.Errorf("cannot reach the cluster: %w", err)}
+		return nil, []error{fmt.Errorf("cannot reach the cluster: %w", err)}
+	}
+	if rules != nil {
+		if warnings, err = outdated(context.Background(), mgr.GetAPIReader(), rules, charts.namespaces); err != nil {
+			mistakes = append(mistakes, err)
+		}
 	}
 	for _, entry := range charts.list {
 		kind := entry.GroupVersionKind
@@ -204,12 +211,12 @@ func checkCluster(config *rest.Config, charts *charts) (mistakes []error) {
 		for _, need := range rbac.OfChart(entry.Chart, kube.ClusterScoped(mgr.GetRESTMapper())) {
 			missing, err := lacks(context.Background(), mgr, need, charts.namespaces)
 			if err != nil {
-				return append(mistakes, err)
+				return warnings, append(mistakes, err)
 			}
 			if len(missing) > 0 {
 				mistakes = append(mistakes, fmt.Errorf("the chart of %s: %w", kind.Kind, &rbac.MissingError{Need: need, Verbs: missing}))
 			}
 		}
 	}
-	return mistakes
+	return warnings, mistakes
 }

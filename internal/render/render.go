@@ -31,6 +31,7 @@ import (
 	"github.com/example/appservice-operator/internal/kube/readywhen"
 	"github.com/example/appservice-operator/internal/kube/reference"
 	"github.com/example/appservice-operator/internal/kube/stage"
+	"github.com/example/appservice-operator/internal/policy"
 	"github.com/example/appservice-operator/internal/render/defaults"
 	"github.com/example/appservice-operator/internal/render/hooks"
 	"github.com/example/appservice-operator/internal/render/podtemplate"
@@ -107,6 +108,8 @@ type Outline struct {
 	Stages map[kube.Key]stage.Stage
 	// Makes is what the stage before makes for the others, each as KIND/NAME.
 	Makes []string
+	// Outdated is what the policy allows only because the recorded release has it; nil for nothing.
+	Outdated *policy.Error
 }
 
 // InStage returns the keys of the objects of some stages, in the order in which they must be applied.
@@ -287,7 +290,7 @@ func (r *Renderer) finish(ctx context.Context, draft *Draft, facts hooks.Facts) 
 			result.Makes = append(result.Makes, stage.Makes(object)...)
 		}
 	}
-	result.Digest, result.Runs = r.digest(result.Objects), draft.Runs
+	result.Digest, result.Runs, result.Outdated = r.digest(result.Objects), draft.Runs, input.Outdated
 	return &result, nil
 }
 

@@ -17,6 +17,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -191,6 +192,16 @@ var upgrades = map[string]func(t *testing.T, before *former){
 		isNotReady(t, shop, v1.ReasonRunUnknown)
 	},
 	"texts at the end of documents": endsOfTexts,
+	"what the policy no longer allows": func(t *testing.T, before *former) {
+		before.start(t)
+		cluster.CreateReady(t, formerlyAllowed(before.namespace, "web"))
+	},
+	"a task outside of the sandbox of the pods": func(t *testing.T, before *former) {
+		before.start(t)
+		app := migrated(before.namespace)
+		app.Spec.PodTemplate = &v1.PodTemplate{Spec: &runtime.RawExtension{Raw: []byte(`{"hostUsers":false}`)}}
+		cluster.CreateReady(t, app)
+	},
 	"a policy of the platform": func(t *testing.T, before *former) {
 		before.policy = filepath.Join(t.TempDir(), "policy.yaml")
 		files.Write(t, before.policy, "default:\n  registries: [docker.io]\n")
@@ -204,7 +215,10 @@ var upgrades = map[string]func(t *testing.T, before *former){
 }
 
 // afterwards are what becomes of some rows with their next release, by row.
-var afterwards = map[string]func(t *testing.T, namespace string){"texts at the end of documents": endsOfTextsAreReleased}
+var afterwards = map[string]func(t *testing.T, namespace string){
+	"texts at the end of documents":    endsOfTextsAreReleased,
+	"what the policy no longer allows": formerlyAllowedGoesOn,
+}
 
 // rolled waits until the two pods of an AppService are new, and those before are gone.
 func rolled(t *testing.T, app *v1.AppService) {

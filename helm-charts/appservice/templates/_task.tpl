@@ -31,6 +31,13 @@ securityContext:
 {{- with .Values.priorityClassName }}
 priorityClassName: {{ . | quote }}
 {{- end }}
+{{- /* the sandbox of the application's pods */}}
+{{- range $field := list "runtimeClassName" "hostUsers" }}
+{{- $value := dig "spec" $field nil (default dict $.Values.podTemplate) }}
+{{- if not (kindIs "invalid" $value) }}
+{{ $field }}: {{ toJson $value }}
+{{- end }}
+{{- end }}
 {{- range $field := list "nodeSelector" "tolerations" "affinity" "hostAliases" "dnsConfig" }}
 {{- with index $.Values $field }}
 {{ $field }}:

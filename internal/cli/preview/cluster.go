@@ -138,6 +138,7 @@ func (c *Cluster) facts(
 	whole, recorded := true, reference.Content{}
 	if last != nil {
 		recorded = last.Content // its version is kept for as long as the content is the same
+		facts.Recorded = last.Outcome(resource).Objects
 	}
 	err = facts.Find(draft.References, func(mention reference.Reference) (reference.State, bool, error) {
 		state, err := c.dependencies.Look(ctx, namespace, mention.Object, false)

@@ -33,6 +33,8 @@ type Input struct {
 	Runs []jobs.Run
 	// Facts are what is known about the cluster.
 	Facts Facts
+	// Outdated is set by Policy: what it refuses of anyone else; nil for nothing.
+	Outdated *policy.Error
 }
 
 // Facts are what hooks may know about the cluster. The zero value stands for an unknown cluster, as on the command
@@ -44,6 +46,8 @@ type Facts struct {
 	There map[reference.Object]reference.State
 	// Policy is what the platform allows in the namespace; everything if it is not known.
 	Policy policy.Rules
+	// Recorded are the objects of the recorded release; nil if there is none, or if it is not known.
+	Recorded []*unstructured.Unstructured
 	// Selectors are the selectors of live workloads that differ from the rendered ones; nil if none do.
 	Selectors map[kube.Key]map[string]string
 	// Jobs are the names of the live Jobs that run the rendered spec, by rendered name.

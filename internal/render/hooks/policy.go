@@ -2,12 +2,25 @@ package hooks
 
 import (
 	"context"
+	"errors"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/example/appservice-operator/internal/policy"
 )
 
-// Policy refuses objects that the platform's policy does not allow in the namespace. It runs last, so that it checks
-// what other hooks add.
+// Policy refuses objects that the platform's policy does not allow in the namespace. What the recorded release has, and
+// earlier versions of the built-in policy allowed, goes on. It runs last, so that it checks what other hooks add.
 func Policy(_ context.Context, in *Input, objects []*unstructured.Unstructured) error {
-	return in.Facts.Policy.Check(objects)
+	rules := in.Facts.Policy
+	err := rules.Check(objects)
+	against, refused := errors.AsType[*policy.Error](err)
+	if !refused {
+		return err
+	}
+	if added := rules.Added(against, in.Facts.Recorded); added != nil {
+		return added
+	}
+	in.Outdated = against
+	return rules.Earlier().Check(objects)
 }
