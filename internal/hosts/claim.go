@@ -62,8 +62,8 @@ var (
 // ClaimsOf lists what a rendered or live object claims, each once. Defaults set by the API server make no difference.
 func ClaimsOf(object *unstructured.Unstructured) []Claim { return claimsOf(object, math.MaxInt) }
 
-// claimsOf lists what a route claims. A route with more combinations than most claims its hosts as a whole, and only
-// the first of more hosts than that: no resource may render such a route, so another writer created it.
+// claimsOf lists what a route claims. A route with more combinations than most claims its hosts as a whole: no resource
+// may render such a route, so another writer created it.
 func claimsOf(object client.Object, most int) []Claim {
 	var list []Claim
 	switch kube.KeyOf(object).GroupKind {
@@ -78,10 +78,7 @@ func claimsOf(object client.Object, most int) []Claim {
 	case gateway.ListenerSetKind:
 		list = listenerClaims(gateway.ListenerSetOf(object))
 	}
-	if list = distinct(list); len(list) > most {
-		return slices.Clone(list[:most]) // the rest must not stay in memory
-	}
-	return list
+	return distinct(list)
 }
 
 // distinct sorts claims and removes duplicates.
@@ -111,15 +108,21 @@ func ingressClaims(ingress *networkingv1.Ingress) []Claim {
 			continue
 		}
 		for _, part := range rule.HTTP.Paths {
-			match := Pattern // the type is required; ImplementationSpecific may be a regular expression
-			if part.PathType != nil && *part.PathType != networkingv1.PathTypeImplementationSpecific {
-				match = Match(*part.PathType)
-			}
-			claim.Path = pathOf(match, part.Path)
+			claim.Path = pathOf(ingressMatch(part), part.Path)
 			list = append(list, claim)
 		}
 	}
 	return list
+}
+
+// ingressMatch returns how a path is matched. Its type is required; ImplementationSpecific may be a regular expression,
+// and a path of any type is one where a route of the host has an annotation for that, as for ingress-nginx.
+func ingressMatch(path networkingv1.HTTPIngressPath) Match {
+	of := ptr.Deref(path.PathType, networkingv1.PathTypeImplementationSpecific)
+	if of == networkingv1.PathTypeImplementationSpecific || strings.ContainsAny(path.Path, `[](){}*?|^$\`) {
+		return Pattern
+	}
+	return Match(of)
 }
 
 // gatewayRoute holds the fields of an HTTPRoute or a GRPCRoute that decide which hosts and paths it answers.

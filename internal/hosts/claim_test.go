@@ -56,6 +56,7 @@ func TestClaimsOf(t *testing.T) {
 	}{
 		"an Ingress with a host":         {ingress, `{rules: [{host: A.example.com, http: {paths: [{path: /, pathType: Prefix}]}}]}`, []string{"Prefix a.example.com/"}},
 		"paths":                          {ingress, `{rules: [{host: a.example.com, http: {paths: [{path: /y/, pathType: Exact}, {path: /x/, pathType: Prefix}]}}]}`, []string{"Prefix a.example.com/x", "Exact a.example.com/y"}},
+		"paths that may be expressions":  {ingress, `{rules: [{host: a.example.com, http: {paths: [{path: "/sho[p]", pathType: Prefix}, {path: "/[s]hop.*", pathType: Exact}, {path: "/a.b", pathType: Exact}]}}]}`, []string{"Pattern a.example.com/[s]hop.*", "Exact a.example.com/a.b", "Pattern a.example.com/sho[p]"}},
 		"what is up to the controller":   {ingress, `{rules: [{host: a.example.com, http: {paths: [{path: "/x/.*", pathType: ImplementationSpecific}, {pathType: ImplementationSpecific}]}}]}`, []string{"Pattern a.example.com/", "Pattern a.example.com/x/.*"}},
 		"a rule without paths":           {ingress, `{rules: [{host: a.example.com}]}`, []string{"Prefix a.example.com/"}},
 		"a rule without a host":          {ingress, `{ingressClassName: nginx, rules: [{http: {paths: [{path: /x, pathType: Prefix}]}}]}`, []string{"Prefix any host of Ingress nginx under /x"}},

@@ -16,8 +16,8 @@ import (
 	"github.com/example/appservice-operator/internal/kube/limits"
 )
 
-// most is how many bytes the claims of a live route may take. The caches keep routes of 32 KiB.
-const most = 128 << 10
+// most is how many bytes the claims of a live route may take: about 300 for each host. The caches keep routes of 32 KiB.
+const most = 384 << 10
 
 // Everybody may write routes that name a resource as their controller. The hosts keep no multiple of the memory that the cache keeps for them.
 func TestLiveRoutesTakeLittleMemory(t *testing.T) {
@@ -88,7 +88,7 @@ func TestTenThousandRoutesTakeLittleMemory(t *testing.T) {
 	runtime.KeepAlive(made)
 }
 
-// No resource may render more claims than that, so what a route claims beyond is nobody's.
+// No resource may render more claims than that.
 func TestWhatARouteClaimsAtTheMost(t *testing.T) {
 	for name, test := range map[string]struct {
 		route client.Object
@@ -99,14 +99,57 @@ func TestWhatARouteClaimsAtTheMost(t *testing.T) {
 		"the same paths twice":                      {twice(ingressOf("h%03d.com", 1, 128)), 128, "h000.com/p99"},
 		"more paths: the host as a whole":           {ingressOf("h%03d.com", 1, 129), 1, "h000.com/"},
 		"many paths of several hosts":               {ingressOf("h%03d.com", 43, 3), 43, "h042.com/"},
-		"more hosts: the first":                     {ingressOf("h%03d.com", 200, 1), 128, "h127.com/"},
+		"more hosts: as a whole":                    {ingressOf("h%03d.com", 200, 1), 200, "h199.com/"},
 		"as many hosts as a resource may render":    {ingressOf("h%03d.com", 128, 1), 128, "h127.com/p0"},
-		"an HTTPRoute with more gateways and hosts": {object(t, fmt.Sprintf(`{apiVersion: gateway.networking.k8s.io/v1, kind: HTTPRoute, spec: {parentRefs: [%s], hostnames: [%s]}}`, list(32, `{name: g%d}`), list(16, `h%d.com`))), 128, ""},
+		"an HTTPRoute with more gateways and hosts": {object(t, fmt.Sprintf(`{apiVersion: gateway.networking.k8s.io/v1, kind: HTTPRoute, spec: {parentRefs: [%s], hostnames: [%s]}}`, list(32, `{name: g%d}`), list(16, `h%d.com`))), 512, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := claimsOf(test.route, limits.Claims)
 			if len(got) != test.want || test.last != "" && got[len(got)-1].String() != test.last {
 				t.Errorf("it claims %d, the last is %s; want %d, %s", len(got), got[len(got)-1], test.want, test.last)
+			}
+		})
+	}
+}
+
+// No host of a route is nobody's: of very many, all below their domains belong to it.
+func TestAllHostsOfALargeRouteCount(t *testing.T) {
+	for name, test := range map[string]struct {
+		host  string
+		hosts int
+		want  int
+		holds []string
+		free  string
+	}{
+		"as many as are kept":            {"h%d.example.com", 2000, 2000, []string{"h0.example.com", "h1999.example.com"}, "x.example.com"},
+		"more of one domain":             {"h%d.example.com", 2001, 1001, []string{"h0.example.com", "h1999.example.com", "x.example.com"}, "x.example.org"},
+		"more, each in a domain":         {"www.h%d.example.com", 5000, 1000, []string{"www.h0.example.com", "www.h4999.example.com"}, "x.example.org"},
+		"more, each in a domain of com":  {"www.h%d.com", 5000, 1000, []string{"www.h4999.com", "x.com"}, "x.org"},
+		"more, each a domain of its own": {"h%d", 2001, 2000, []string{"h0"}, "x.org"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := New(nil, nil, nil, Free{})
+			live := ingressOf(test.host, test.hosts, 1)
+			live.SetNamespace("others")
+			live.SetName("large")
+			h.see(feed{}, live, false)
+			if got := hostsOf(live); len(got) != test.want {
+				t.Errorf("got %d claims, want %d: %v …", len(got), test.want, got[:3])
+			}
+			mine := stakeIn("mine", "a")
+			held := func(host string) bool {
+				for range h.all.rivals(mine, claim(host, Prefix, "/"), Free{}) {
+					return true
+				}
+				return false
+			}
+			for _, host := range test.holds {
+				if !held(host) {
+					t.Errorf("%s is free", host)
+				}
+			}
+			if held(test.free) {
+				t.Errorf("%s is not free", test.free)
 			}
 		})
 	}

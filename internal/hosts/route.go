@@ -45,7 +45,10 @@ func Strip(in any) (any, error) {
 	return out, nil
 }
 
-// hostsOf lists the claims of a live route to hosts by name.
+// mostHosts is how many hosts of a route are kept.
+const mostHosts = 2000
+
+// hostsOf lists the claims of a live route to hosts by name; of more hosts than are kept, to all below their domains.
 func hostsOf(object client.Object) []Claim {
 	if stripped, ok := object.(*route); ok {
 		return stripped.claims
@@ -55,7 +58,23 @@ func hostsOf(object client.Object) []Claim {
 	for i := range named {
 		named[i].Entry = Entry{} // it does not matter
 	}
-	return slices.Clip(slices.Compact(named))
+	named = slices.Compact(named)
+	for wider := true; wider && len(named) > mostHosts; {
+		named, wider = widened(named)
+	}
+	return slices.Clone(named[:min(len(named), mostHosts)]) // the rest must not stay in memory
+}
+
+// widened returns claims to all hosts below the domains of the last ones, in place of these. Wildcards come first.
+func widened(list []Claim) (out []Claim, wider bool) {
+	out = slices.Clone(list[:mostHosts/2])
+	for _, claim := range list[mostHosts/2:] {
+		if _, domain, below := strings.Cut(strings.TrimPrefix(claim.Host, "*."), "."); below {
+			claim.Host, wider = "*."+domain, true
+		}
+		out = append(out, claim)
+	}
+	return distinct(out), wider
 }
 
 func stakeOf(object client.Object) *stake {
