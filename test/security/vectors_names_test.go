@@ -89,6 +89,7 @@ var _ = register(vectors{
 		})),
 
 	"the certificate of another, by its name":                            takesCertificate(""),
+	"the certificate of another, by its name, to be adopted":             takesAdopted(takesCertificate("")),
 	"the certificate of another, by its name, which a variable has, too": takesCertificate("envs: [{name: A, value: app-tls}], "),
 
 	"the name of a headless Service of another AppService": {
@@ -141,6 +142,19 @@ func takesCertificate(more string) vector {
 			require.NoError(s, cluster.Client.Patch(s.Context(), secret(s), client.RawPatch("application/merge-patch+json", patch)))
 		},
 	}
+}
+
+// takesAdopted is a vector whose resource asks to adopt what there is.
+func takesAdopted(v vector) vector {
+	does := v.does
+	v.does = func(s *scene) error {
+		if err := does(s); err != nil {
+			return err
+		}
+		patch := []byte(`{"metadata":{"annotations":{"` + v1.AnnotationAdopt + `":"true"}}}`)
+		return cluster.Client.Patch(s.Context(), s.app(), client.RawPatch("application/merge-patch+json", patch))
+	}
+	return v
 }
 
 // claim is one of someone else.

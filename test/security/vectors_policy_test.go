@@ -54,7 +54,7 @@ var _ = register(vectors{
 	"a rewrite to elsewhere":                               annotates("nginx.ingress.kubernetes.io/rewrite-target", "https://elsewhere.example.org"),
 	"a cookie's path that stops each reload":               annotates("nginx.ingress.kubernetes.io/proxy-cookie-path", "/a / /"),
 	"a line of its own in nginx's configuration":           annotates("nginx.ingress.kubernetes.io/proxy-body-size", "1m;\nreturn 200"),
-	"a path that ends its quotes":                          policed(`{ports: [{port: 80}], ingress: {className: nginx, hosts: [{host: NAMESPACE.example.com, paths: [{path: '/a"{};', pathType: ImplementationSpecific}]}]}}`, "paths allows Prefix, Exact, ImplementationSpecific=", is("app", anything[*networkingv1.Ingress])),
+	"a path that ends its quotes":                          policed(`{ports: [{port: 80}], ingress: {className: nginx, hosts: [{host: NAMESPACE.example.com, paths: [{path: '/a"{};', pathType: ImplementationSpecific}]}]}}`, "paths allows *=", is("app", anything[*networkingv1.Ingress])),
 	"out of the mesh by a label":                           labels("sidecar.istio.io/inject", "false"),
 	"out of the ambient mesh by a label":                   labels("istio.io/dataplane-mode", "none"),
 	"out of another mesh by a label":                       labels("kuma.io/sidecar-injection", "disabled"),
@@ -79,6 +79,21 @@ var _ = register(vectors{
 	"everything into a closed network":                     opens(`{ports: [{port: 80}], networkPolicy: {enabled: true, from: [{namespaceSelector: {}}]}}`),
 	"the addresses out of a closed network":                opens(`{networkPolicy: {enabled: true, egress: [{to: [{ipBlock: {cidr: 169.254.169.254/32}}]}]}}`),
 	"a budget that rounds up to all pods":                  policed(`{size: 3, image: registry.invalid/a, podDisruptionBudget: {enabled: true, minAvailable: 99%}}`, "blockingBudgets", is("app", anything[*policyv1.PodDisruptionBudget])),
+
+	"a budget by the most pods that there may be":          policed(`{size: 2, resources: {requests: {cpu: 1m}}, autoscaling: {minReplicas: 2, maxReplicas: 100, targetCPUUtilizationPercentage: 50}, podDisruptionBudget: {enabled: true, minAvailable: 99}}`, "blockingBudgets", is("app", anything[*policyv1.PodDisruptionBudget])),
+	"a node that may not go":                               joins("cluster-autoscaler.kubernetes.io/safe-to-evict", "false"),
+	"a middleware of another namespace":                    annotates("traefik.ingress.kubernetes.io/router.middlewares", "VICTIM-add-api-token@kubernetescrd"),
+	"a middleware of another namespace, beside its own":    annotates("traefik.ingress.kubernetes.io/router.middlewares", "NAMESPACE-a@kubernetescrd,VICTIM-add-api-token@kubernetescrd"),
+	"a middleware of the platform's file":                  annotates("traefik.ingress.kubernetes.io/router.middlewares", "admin@file"),
+	"a transport of another namespace":                     allocates("traefik.ingress.kubernetes.io/service.serverstransport", "VICTIM-mtls@kubernetescrd"),
+	"another's host by a backtick in a path":               matches(`/x\u0060)||Host(\u0060shop.VICTIM.example.com`, "Prefix"),
+	"another's host by a backtick in an exact path":        matches(`/x\u0060)||Host(\u0060shop.VICTIM.example.com`, "Exact"),
+	"another's host by a backtick in an expression":        matches(`/x\u0060)||Host(\u0060shop.VICTIM.example.com`, "ImplementationSpecific"),
+	"a Prefix that ends its quotes":                        matches(`/a\"{};\u0027#`, "Prefix"),
+	"another's host by a backtick in a route's path":       routes(`path: "/x\u0060)||Host(\u0060shop.VICTIM.example.com"`),
+	"another's host by a backtick in a route's expression": routes(`pathType: RegularExpression, path: "^/x\u0060)||Host(\u0060shop.VICTIM.example.com"`),
+	"another's host by a backtick in a header":             routes(`path: /, headers: [{name: x, value: "a\u0060)||Host(\u0060shop.VICTIM.example.com"}]`),
+	"a volume of others by its name":                       scheduled(volumeOf(`ephemeral: {volumeClaimTemplate: {spec: {accessModes: [ReadWriteMany], volumeName: archive, resources: {requests: {storage: 1Mi}}}}}`), "staticVolumes", hasVolume(func(v corev1.Volume) bool { return v.Ephemeral != nil })),
 
 	"a Job's network of another namespace": ofJob(`podAnnotations: {k8s.v1.cni.cncf.io/networks: VICTIM/internal}`, "annotation k8s.v1.cni.cncf.io/networks", func(p *corev1.PodTemplateSpec) bool { return p.Annotations["k8s.v1.cni.cncf.io/networks"] != "" }),
 	"a Job out of the mesh by a label":     ofJob(`podLabels: {sidecar.istio.io/inject: "false"}`, "label sidecar.istio.io/inject", func(p *corev1.PodTemplateSpec) bool { return p.Labels["sidecar.istio.io/inject"] != "" }),
@@ -140,6 +155,20 @@ func annotates(key, value string) vector {
 func allocates(key, value string) vector {
 	spec := fmt.Sprintf(`{ports: [{port: 80}], service: {type: LoadBalancer, annotations: {%s: %q}}}`, key, value)
 	return policed(spec, key, is("app", func(s *corev1.Service) bool { return s.Annotations[key] != "" }))
+}
+
+// matches is one about a path of an Ingress, as text in double quotes.
+func matches(path, of string) vector {
+	spec := fmt.Sprintf(`{ports: [{port: 80}], ingress: {className: nginx, hosts: [{host: NAMESPACE.example.com, paths: [{path: "%s", pathType: %s}]}]}}`, path, of)
+	return policed(spec, "paths allows *=", is("app", anything[*networkingv1.Ingress]))
+}
+
+// routes is one about what an HTTPRoute matches by.
+func routes(match string) vector {
+	v := policed(`{ports: [{port: 80}], route: {parentRefs: [{name: a}], hostnames: [app.NAMESPACE.example.com], rules: [{matches: [{`+match+`}]}]}}`,
+		"matches allows *=", routed)
+	v.may = writesRoutes
+	return v
 }
 
 // joins is one about an annotation of pods.

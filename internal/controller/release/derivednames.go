@@ -47,7 +47,7 @@ func (a *Actor) usesOfOthers(ctx context.Context, session *livestate.Session, ta
 		}
 		unproven = unproven.without(derivedBy(recorded))
 	}
-	if err := a.claimsOfOthers(ctx, session, task.Owner, unproven); err != nil || AdoptionOf(task.Owner) != nil {
+	if err := a.claimsOfOthers(ctx, session, task.Owner, unproven); err != nil {
 		return err
 	}
 	return a.secretsOfOthers(ctx, task.Owner, unproven.secrets)
