@@ -4,9 +4,9 @@ import corev1 "k8s.io/api/core/v1"
 
 // ReleaseTask runs before a new version: once for each change of image, config, envs, envFrom or of its own
 // fields; never because of size, labels, a new chart, defaults or a rotated Secret. It has the image, the environment,
-// the account, the security context, the volumes and the place of the application, and nothing reaches it. One that
-// failed runs again with the annotation app.example.com/restarted-at (kubectl appservice restart); one that succeeded
-// never does.
+// the account, the security context, the volumes and the place of the application, of podTemplate runtimeClassName and
+// hostUsers, and nothing reaches it. One that failed runs again with the annotation app.example.com/restarted-at
+// (kubectl appservice restart); one that succeeded never does.
 type ReleaseTask struct {
 	// Command runs in place of the image's entry point, for example [bin/rails, db:migrate].
 	// +listType=atomic
