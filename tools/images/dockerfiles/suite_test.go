@@ -136,7 +136,7 @@ func (s *suite) pull(t *testing.T, image, arch string) v1.Image {
 	return pulled
 }
 
-// argument is how a Dockerfile names an image that it begins with. The digest is no part of what is found.
+// argument is how a Dockerfile names an image that it begins with. It captures no digest.
 var argument = regexp.MustCompile(`(?m)^ARG (\w+)=([\w./-]+:[\w.-]+)(?:@sha256:[0-9a-f]{64})?$`)
 
 // bases returns the images that a Dockerfile begins with, by argument, without digests: stand-ins have others.
