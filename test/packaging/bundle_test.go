@@ -193,7 +193,7 @@ func TestBaseImagesAreWhatIsUsedHere(t *testing.T) {
 	for file, c := range map[string]struct{ module, required, base string }{
 		"Dockerfile":                {"go.mod", `(?m)^go (\d+\.\d+)`, `golang:(\d+\.\d+)`},
 		"test/scorecard/Dockerfile": {"go.mod", `(?m)^go (\d+\.\d+)`, `golang:(\d+\.\d+)`},
-		"catalog.Dockerfile":        {"tools/pins/opm/go.mod", `operator-registry (v\S+)`, `opm:(v\S+)`},
+		"catalog.Dockerfile":        {"tools/pins/opm/go.mod", `operator-registry (v\S+)`, `opm:(v[\d.]+)`},
 	} {
 		want := regexp.MustCompile(c.required).FindStringSubmatch(text(t, filepath.Join(root, c.module)))
 		require.NotNil(t, want, "%s has no %s", c.module, c.required)

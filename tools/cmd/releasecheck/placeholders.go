@@ -15,7 +15,7 @@ var shipped = []string{
 	"config/manifests", "config/prometheus", "docs", "mkdocs.yml", "test/testdata/v*/bundle/*", "tools/cmd/cli/krew.yaml",
 }
 
-// placeholders are what stands in these files until somebody releases them, and what a release has in their place. A
+// placeholders are what stands in these files before the first release, and what to write in their place. A
 // module's path is none: it has no scheme.
 var placeholders = []struct {
 	pattern *regexp.Regexp
