@@ -1,8 +1,12 @@
+# The images that stages begin with. Renovate reads these lines and will put each digest, @sha256:…, behind the tag;
+# make release-check lists those without one.
+ARG GO_IMAGE=golang:1.26
+ARG BASE_IMAGE=gcr.io/distroless/static:nonroot
 # What the stages are built as; each names it again to use it.
 ARG VERSION=0.2.0
 
 # The compiler runs on the machine's own platform and builds for the image's.
-FROM --platform=$BUILDPLATFORM golang:1.26 AS builder
+FROM --platform=$BUILDPLATFORM ${GO_IMAGE} AS builder
 ARG TARGETOS
 ARG TARGETARCH
 ARG VERSION
@@ -21,7 +25,7 @@ RUN CGO_ENABLED=0 GOOS=${TARGETOS:-linux} GOARCH=${TARGETARCH} go build -trimpat
     -ldflags "-s -w -X github.com/example/appservice-operator/internal/version.Version=${VERSION}" -o manager ./cmd/manager
 
 # Charts and watches.yaml are inside the binary. tools/images makes the same image without a container engine.
-FROM gcr.io/distroless/static:nonroot
+FROM ${BASE_IMAGE}
 ARG VERSION
 LABEL org.opencontainers.image.title="appservice-operator" \
       org.opencontainers.image.version="${VERSION}" \

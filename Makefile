@@ -283,7 +283,7 @@ release-notes:
 # The files that a release publishes, below dist. The command lines are those of CLI_PLATFORMS.
 RELEASE_FILES = install.yaml admission.yaml $(RELEASE).* $(IMAGE_ARCHS:%=$(RELEASE)-linux-%.tar) \
   $$(find cli -name '*.tar.gz' -o -name '*.zip' -o -name appservice.yaml | sort)
-release-check: ## Fail if figures of benchmarks in documents, or runs of long suites, are older than the code that is released.
+release-check: ## Fail if figures of benchmarks or runs of long suites are older than the code, or a released file has a placeholder.
 	@go run ./tools/cmd/releasecheck
 
 release-files: sbom build-installer build-chart image-tars cli release-notes ## Write all files of a release to dist.

@@ -193,14 +193,18 @@ func TestBaseImagesAreWhatIsUsedHere(t *testing.T) {
 	for file, c := range map[string]struct{ module, required, base string }{
 		"Dockerfile":                {"go.mod", `(?m)^go (\d+\.\d+)`, `golang:(\d+\.\d+)`},
 		"test/scorecard/Dockerfile": {"go.mod", `(?m)^go (\d+\.\d+)`, `golang:(\d+\.\d+)`},
-		"catalog.Dockerfile":        {"tools/pins/opm/go.mod", `operator-registry (v\S+)`, `opm:(v\S+)`},
+		"catalog.Dockerfile":        {"tools/pins/opm/go.mod", `operator-registry (v\S+)`, `opm:(v[\d.]+)`},
 	} {
 		want := regexp.MustCompile(c.required).FindStringSubmatch(text(t, filepath.Join(root, c.module)))
 		require.NotNil(t, want, "%s has no %s", c.module, c.required)
-		bases := regexp.MustCompile("(?m)^FROM .*"+c.base).FindAllStringSubmatch(text(t, filepath.Join(root, file)), -1)
+		bases := regexp.MustCompile(`(?m)^ARG \w+=\S*`+c.base).FindAllStringSubmatch(text(t, filepath.Join(root, file)), -1)
 		assert.NotEmpty(t, bases, "%s has no base image %s", file, c.base)
 		for _, base := range bases {
 			assert.EqualValues(t, want[1], base[1], "%s begins with %s, and %s has %s", file, base[0], c.module, want[1])
+		}
+		for _, from := range regexp.MustCompile(`(?m)^FROM (?:--platform=\S+ )?(\S+)`).FindAllStringSubmatch(text(t, filepath.Join(root, file)), -1) {
+			argument := `(?m)^ARG ` + strings.Trim(from[1], "${}") + `=[\w./-]+:[\w.-]+(@sha256:[0-9a-f]{64})?$`
+			assert.Regexp(t, argument, text(t, filepath.Join(root, file)), "%s: no argument that Renovate can add a digest to is in %q", file, from[0])
 		}
 	}
 }

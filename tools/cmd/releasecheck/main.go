@@ -1,5 +1,6 @@
 // Command releasecheck fails if figures in documents are older than the code: if commits that change released files
-// follow the commit that the figures are of; and if a part of a long suite has not run with the code.
+// follow the commit that the figures are of; if a part of a long suite has not run with the code; and if files that are
+// released have placeholders.
 package main
 
 import (
@@ -23,7 +24,8 @@ var measured = regexp.MustCompile("[Ff]igures of commit `?([0-9a-f]{8,40})`?")
 func main() {
 	stale, err := check(".")
 	missing, runsErr := suites.MissingRuns(".")
-	if err = errors.Join(err, runsErr); err != nil {
+	unfilled, unfilledErr := checkPlaceholders(".")
+	if err = errors.Join(err, runsErr, unfilledErr); err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
 		os.Exit(1)
 	}
@@ -32,6 +34,9 @@ func main() {
 	}
 	if len(missing) > 0 {
 		stale = append(stale, "these have not run with this code, says test/long-runs.txt:\n  "+strings.Join(missing, "\n  "))
+	}
+	if len(unfilled) > 0 {
+		stale = append(stale, "these would be released with placeholders:\n  "+strings.Join(unfilled, "\n  "))
 	}
 	if len(stale) > 0 {
 		fmt.Fprintln(os.Stderr, strings.Join(stale, "\n"))
@@ -78,12 +83,17 @@ func checkPage(repository, path string) (stale []string, err error) {
 
 // commits returns how many commits that change released files follow a commit.
 func commits(repository, since string) (int, error) {
-	args := append([]string{"-C", repository, "rev-list", "--no-merges", since + "..HEAD", "--"}, released...)
-	command := exec.Command("git", args...)
-	command.Stderr = os.Stderr
-	list, err := command.Output()
+	list, err := git(repository, append([]string{"rev-list", "--no-merges", since + "..HEAD", "--"}, released...)...)
 	if err != nil {
 		return 0, fmt.Errorf("cannot list the commits since %s: %w", since, err)
 	}
-	return len(strings.Fields(string(list))), nil
+	return len(list), nil
+}
+
+// git returns what a command of git lists.
+func git(repository string, args ...string) ([]string, error) {
+	command := exec.Command("git", append([]string{"-C", repository}, args...)...)
+	command.Stderr = os.Stderr
+	list, err := command.Output()
+	return strings.Fields(string(list)), err
 }

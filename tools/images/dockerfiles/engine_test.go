@@ -16,11 +16,11 @@ const engineFolder = "DOCKERFILES_ENGINE"
 
 // engine runs the buildah commands that correspond to the arguments of docker.
 func engine(folder string, args []string) error {
-	mounts, err := os.ReadFile(filepath.Join(folder, "mounts"))
+	flags, err := os.ReadFile(filepath.Join(folder, "flags"))
 	if err != nil {
 		return err
 	}
-	commands, err := translate(folder, strings.Split(string(mounts), "\n"), args)
+	commands, err := translate(folder, strings.Split(string(flags), "\n"), args)
 	if err != nil {
 		return err
 	}
@@ -34,8 +34,9 @@ func engine(folder string, args []string) error {
 	return nil
 }
 
-// translate returns the arguments of the buildah commands that correspond to the arguments of docker.
-func translate(folder string, volumes, args []string) ([][]string, error) {
+// translate returns the arguments of the buildah commands that correspond to the arguments of docker. The flags are for
+// those that build.
+func translate(folder string, flags, args []string) ([][]string, error) {
 	at := func(name string) string { return filepath.Join(folder, name) }
 	buildah := func(args ...string) []string {
 		return append([]string{
@@ -46,9 +47,7 @@ func translate(folder string, volumes, args []string) ([][]string, error) {
 	policy := "--signature-policy=" + at("policy.json")
 	build := buildah("build", "--isolation", "chroot", "--identity-label=false", policy,
 		"--build-arg", "BUILDPLATFORM="+runtime.GOOS+"/"+runtime.GOARCH) // docker sets it automatically
-	for _, volume := range volumes {
-		build = append(build, "--volume", volume)
-	}
+	build = append(build, flags...)
 	switch {
 	case len(args) > 1 && args[0] == "build":
 		return [][]string{append(build, args[1:]...)}, nil
@@ -70,14 +69,14 @@ func translate(folder string, volumes, args []string) ([][]string, error) {
 
 func TestTranslate(t *testing.T) {
 	for args, want := range map[string][]string{ // how each command of buildah ends
-		"build --tag a:1 .": {"--volume /go:/go --tag a:1 ."},
+		"build --tag a:1 .": {"--volume=/go:/go --tag a:1 ."},
 		"push a:1":          {"a:1 docker://a:1"},
 		"buildx inspect b":  {},
 		"buildx build --builder b --platform linux/arm64 --tag a:1 --push .": {
-			"--volume /go:/go --platform linux/arm64 --manifest a:1 .", "a:1 docker://a:1",
+			"--volume=/go:/go --platform linux/arm64 --manifest a:1 .", "a:1 docker://a:1",
 		},
 	} {
-		got, err := translate("/folder", []string{"/go:/go"}, strings.Fields(args))
+		got, err := translate("/folder", []string{"--volume=/go:/go"}, strings.Fields(args))
 		if err != nil || len(got) != len(want) {
 			t.Fatalf("%s: got %q and error %v, want %d commands", args, got, err, len(want))
 		}

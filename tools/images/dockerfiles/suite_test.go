@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"maps"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
 
@@ -62,7 +62,8 @@ func newSuite(t *testing.T) *suite {
 	for name, content := range map[string]string{
 		"registries.conf": registries,
 		"policy.json":     `{"default": [{"type": "insecureAcceptAnything"}]}`,
-		"mounts":          at[0] + ":/usr/local/go:ro\n" + at[1] + ":/go/pkg/mod\n" + at[2] + ":/root/.cache/go-build",
+		"flags": "--volume=" + at[0] + ":/usr/local/go:ro\n--volume=" + at[1] + ":/go/pkg/mod\n--volume=" + at[2] + ":/root/.cache/go-build" +
+			s.withoutDigests(t, "Dockerfile", "catalog.Dockerfile", "test/scorecard/Dockerfile"),
 	} {
 		must(t, os.WriteFile(filepath.Join(s.folder, name), []byte(content), 0o600))
 	}
@@ -135,25 +136,35 @@ func (s *suite) pull(t *testing.T, image, arch string) v1.Image {
 	return pulled
 }
 
-var from = regexp.MustCompile(`(?mi)^FROM\s+(?:--platform=\S+\s+)?(\S+)(?:\s+AS\s+(\S+))?\s*$`)
+// argument is how a Dockerfile names an image that it begins with. It captures no digest.
+var argument = regexp.MustCompile(`(?m)^ARG (\w+)=([\w./-]+:[\w.-]+)(?:@sha256:[0-9a-f]{64})?$`)
 
-// bases returns the images that a Dockerfile begins with.
-func bases(dockerfile string) []string {
-	var images []string
-	stages := []string{"scratch"}
-	for _, found := range from.FindAllStringSubmatch(dockerfile, -1) {
-		if !slices.Contains(stages, found[1]) && !slices.Contains(images, found[1]) {
-			images = append(images, found[1])
-		}
-		stages = append(stages, found[2])
+// bases returns the images that a Dockerfile begins with, by argument, without digests: stand-ins have others.
+func bases(dockerfile string) map[string]string {
+	images := map[string]string{}
+	for _, found := range argument.FindAllStringSubmatch(dockerfile, -1) {
+		images[found[1]] = found[2]
 	}
 	return images
 }
 
+// withoutDigests returns the flags of buildah that take the digests from the base images of Dockerfiles.
+func (s *suite) withoutDigests(t *testing.T, dockerfiles ...string) string {
+	t.Helper()
+	var flags strings.Builder
+	for _, dockerfile := range dockerfiles {
+		for name, image := range bases(s.read(t, dockerfile)) {
+			flags.WriteString("\n--build-arg=" + name + "=" + image)
+		}
+	}
+	return flags.String()
+}
+
 func TestBases(t *testing.T) {
-	const dockerfile = "FROM --platform=$BUILDPLATFORM golang:1.26 AS builder\nRUN x\nFROM builder AS second\n" +
-		"FROM scratch\nFROM gcr.io/static:nonroot\nCOPY --from=builder /a /a\n"
-	if got, want := bases(dockerfile), []string{"golang:1.26", "gcr.io/static:nonroot"}; !slices.Equal(got, want) {
+	dockerfile := "ARG GO_IMAGE=golang:1.26\nARG BASE_IMAGE=gcr.io/static:nonroot@sha256:" + strings.Repeat("0123456789abcdef", 4) +
+		"\nARG VERSION=1.0\nFROM ${GO_IMAGE} AS builder\nARG VERSION\nFROM ${BASE_IMAGE}\n"
+	want := map[string]string{"GO_IMAGE": "golang:1.26", "BASE_IMAGE": "gcr.io/static:nonroot"}
+	if got := bases(dockerfile); !maps.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
@@ -198,9 +209,7 @@ func (s *suite) push(t *testing.T, full name.Reference, archs, args []string) {
 	t.Helper()
 	place := strings.Replace(full.Context().Name(), "index.docker.io", "docker.io", 1)
 	tag, err := name.NewTag(s.registry+"/"+place+":"+full.Identifier(), name.Insecure)
-	if err != nil {
-		t.Fatalf("a base image that is named by its digest cannot be made of files: %v", err)
-	}
+	must(t, err)
 	index := mutate.IndexMediaType(empty.Index, types.DockerManifestList)
 	for _, arch := range archs {
 		index = mutate.AppendManifests(index, mutate.IndexAddendum{
