@@ -82,7 +82,7 @@ func problems(in Input, objects []objectState, main client.Object, v verdict, ex
 	return append(list, ignoredSize(main)...)
 }
 
-// outdated lists what goes on only because the recorded release has it.
+// outdated lists what is allowed only because the recorded release has it.
 func outdated(kept *Problem) (list []v1.Problem) {
 	if kept == nil {
 		return nil

@@ -64,7 +64,7 @@ type Input struct {
 	Stage *Stage
 	// Decayed is why the release that runs is not kept as it is until another one replaces it; nil if it is.
 	Decayed *Problem
-	// Outdated is what a newer policy refuses, and what goes on because the recorded release has it; nil for nothing.
+	// Outdated is what a newer policy refuses, and what it allows because the recorded release has it; nil for nothing.
 	Outdated *Problem
 	// Returned says what failed before the recorded release was applied again; empty if nothing did.
 	Returned string

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
@@ -32,6 +33,7 @@ func formerlyAllowed(namespace, name string) *v1.AppService {
 		Hosts: []v1.IngressHost{{Host: name + "." + namespace + ".example.com", Paths: []v1.IngressPath{
 			{Path: "/x`)||Host(`shop.example.org", PathType: networkingv1.PathTypePrefix}}}},
 	}
+	app.Spec.Resources = &corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("10m")}}
 	app.Spec.Autoscaling = &v1.Autoscaling{MinReplicas: ptr.To[int32](2), MaxReplicas: 100, TargetCPUUtilizationPercentage: ptr.To[int32](80)}
 	app.Spec.PodDisruptionBudget = &v1.PodDisruptionBudget{MinAvailable: ptr.To(intstr.FromInt32(99))}
 	return app
@@ -65,7 +67,7 @@ func warnedOf(t *testing.T, app *v1.AppService) {
 	}
 }
 
-// formerlyAllowedGoesOn is what becomes of such an AppService: it goes on, also with another image. No other may begin with it.
+// formerlyAllowedGoesOn is what becomes of such an AppService: it continues, also with another image. No other may begin with it.
 func formerlyAllowedGoesOn(t *testing.T, namespace string) {
 	t.Helper()
 	app := formerlyAllowed(namespace, "web")
@@ -84,7 +86,7 @@ func formerlyAllowedGoesOn(t *testing.T, namespace string) {
 	assert.NotContains(t, refused.Message, "safe-to-evict", "that is not new")
 }
 
-// What only earlier versions of the policy allowed is named before the upgrade, and by the operator; it stays as it is.
+// Resources with fields that earlier versions of the policy allowed are named before the upgrade, and by the operator; they stay as they are.
 func TestTheCheckNamesWhomANewPolicyConcerns(t *testing.T) {
 	t.Parallel()
 	namespace, file := cluster.Namespace(t), filepath.Join(t.TempDir(), "policy.yaml")

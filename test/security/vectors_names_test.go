@@ -144,7 +144,7 @@ func takesCertificate(more string) vector {
 	}
 }
 
-// takesAdopted is a vector whose resource asks to adopt what there is.
+// takesAdopted is the same vector of a resource that requests adoption.
 func takesAdopted(v vector) vector {
 	does := v.does
 	v.does = func(s *scene) error {
