@@ -34,7 +34,7 @@ func injectors(t *testing.T) []injector {
 	return append(generated, documented...)
 }
 
-// A key that an injector learns is let through, or refused for a reason: both need somebody to decide.
+// A key that an injector learns is let through, or refused for a reason: both are decisions.
 func TestEachKeyOfAnInjectorIsDecided(t *testing.T) {
 	var refused struct{ Annotations, Labels map[string]Patterns }
 	load(t, "injectors-refused.yaml", &refused)
