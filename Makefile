@@ -80,7 +80,7 @@ help: ## Show this text.
 
 ##@ Development
 
-.PHONY: manifests kind generate fmt vet lint lint-fix lint-chart vuln verify ci clean golden check-chart chart-diff docs
+.PHONY: manifests kind generate injectors fmt vet lint lint-fix lint-chart vuln verify ci clean golden check-chart chart-diff docs
 # The CRDs from the types in api/ and the charts of watches.yaml, and the files in config/ that depend on them.
 manifests:
 	go run -C tools/crdgen . -root '$(CURDIR)'
@@ -96,6 +96,11 @@ generate: manifests ## Generate CRDs, DeepCopy methods, references.
 	go run ./tools/cmd/reference
 	go test ./internal/metrics -run '^TestReference$$' -count=1 -update
 	go test ./internal/cli/lint -run '^TestPage$$' -count=1 -update
+
+# The keys of injectors that the built-in policy decides on: run it after a bump of tools/pins/injectors.
+injectors:
+	@mkdir -p bin
+	go run ./tools/cmd/injectorkeys > bin/injectors.yaml && mv bin/injectors.yaml internal/policy/testdata/injectors.yaml
 
 fmt:
 	go fmt ./...
