@@ -22,6 +22,25 @@ var tightened = map[string]struct{ object, other, file string }{
 		annotatedPods("cluster-autoscaler.kubernetes.io/safe-to-evict", "no"),
 		"default: {annotations: {Pod: [\"+\", cluster-autoscaler.kubernetes.io/safe-to-evict]}}",
 	},
+	"a variable from any Secret, by Dapr": {
+		annotatedPods("dapr.io/env-from-secret", "PASSWORD=payments-db"), annotatedPods("dapr.io/env-from-secret", "PASSWORD=other"),
+		"default: {annotations: {Pod: [\"+\", dapr.io/env-from-secret]}}",
+	},
+	"any Secret, by Vault's agent": {
+		annotatedPods("vault.hashicorp.com/agent-extra-secret", "payments-db"), annotatedPods("vault.hashicorp.com/agent-extra-secret", "other"),
+		"default: {annotations: {Pod: [\"+\", vault.hashicorp.com/agent-extra-secret]}}",
+	},
+	"any container, by Istio": {
+		annotatedPods("proxy.istio.io/overrides", "{}"), annotatedPods("proxy.istio.io/overrides", "[]"),
+		"default: {annotations: {Pod: [\"+\", proxy.istio.io/overrides]}}",
+	},
+	"another revision of Istio, by a label": {
+		labeledPods("istio.io/rev", "canary"), labeledPods("istio.io/rev", "other"), "default: {labels: {Pod: [istio.io/rev]}}",
+	},
+	"a configuration of another namespace, by a label": {
+		labeledPods("sidecar.opentelemetry.io/inject", "shop.agent"), labeledPods("sidecar.opentelemetry.io/inject", "other"),
+		"default: {labels: {Pod: [sidecar.opentelemetry.io/inject]}}",
+	},
 	"a middleware of another namespace": {
 		annotatedOf("Ingress", "traefik.ingress.kubernetes.io/router.middlewares", "demo-a@kubernetescrd,shop-add-token@kubernetescrd"),
 		annotatedOf("Ingress", "traefik.ingress.kubernetes.io/router.middlewares", "shop-auth@kubernetescrd"),

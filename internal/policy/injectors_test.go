@@ -144,10 +144,10 @@ func TestValuesOfInjectors(t *testing.T) {
 	} {
 		rules := Default().For("demo", nil)
 		for _, value := range values.good {
-			assert.True(t, rules.allows(key, value, rules.Annotations[everything], rules.Annotations["Pod"]), "%s: %q is refused", key, value)
+			assert.True(t, rules.allows("demo", key, value, rules.Annotations[everything], rules.Annotations["Pod"]), "%s: %q is refused", key, value)
 		}
 		for _, value := range values.bad {
-			assert.False(t, rules.allows(key, value, rules.Annotations[everything], rules.Annotations["Pod"]), "%s may be %q", key, value)
+			assert.False(t, rules.allows("demo", key, value, rules.Annotations[everything], rules.Annotations["Pod"]), "%s may be %q", key, value)
 		}
 	}
 }

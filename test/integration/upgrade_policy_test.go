@@ -27,7 +27,9 @@ import (
 func formerlyAllowed(namespace, name string) *v1.AppService {
 	app := harness.Seed(namespace, name)
 	app.Spec.Ports[0].NodePort = nil
-	app.Spec.PodAnnotations = map[string]v1.Annotation{"cluster-autoscaler.kubernetes.io/safe-to-evict": "false"}
+	app.Spec.PodAnnotations = map[string]v1.Annotation{"cluster-autoscaler.kubernetes.io/safe-to-evict": "false",
+		"vault.hashicorp.com/agent-extra-secret": "payments-db"}
+	app.Spec.PodLabels = map[string]v1.Label{"istio.io/rev": "canary"}
 	app.Spec.Ingress = &v1.Ingress{
 		Annotations: map[string]v1.Annotation{"traefik.ingress.kubernetes.io/router.middlewares": "shop-add-token@kubernetescrd"},
 		Hosts: []v1.IngressHost{{Host: name + "." + namespace + ".example.com", Paths: []v1.IngressPath{
@@ -40,7 +42,7 @@ func formerlyAllowed(namespace, name string) *v1.AppService {
 }
 
 // ofFormerlyAllowed are words of the Warnings that it has, one for each.
-var ofFormerlyAllowed = []string{"safe-to-evict", "router.middlewares", "spec.rules[0].http.paths[0]", "spec.minAvailable 99"}
+var ofFormerlyAllowed = []string{"safe-to-evict", "agent-extra-secret", "istio.io/rev", "router.middlewares", "spec.rules[0].http.paths[0]", "spec.minAvailable 99"}
 
 // warnedOf waits until an AppService is Ready, with a Warning for each key that others may no longer have.
 func warnedOf(t *testing.T, app *v1.AppService) {
