@@ -11,7 +11,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/example/appservice-operator/test/harness"
 	"github.com/example/appservice-operator/tools/poll"
 )
 
@@ -25,7 +24,7 @@ func (p *player) rest(t *testing.T) {
 		if len(owing) == 0 {
 			return
 		}
-		running := all(t)
+		before, running := reconciles(t), all(t)
 		for _, one := range owing {
 			t.Logf("%s: its operator was stopped before it had written all: %v", one.plan, one.off(t.Context()))
 			if strings.HasPrefix(one.plan, pairPlans) {
@@ -37,14 +36,7 @@ func (p *player) rest(t *testing.T) {
 				p.played = slices.DeleteFunc(p.played, func(other *played) bool { return other == one })
 			}
 		}
-		harness.Eventually(t, "nothing happens any more", func() error {
-			for _, one := range p.played {
-				if !one.stage.quiet() {
-					return fmt.Errorf("something still happens in %s", one.stage.namespace)
-				}
-			}
-			return nil
-		})
+		p.calm(t, before)
 		for _, operator := range running {
 			operator.Stop(t)
 		}

@@ -102,36 +102,48 @@ func (p *player) disband(t *testing.T) {
 	}
 }
 
-// calm waits until everything that was played has been reconciled since a count was taken, and nothing happens any more.
+// calm waits until everything that was played has been reconciled since a count was taken, and then until each of it has been quiet once: not all at
+// the same time, since pods that fail are looked at again and again.
 func (p *player) calm(t *testing.T, before float64) {
 	t.Helper()
-	harness.Eventually(t, "nothing happens any more", func() error {
-		alive := 0.0
-		for _, one := range p.played {
-			if one.end[one.stage.kind+" "+appName+".kind"] != "" {
-				alive++
-			}
-			if !one.stage.quiet() {
-				return fmt.Errorf("something still happens in %s", one.stage.namespace)
-			}
+	alive := 0.0
+	for _, one := range p.played {
+		if one.end[one.stage.kind+" "+appName+".kind"] != "" {
+			alive++
 		}
-		if made := reconciles(t) - before; made < alive {
-			return fmt.Errorf("there were %g reconciles, want one of each of %g AppServices", made, alive)
+	}
+	waiting, reconciled := slices.Clone(p.played), false
+	harness.Eventually(t, "nothing happens any more", func() error {
+		if !reconciled {
+			if made := reconciles(t) - before; made < alive {
+				return fmt.Errorf("there were %g reconciles, want one of each of %g AppServices", made, alive)
+			}
+			if busy := measured(t, "workqueue_depth") + measured(t, "controller_runtime_active_workers"); busy > 0 {
+				return fmt.Errorf("%g reconciles are to come", busy)
+			}
+			reconciled = true
+		}
+		waiting = slices.DeleteFunc(waiting, func(one *played) bool { return one.stage.quiet() })
+		if len(waiting) > 0 {
+			return fmt.Errorf("something still happens in %s and %d more", waiting[0].stage.namespace, len(waiting)-1)
 		}
 		return nil
 	})
 }
 
 // reconciles counts those of all operators in this process.
-func reconciles(t *testing.T) float64 {
+func reconciles(t *testing.T) float64 { return measured(t, "controller_runtime_reconcile_total") }
+
+// measured sums up a metric of all operators in this process.
+func measured(t *testing.T, name string) float64 {
 	t.Helper()
 	families, err := metrics.Registry.Gather()
 	require.NoError(t, err)
 	sum := 0.0
 	for _, family := range families {
-		if family.GetName() == "controller_runtime_reconcile_total" {
+		if family.GetName() == name {
 			for _, metric := range family.GetMetric() {
-				sum += metric.GetCounter().GetValue()
+				sum += metric.GetCounter().GetValue() + metric.GetGauge().GetValue()
 			}
 		}
 	}
