@@ -112,10 +112,9 @@ var _ = register(vectors{
 	"another's host by a backtick in an exact path":        matches(`/x\u0060)||Host(\u0060shop.VICTIM.example.com`, "Exact"),
 	"another's host by a backtick in an expression":        matches(`/x\u0060)||Host(\u0060shop.VICTIM.example.com`, "ImplementationSpecific"),
 	"a Prefix that ends its quotes":                        matches(`/a\"{};\u0027#`, "Prefix"),
-	"another's host by a backtick in a route's path":       routes(`path: "/x\u0060)||Host(\u0060shop.VICTIM.example.com"`),
-	"another's host by a backtick in a route's expression": routes(`pathType: RegularExpression, path: "^/x\u0060)||Host(\u0060shop.VICTIM.example.com"`),
-	"another's host by a backtick in a header":             routes(`path: /, headers: [{name: x, value: "a\u0060)||Host(\u0060shop.VICTIM.example.com"}]`),
-	"a volume of others by its name":                       scheduled(volumeOf(`ephemeral: {volumeClaimTemplate: {spec: {accessModes: [ReadWriteMany], volumeName: archive, resources: {requests: {storage: 1Mi}}}}}`), "staticVolumes", hasVolume(func(v corev1.Volume) bool { return v.Ephemeral != nil })),
+	"another's host by a backtick in a route's expression": routes(`pathType: RegularExpression, path: "/x\u0060)||Host(\u0060shop.VICTIM.example.com"`),
+	"another's host by a backtick in a header":             routes(`path: /, headers: {x: "a\u0060)||Host(\u0060shop.VICTIM.example.com"}`),
+	"a volume of others by its name":                       permitted(createsClaims, scheduled(volumeOf(`ephemeral: {volumeClaimTemplate: {spec: {accessModes: [ReadWriteMany], volumeName: archive, resources: {requests: {storage: 1Mi}}}}}`), "staticVolumes", hasVolume(func(v corev1.Volume) bool { return v.Ephemeral != nil }))),
 
 	"a Job's network of another namespace": ofJob(`podAnnotations: {k8s.v1.cni.cncf.io/networks: VICTIM/internal}`, "annotation k8s.v1.cni.cncf.io/networks", func(p *corev1.PodTemplateSpec) bool { return p.Annotations["k8s.v1.cni.cncf.io/networks"] != "" }),
 	"a Job out of the mesh by a label":     ofJob(`podLabels: {sidecar.istio.io/inject: "false"}`, "label sidecar.istio.io/inject", func(p *corev1.PodTemplateSpec) bool { return p.Labels["sidecar.istio.io/inject"] != "" }),
@@ -179,6 +178,15 @@ func allocates(key, value string) vector {
 	return policed(spec, key, is("app", func(s *corev1.Service) bool { return s.Annotations[key] != "" }))
 }
 
+// createsClaims are the rights of a tenant who may create claims.
+var createsClaims = []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"persistentvolumeclaims"}, Verbs: []string{"create"}}}
+
+// permitted is a vector of a tenant with more rights.
+func permitted(may []rbacv1.PolicyRule, v vector) vector {
+	v.may = may
+	return v
+}
+
 // matches is one about a path of an Ingress, as text in double quotes.
 func matches(path, of string) vector {
 	spec := fmt.Sprintf(`{ports: [{port: 80}], ingress: {className: nginx, hosts: [{host: NAMESPACE.example.com, paths: [{path: "%s", pathType: %s}]}]}}`, path, of)
@@ -187,10 +195,8 @@ func matches(path, of string) vector {
 
 // routes is one about what an HTTPRoute matches by.
 func routes(match string) vector {
-	v := policed(`{ports: [{port: 80}], route: {parentRefs: [{name: a}], hostnames: [app.NAMESPACE.example.com], rules: [{matches: [{`+match+`}]}]}}`,
-		"matches allows *=", routed)
-	v.may = writesRoutes
-	return v
+	return permitted(writesRoutes, policed(`{ports: [{port: 80}], route: {parentRefs: [{name: a}], hostnames: [app.NAMESPACE.example.com], rules: [{matches: [{`+
+		match+`}]}]}}`, "matches allows *=", routed))
 }
 
 // joins is one about an annotation of pods.
