@@ -28,7 +28,7 @@ func (w *world) under(text string) {
 	w.run()
 }
 
-// keepingNodes is a world under the policy open, with two resources, of which the first has the annotation.
+// keepingNodes is a world under the policy open, with two resources. The first has the annotation.
 func keepingNodes(t *testing.T) *world {
 	t.Helper()
 	w := newWorldOf(t, 2)

@@ -132,7 +132,7 @@ func (r *Reconciler) retire(ctx context.Context, s *scope, there *livestate.Snap
 	return r.Actor.Retire(ctx, s.resource, due)
 }
 
-// outdated returns the problem of what goes on only because the recorded release has it; nil for nothing.
+// outdated returns the problem of fields that are allowed only because the recorded release has them; nil for none.
 func outdated(kept *policy.Error) *status.Problem {
 	if kept == nil {
 		return nil

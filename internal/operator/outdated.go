@@ -17,8 +17,9 @@ import (
 // recordsAtATime is how many records are read at a time: each may have some hundred KiB.
 const recordsAtATime = 250
 
-// outdated returns a line for each resource whose recorded release the policy refuses. What only earlier versions of the
-// built-in policy allowed goes on, and nobody else may begin with it. No namespaces stands for all.
+// outdated returns a line for each resource whose recorded release the policy refuses. Fields that only earlier
+// versions of the built-in policy allowed stay as they are, and nobody else may begin with them. No namespaces stands
+// for all.
 func outdated(ctx context.Context, reader client.Reader, rules *policy.Policy, namespaces []string) (lines []string,
 	err error) {
 	labeled, err := labelsOf(ctx, reader, rules)
@@ -86,7 +87,7 @@ func outdatedIn(record *corev1.Secret, rules policy.Rules) string {
 	}
 	what := "is refused as soon as it changes: "
 	if rules.Earlier().Check(recorded.Objects) == nil {
-		what = "goes on with a warning, and no other may begin with it: "
+		what = "stays allowed, with a warning, and no other may begin with it: "
 	}
 	return fmt.Sprintf("%s %s/%s %s%v", owner.Kind, record.Namespace, owner.Name, what, against)
 }

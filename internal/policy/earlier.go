@@ -32,8 +32,8 @@ var position = regexp.MustCompile(`\[\d+\]`)
 
 // isSame reports whether a violation is another one, of an earlier rendering of the object.
 func (v Violation) isSame(other Violation) bool {
-	comparable := func(v Violation) [6]string {
+	content := func(v Violation) [6]string {
 		return [6]string{v.Kind, v.Name, position.ReplaceAllString(v.Path, ""), v.Value, v.hidden, v.Rule}
 	}
-	return comparable(v) == comparable(other)
+	return content(v) == content(other)
 }

@@ -120,7 +120,7 @@ func TestWhatEarlierVersionsAllowedGoesOn(t *testing.T) {
 	}
 }
 
-// What a platform's own file refuses is refused, however long it ran.
+// A platform's own file refuses always, however long something ran.
 func TestWhatAPlatformRefusesDoesNotGoOn(t *testing.T) {
 	rules := rulesOf(t, "default: {annotations: {Pod: [\"+\", \"!cluster-autoscaler.kubernetes.io/*\"]}}", "demo", nil)
 	kept := []*unstructured.Unstructured{object(t, annotatedPods("cluster-autoscaler.kubernetes.io/safe-to-evict", "false"))}

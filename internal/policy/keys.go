@@ -51,8 +51,8 @@ func (r *rules) compile(lists ...Keys) {
 	}
 }
 
-// allows reports whether any of some lists allows a namespace a key with a value: in each, the last pattern that matches
-// counts.
+// allows reports whether any of some lists allows a namespace a key with a value: in each, the last pattern that
+// matches counts.
 func (r *rules) allows(namespace, key, value string, lists ...Keys) bool {
 	matches := func(pattern, key string) bool {
 		name, values, limited := strings.Cut(pattern, valued)

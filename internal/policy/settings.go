@@ -56,8 +56,8 @@ type Settings struct {
 	// Paths of Ingresses: their path types, each with any path, or with those that an expression matches, as in
 	// Prefix=[^;]*.
 	Paths Keys `json:"paths"`
-	// Matches are what routes of the Gateway API match by, as path, headers, queryParams or method, each with any texts, or
-	// with those that an expression matches.
+	// Matches are the fields that routes of the Gateway API match by: path, headers, queryParams or method, each with any
+	// texts, or with those that an expression matches.
 	Matches Keys `json:"matches"`
 	// IngressClasses by name; "" is for an Ingress that names none.
 	IngressClasses Patterns `json:"ingressClasses"`
@@ -81,7 +81,7 @@ type Settings struct {
 	// VolumeTypes by the names of the fields of a volume, as in configMap. csi is without a Secret to publish it,
 	// csi.nodePublishSecretRef with one.
 	VolumeTypes VolumeTypes `json:"volumeTypes"`
-	// StaticVolumes reports whether claims may choose existing volumes, by a name, by a selector or by the storage class "".
+	// StaticVolumes reports whether claims may choose existing volumes: by a name, a selector or the storage class "".
 	StaticVolumes *bool `json:"staticVolumes"`
 	// PriorityClasses of pods; without one, they have the cluster's default.
 	PriorityClasses Patterns `json:"priorityClasses"`
@@ -114,8 +114,8 @@ type Settings struct {
 	MaxStorage *Quantity `json:"maxStorage"`
 	// OpenNetworkPolicies reports whether NetworkPolicies may have rules for everyone, all namespaces or addresses.
 	OpenNetworkPolicies *bool `json:"openNetworkPolicies"`
-	// BlockingBudgets reports whether a PodDisruptionBudget may let no pod go at all, so that nodes cannot be drained: with
-	// the least number of pods, but for a single one.
+	// BlockingBudgets reports whether a PodDisruptionBudget may let no pod go at all, so that nodes cannot be drained. The
+	// least number of pods counts, unless it is one.
 	BlockingBudgets *bool `json:"blockingBudgets"`
 }
 

@@ -119,9 +119,9 @@ func (e *Error) Hint() string {
 		"policy: " + e.line() + "; until then the running release stays as it is"
 }
 
-// Advice returns what to do about what goes on only because the recorded release has it.
+// Advice returns what to do about fields that are allowed only because the recorded release has them.
 func (e *Error) Advice() string {
-	return "the recorded release has it, so it goes on; change the fields named in the message, or have the platform team allow it by a " +
+	return "the recorded release has it, so it stays allowed; change the fields named in the message, or have the platform team allow it by a " +
 		"line below namespaces in the operator's policy: " + e.line()
 }
 

@@ -106,7 +106,7 @@ func TestTheCheckNamesWhomANewPolicyConcerns(t *testing.T) {
 	require.NoError(t, err)
 	said = of(said, namespace)
 	require.Len(t, said, 2)
-	assert.Contains(t, said[0], "AppService "+namespace+"/old goes on with a warning, and no other may begin with it: ")
+	assert.Contains(t, said[0], "AppService "+namespace+"/old stays allowed, with a warning, and no other may begin with it: ")
 	assert.Contains(t, said[0], "- {names: ["+namespace+"], ")
 	assert.Contains(t, said[1], "AppService "+namespace+"/web is refused as soon as it changes: ")
 	assert.Contains(t, said[1], "tolerations: [+, ")

@@ -9,8 +9,9 @@ import (
 	"github.com/example/appservice-operator/internal/policy"
 )
 
-// Policy refuses objects that the platform's policy does not allow in the namespace. What the recorded release has, and
-// earlier versions of the built-in policy allowed, stays allowed. It runs last, so that it checks what other hooks add.
+// Policy refuses objects that the platform's policy does not allow in the namespace. Fields that the recorded release
+// has, and earlier versions of the built-in policy allowed, stay allowed. It runs last, so that it checks what other
+// hooks add.
 func Policy(_ context.Context, in *Input, objects []*unstructured.Unstructured) error {
 	rules := in.Facts.Policy
 	err := rules.Check(objects)
