@@ -15,7 +15,8 @@ import (
 )
 
 // budget refuses budgets that allow no disruption with the least number of pods that there may be, all of them ready. A
-// single pod may be required: it cannot be evicted without a disruption.
+// single pod may be required, and so may more than a workload of one pod at most has: it cannot be evicted without a
+// disruption.
 func (c *check) budget(all []*unstructured.Unstructured) {
 	const instead = "is false: a budget must let a pod go, else nodes cannot be drained"
 	if value, _, there := c.share("spec", "maxUnavailable"); there && value == 0 {
@@ -27,7 +28,7 @@ func (c *check) budget(all []*unstructured.Unstructured) {
 	if percent {
 		stay, shown = (value*pods+99)/100, shown+"%" // as Kubernetes rounds
 	}
-	if there && (percent && value >= 100 || known && stay > 1 && stay >= pods) {
+	if there && (percent && value >= 100 || known && most(all) > 1 && stay > 1 && stay >= pods) {
 		c.refuse("spec.minAvailable", shown, "blockingBudgets", instead, true)
 	}
 }

@@ -12,14 +12,16 @@ func TestABudgetLetsAPodGo(t *testing.T) {
 		budget, workload string
 		blocks           bool
 	}{
-		"a share that rounds up to all": {"{minAvailable: 99%}", deployment + "{replicas: 3, template: {}}", true},
-		"three quarters of three":       {"{minAvailable: 75%}", deployment + "{replicas: 3, template: {}}", true},
-		"three quarters of four":        {"{minAvailable: 75%}", deployment + "{replicas: 4, template: {}}", false},
-		"half of two":                   {"{minAvailable: 50%}", deployment + "{replicas: 2, template: {}}", false},
-		"half of one":                   {"{minAvailable: 50%}", deployment + "{replicas: 1, template: {}}", false},
-		"one of one":                    {"{minAvailable: 1}", deployment + "{template: {}}", false},
-		"two of two":                    {"{minAvailable: 2}", stateful + "{replicas: 2, template: {}}", true},
-		"two of three":                  {"{minAvailable: 2}", stateful + "{replicas: 3, template: {}}", false},
+		"a share that rounds up to all":       {"{minAvailable: 99%}", deployment + "{replicas: 3, template: {}}", true},
+		"three quarters of three":             {"{minAvailable: 75%}", deployment + "{replicas: 3, template: {}}", true},
+		"three quarters of four":              {"{minAvailable: 75%}", deployment + "{replicas: 4, template: {}}", false},
+		"half of two":                         {"{minAvailable: 50%}", deployment + "{replicas: 2, template: {}}", false},
+		"half of one":                         {"{minAvailable: 50%}", deployment + "{replicas: 1, template: {}}", false},
+		"one of one":                          {"{minAvailable: 1}", deployment + "{template: {}}", false},
+		"two of one, which were three before": {"{minAvailable: 2}", deployment + "{replicas: 1, template: {}}", false},
+		"two of none, which sleeps":           {"{minAvailable: 2}", deployment + "{replicas: 0, template: {}}", false},
+		"two of two":                          {"{minAvailable: 2}", stateful + "{replicas: 2, template: {}}", true},
+		"two of three":                        {"{minAvailable: 2}", stateful + "{replicas: 3, template: {}}", false},
 	}
 	target := "scaleTargetRef: {kind: Deployment, name: web}, "
 	for name, tc := range map[string]struct {
