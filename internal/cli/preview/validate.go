@@ -10,10 +10,12 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
 	"github.com/example/appservice-operator/internal/chart"
 	"github.com/example/appservice-operator/internal/chart/crd"
+	"github.com/example/appservice-operator/internal/policy"
 	"github.com/example/appservice-operator/internal/render"
 	"github.com/example/appservice-operator/internal/text"
 )
@@ -50,10 +52,28 @@ func (c *Cluster) Check(
 		}
 		resource = admitted.Resource
 	}
-	if err := OutcomeOf(c.Render(ctx, renderer, resource, nil)).Err; err != nil {
+	if err := c.refusal(ctx, renderer, resource); err != nil {
 		return []Problem{ofOperator(err, places)}
 	}
 	return nil
+}
+
+// refusal returns the error with which the operator would refuse a resource. Its recorded release matters to the policy
+// only.
+func (c *Cluster) refusal(ctx context.Context, renderer *render.Renderer, resource *unstructured.Unstructured) error {
+	err := OutcomeOf(c.Render(ctx, renderer, resource, nil)).Err
+	if _, policed := errors.AsType[*policy.Error](err); !policed || c.Assumed() {
+		return err
+	}
+	live, failed := c.Resource(ctx, resource.GroupVersionKind(), client.ObjectKeyFromObject(resource))
+	if failed != nil {
+		return err // it does not exist, or may not be read
+	}
+	last, failed := c.Release(ctx, live)
+	if failed != nil || last == nil {
+		return err
+	}
+	return OutcomeOf(c.Render(ctx, renderer, resource, last)).Err
 }
 
 func read(text []byte, namespace string) (*unstructured.Unstructured, error) {
