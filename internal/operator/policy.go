@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/go-logr/logr"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
 	ctrlcluster "sigs.k8s.io/controller-runtime/pkg/cluster"
@@ -199,7 +200,11 @@ func checkCluster(config *rest.Config, charts *charts, rules *policy.Policy) (wa
 		return nil, []error{fmt.Errorf("cannot reach the cluster: %w", err)}
 	}
 	if rules != nil {
-		if warnings, err = outdated(context.Background(), mgr.GetAPIReader(), rules, charts.namespaces); err != nil {
+		warnings, err = outdated(context.Background(), mgr.GetAPIReader(), rules, charts.namespaces)
+		switch {
+		case apierrors.IsForbidden(err):
+			warnings = append(warnings, "resources that the policy concerns are not listed: "+err.Error())
+		case err != nil:
 			mistakes = append(mistakes, err)
 		}
 	}
