@@ -36,7 +36,7 @@ func (r *Reconciler) keepAlive(ctx context.Context, s *scope, wanted rendering, 
 		a.there, err = repair.there, repair.err
 	}
 	switch {
-	case err != nil && refused && err.Error() == a.err.Error():
+	case err != nil && refused && err.Error() == a.err.Error(): // both need the record, which cannot be read
 		return a
 	case err != nil && refused:
 		a.err = &decayingError{Refusal: a.err, Err: err}

@@ -15,8 +15,7 @@ import (
 )
 
 // budget refuses budgets that allow no disruption with the least number of pods that there may be, all of them ready. A
-// single pod may be required, and so may more than a workload of one pod at most has: it cannot be evicted without a
-// disruption.
+// workload of one pod at most is exempt: the pod cannot be evicted without a disruption.
 func (c *check) budget(all []*unstructured.Unstructured) {
 	const instead = "is false: a budget must let a pod go, else nodes cannot be drained"
 	if value, _, there := c.share("spec", "maxUnavailable"); there && value == 0 {

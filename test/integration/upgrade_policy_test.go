@@ -104,7 +104,7 @@ func TestTheCheckNamesWhomANewPolicyConcerns(t *testing.T) {
 	options.Policy = ""
 	said, err := operator.CheckFiles(options, cluster.Config)
 	require.NoError(t, err)
-	said = of(said, namespace)
+	said = linesAbout(said, namespace)
 	require.Len(t, said, 2)
 	assert.Contains(t, said[0], "AppService "+namespace+"/old stays allowed, with a warning, and no other may begin with it: ")
 	assert.Contains(t, said[0], "- {names: ["+namespace+"], ")
@@ -125,8 +125,8 @@ func TestTheCheckNamesWhomANewPolicyConcerns(t *testing.T) {
 	cluster.Condition(t, app, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonPolicyViolation)
 }
 
-// of returns the lines about a namespace.
-func of(lines []string, namespace string) (list []string) {
+// linesAbout returns the lines about resources of a namespace.
+func linesAbout(lines []string, namespace string) (list []string) {
 	for _, line := range lines {
 		if strings.Contains(line, " "+namespace+"/") {
 			list = append(list, line)

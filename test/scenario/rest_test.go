@@ -27,8 +27,8 @@ func (p *player) rest(t *testing.T) {
 		before, running := reconciles(t), all(t)
 		for _, one := range owing {
 			t.Logf("%s: its operator was stopped before it had written all: %v", one.plan, one.off(t.Context()))
-			if strings.HasPrefix(one.plan, pairPlans) {
-				continue // it has been judged; an autoscaler may report on its pods for the first time
+			if one.autoscaled() {
+				continue
 			}
 			err := poll.UntilWithin(t.Context(), patience, one.off)
 			if err != nil {
@@ -41,13 +41,19 @@ func (p *player) rest(t *testing.T) {
 			operator.Stop(t)
 		}
 		for _, one := range owing {
-			if strings.HasPrefix(one.plan, pairPlans) {
+			if one.autoscaled() {
 				end, err := one.stage.state(t)
 				require.NoError(t, err)
 				one.end = end
 			}
 		}
 	}
+}
+
+// autoscaled reports whether a pair of features has an autoscaler. That reports on pods that fail when it likes, also after the sequence was judged:
+// its end is the state in which it comes to rest.
+func (p *played) autoscaled() bool {
+	return strings.HasPrefix(p.plan, pairPlans) && strings.Contains(p.plan, "autoscaler")
 }
 
 // off returns how the state of a plan differs from the one that it ended in.
