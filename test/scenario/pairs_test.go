@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -478,6 +479,9 @@ func (s *sequence) off(objects map[string]*unstructured.Unstructured, wanted []*
 	if err := lie(objects); err != nil {
 		return err
 	}
+	if scaler := objects["HorizontalPodAutoscaler "+appName]; scaler != nil && !evaluated(scaler) {
+		return stderrors.New("the autoscaler has not evaluated the pods yet, and what it says belongs to the status")
+	}
 	ready := meta.FindStatusCondition(app.Status.Conditions, v1.ConditionReady)
 	if ready == nil || ready.Reason != s.reason() {
 		return fmt.Errorf("Ready is %+v, want the reason %s", ready, s.reason())
@@ -506,6 +510,15 @@ func (s *sequence) off(objects map[string]*unstructured.Unstructured, wanted []*
 		}
 	}
 	return fmt.Errorf("%d fields differ:\n    %s", len(differs), listed(differs))
+}
+
+// evaluated reports whether an autoscaler has looked at the pods, which it does up to 15 s after it was made.
+func evaluated(scaler *unstructured.Unstructured) bool {
+	conditions, _, _ := unstructured.NestedSlice(scaler.Object, "status", "conditions")
+	return slices.ContainsFunc(conditions, func(one any) bool {
+		condition, _ := one.(map[string]any)
+		return condition["type"] == string(autoscalingv2.ScalingActive)
+	})
 }
 
 // differences lists the fields in which the running objects differ.

@@ -6,10 +6,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
-
-	"github.com/stretchr/testify/require"
 
 	"github.com/example/appservice-operator/tools/poll"
 )
@@ -27,9 +24,6 @@ func (p *player) rest(t *testing.T) {
 		before, running := reconciles(t), all(t)
 		for _, one := range owing {
 			t.Logf("%s: its operator was stopped before it had written all: %v", one.plan, one.off(t.Context()))
-			if one.autoscaled() {
-				continue
-			}
 			err := poll.UntilWithin(t.Context(), patience, one.off)
 			if err != nil {
 				tally.fail(t, one.plan, true, "O1: it was as it is to be, and is no more: %v", err)
@@ -40,20 +34,7 @@ func (p *player) rest(t *testing.T) {
 		for _, operator := range running {
 			operator.Stop(t)
 		}
-		for _, one := range owing {
-			if one.autoscaled() {
-				end, err := one.stage.state(t)
-				require.NoError(t, err)
-				one.end = end
-			}
-		}
 	}
-}
-
-// autoscaled reports whether a pair of features has an autoscaler. That reports on pods that fail when it likes, also after the sequence was judged:
-// its end is the state in which it comes to rest.
-func (p *played) autoscaled() bool {
-	return strings.HasPrefix(p.plan, pairPlans) && strings.Contains(p.plan, "autoscaler")
 }
 
 // off returns how the state of a plan differs from the one that it ended in.
