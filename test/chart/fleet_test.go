@@ -104,8 +104,7 @@ func TestAChartCannotTakeDownAFleet(t *testing.T) {
 	}
 
 	halted := f.generations()
-	shared.StringData = map[string]string{"KEY": "second"}
-	f.cluster.Update(t, shared)
+	f.cluster.Edit(t, shared, func() { shared.StringData = map[string]string{"KEY": "second"} })
 	harness.Eventually(t, "all pods restart", func() error {
 		if restarted := differing(halted, f.generations()); len(restarted) < fleet {
 			return fmt.Errorf("those of %d do", len(restarted))

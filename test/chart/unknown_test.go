@@ -51,14 +51,10 @@ func TestAFieldOfANewerCRDIsToldOf(t *testing.T) {
 // withBackup adds a field to the CRD of AppServices that this version of the operator does not have. It affects no other test.
 func withBackup(t *testing.T, cluster *harness.Cluster) {
 	t.Helper()
-	harness.Eventually(t, "a newer CRD is installed", func() error {
-		crd := &apiextensionsv1.CustomResourceDefinition{}
-		if err := cluster.Client.Get(t.Context(), client.ObjectKey{Name: "appservices." + v1.GroupVersion.Group}, crd); err != nil {
-			return err
-		}
+	crd := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "appservices." + v1.GroupVersion.Group}}
+	cluster.Edit(t, crd, func() {
 		crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"].Properties["backup"] = apiextensionsv1.JSONSchemaProps{
 			Type: "object", Description: "Backup.", Properties: map[string]apiextensionsv1.JSONSchemaProps{"schedule": {Type: "string"}},
 		}
-		return cluster.Client.Update(t.Context(), crd)
 	})
 }

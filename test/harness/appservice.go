@@ -36,16 +36,10 @@ func (c *Cluster) CreateReady(t *testing.T, app *v1.AppService) {
 	c.Ready(t, app)
 }
 
-// Change reads an AppService, changes it and writes it, and repeats this while there is a conflict.
+// Change edits an AppService.
 func (c *Cluster) Change(t *testing.T, app *v1.AppService, change func(*v1.AppService)) {
 	t.Helper()
-	Eventually(t, "change "+app.Name, func() error {
-		if err := c.Client.Get(t.Context(), client.ObjectKeyFromObject(app), app); err != nil {
-			return err
-		}
-		change(app)
-		return c.Client.Update(t.Context(), app)
-	})
+	c.Edit(t, app, func() { change(app) })
 }
 
 // Condition waits until a condition of an AppService has a status for its present generation, and a reason unless that

@@ -37,10 +37,17 @@ func (c *Cluster) List(t *testing.T, list client.ObjectList, options ...client.L
 	}
 }
 
-// Update writes an object.
-func (c *Cluster) Update(t *testing.T, object client.Object, options ...client.UpdateOption) {
+// Edit reads an object, changes it and writes it, as kubectl edit does, and repeats this while there is a conflict: controllers write whenever they
+// like.
+func (c *Cluster) Edit(t *testing.T, object client.Object, change func(), options ...client.UpdateOption) {
 	t.Helper()
-	succeeds(t, "update", object, c.Client.Update(t.Context(), object, options...))
+	Eventually(t, "edit "+object.GetName(), func() error {
+		if err := c.Client.Get(t.Context(), client.ObjectKeyFromObject(object), object); err != nil {
+			return err
+		}
+		change()
+		return c.Client.Update(t.Context(), object, options...)
+	})
 }
 
 // Patch changes an object.

@@ -172,8 +172,10 @@ func TestAnAdoptionThatIsRefusedNamesTheFieldsAndWritesNothing(t *testing.T) {
 		"pods would restart, of several fields": {
 			prepare: func(t *testing.T, was theirs) {
 				t.Helper()
-				was.deployment.Spec.Template.Spec.Containers[0].Env = append(was.deployment.Spec.Template.Spec.Containers[0].Env, corev1.EnvVar{Name: "EXTRA", Value: "secret"})
-				cluster.Update(t, was.deployment)
+				cluster.Edit(t, was.deployment, func() {
+					container := &was.deployment.Spec.Template.Spec.Containers[0]
+					container.Env = append(container.Env, corev1.EnvVar{Name: "EXTRA", Value: "secret"})
+				})
 			},
 			spec: func(app *v1.AppService) { app.Spec.Image = "nginx:1.8" },
 			says: []string{"containers[app].env", "containers[app].image nginx:1.7.9 → nginx:1.8: ", v1.AnnotationAdoptRestart},
@@ -188,11 +190,10 @@ func TestAnAdoptionThatIsRefusedNamesTheFieldsAndWritesNothing(t *testing.T) {
 				boss := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: was.service.Namespace, Name: "boss"}}
 				cluster.Create(t, boss)
 				reference := metav1.OwnerReference{APIVersion: "v1", Kind: "ConfigMap", Name: "boss", UID: boss.UID, Controller: ptr.To(true)}
-				was.service.OwnerReferences = []metav1.OwnerReference{reference}
-				was.deployment.Annotations = map[string]string{"meta.helm.sh/release-name": "other", "meta.helm.sh/release-namespace": was.service.Namespace}
-				for _, object := range []client.Object{was.service, was.deployment} {
-					cluster.Update(t, object)
-				}
+				cluster.Edit(t, was.service, func() { was.service.OwnerReferences = []metav1.OwnerReference{reference} })
+				cluster.Edit(t, was.deployment, func() {
+					was.deployment.Annotations = map[string]string{"meta.helm.sh/release-name": "other", "meta.helm.sh/release-namespace": was.service.Namespace}
+				})
 			},
 			says: []string{`Service web is controlled by ConfigMap "boss"`, `Deployment web is part of Helm release "other"`, v1.AnnotationAdoptRelease},
 		},

@@ -32,7 +32,8 @@ func defaultsOf(namespace, text string) *corev1.ConfigMap {
 // says changes the defaults of a namespace.
 func says(t *testing.T, namespace, text string) {
 	t.Helper()
-	cluster.Update(t, defaultsOf(namespace, text))
+	defaults := defaultsOf(namespace, "")
+	cluster.Edit(t, defaults, func() { *defaults = *defaultsOf(namespace, text) })
 }
 
 // grace waits until an AppService is ready, without a problem, and its pods have a termination grace period.

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
@@ -17,7 +16,6 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/util/retry"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -60,11 +58,7 @@ func TestThePathOfAChallengeStays(t *testing.T) {
 	challenge.Backend.Service = &networkingv1.IngressServiceBackend{Name: "cm-acme-http-solver-abcde", Port: networkingv1.ServiceBackendPort{Number: 8089}}
 	edit := func(paths ...networkingv1.HTTPIngressPath) {
 		t.Helper()
-		require.NoError(t, retry.RetryOnConflict(retry.DefaultRetry, func() error {
-			cluster.Refresh(t, live)
-			live.Spec.Rules[0].HTTP.Paths = paths
-			return cluster.Client.Update(t.Context(), live, client.FieldOwner("cert-manager"))
-		}))
+		cluster.Edit(t, live, func() { live.Spec.Rules[0].HTTP.Paths = paths }, client.FieldOwner("cert-manager"))
 	}
 	has := func(want ...string) {
 		t.Helper()
@@ -181,14 +175,11 @@ func TestTheOrderOfAListIsPutBack(t *testing.T) {
 	}
 }
 
-// editPods edits the pod template of an AppService's Deployment, whose status may change meanwhile.
+// editPods edits the pod template of an AppService's Deployment.
 func editPods(t *testing.T, app *v1.AppService, edit func(*corev1.PodSpec)) (edited *appsv1.Deployment) {
 	t.Helper()
-	harness.Eventually(t, "the Deployment is edited", func() error {
-		edited = deployment(t, app)
-		edit(&edited.Spec.Template.Spec)
-		return cluster.Client.Update(t.Context(), edited)
-	})
+	edited = deployment(t, app)
+	cluster.Edit(t, edited, func() { edit(&edited.Spec.Template.Spec) })
 	return edited
 }
 
@@ -202,8 +193,9 @@ func TestAnOrderOfBeforeStaysUntilTheNextRelease(t *testing.T) {
 	manager.Stop(t)
 	record := &corev1.Secret{}
 	cluster.Get(t, client.ObjectKey{Namespace: namespace, Name: "sh.helm.release.v1.web.v1"}, record)
-	record.Data["resource"] = bytes.Replace(record.Data["resource"], []byte(`,"runs":[]`), nil, 1)
-	cluster.Update(t, record)
+	cluster.Edit(t, record, func() {
+		record.Data["resource"] = bytes.Replace(record.Data["resource"], []byte(`,"runs":[]`), nil, 1)
+	})
 	rendered := deployment(t, app).Spec.Template.Spec.Containers[0].Env
 	edited := editPods(t, app, func(s *corev1.PodSpec) { slices.Reverse(s.Containers[0].Env) })
 	cluster.Ready(t, app)

@@ -74,11 +74,12 @@ func TestAKindGetsAnotherVersion(t *testing.T) {
 	created := config.UID
 	first.Stop(t)
 
-	next := crd.Spec.Versions[0]
-	next.Name, crd.Spec.Versions[0].Storage = "v2", false
-	crd.Spec.Versions = append(crd.Spec.Versions, next)
-	crd.Spec.Conversion = &apiextensionsv1.CustomResourceConversion{Strategy: apiextensionsv1.NoneConverter}
-	require.NoError(t, cluster.Client.Update(t.Context(), crd))
+	cluster.Edit(t, crd, func() {
+		next := crd.Spec.Versions[0]
+		next.Name, crd.Spec.Versions[0].Storage = "v2", false
+		crd.Spec.Versions = append(crd.Spec.Versions, next)
+		crd.Spec.Conversion = &apiextensionsv1.CustomResourceConversion{Strategy: apiextensionsv1.NoneConverter}
+	})
 	newer := schema.GroupVersionKind{Group: old.Group, Version: "v2", Kind: old.Kind}
 	gadget.SetGroupVersionKind(newer)
 	harness.Eventually(t, "the version is served", func() error {

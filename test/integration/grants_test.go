@@ -45,7 +45,6 @@ rules:
 	cluster.Create(t, job)
 	tells(t, job, v1.ReasonMissingRights, `roles "report": the operator is attempting to grant RBAC permissions not currently held: {APIGroups:["example.com"], Resources:["gadgets"], Verbs:["list" "watch"]}`)
 
-	own.Rules = append(own.Rules, lacking)
-	cluster.Update(t, own)
+	cluster.Edit(t, own, func() { own.Rules = append(own.Rules, lacking) })
 	becomesReady(t, job)
 }

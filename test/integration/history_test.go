@@ -200,9 +200,7 @@ func TestFormerRecordsStandInTheWayOfNothing(t *testing.T) {
 			cluster.CreateReady(t, app)
 			first.Stop(t)
 			record := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "sh.helm.release.v1.web.v1"}}
-			cluster.Refresh(t, record)
-			test.harm(record)
-			cluster.Update(t, record)
+			cluster.Edit(t, record, func() { test.harm(record) })
 			second := cluster.Manager(t, namespace)
 			released(t, app, "nginx:2")
 			historyIs(t, app, test.want...)

@@ -96,8 +96,7 @@ func followsItsConfigMap(t *testing.T, app *v1.AppService) {
 	rendered := &corev1.ConfigMap{}
 	cluster.Get(t, client.ObjectKey{Namespace: app.Namespace, Name: app.Name + "-config"}, rendered)
 	changed := rendered.DeepCopy()
-	changed.Data["LEVEL"] = "more"
-	cluster.Update(t, changed)
+	cluster.Edit(t, changed, func() { changed.Data["LEVEL"] = "more" })
 	cluster.Becomes(t, "the ConfigMap is put right", changed, func() error { return want("level", changed.Data["LEVEL"], rendered.Data["LEVEL"]) })
 }
 

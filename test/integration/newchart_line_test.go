@@ -213,8 +213,7 @@ func TestWhatIsHeldBackIsRestartedByItsUser(t *testing.T) {
 	}
 
 	before := generations()
-	database.StringData = map[string]string{"url": "rotated"}
-	cluster.Update(t, database)
+	cluster.Edit(t, database, func() { database.StringData = map[string]string{"url": "rotated"} })
 	restarted("a rotated Secret restarts pods", before)
 	if a, b := references(t, app), references(t, unfit); a != b || a == "" {
 		t.Errorf("pods have the content %q and %q", a, b)

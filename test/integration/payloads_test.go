@@ -37,8 +37,7 @@ func TestSecretsOfOthersAreNotRead(t *testing.T) {
 	cluster.List(t, rendered, client.InNamespace(namespace))
 	for i := range rendered.Items { // another client changes a rendered field, so that it is read
 		if secret := &rendered.Items[i]; metav1.IsControlledBy(secret, renders) && secret.Type == corev1.SecretTypeOpaque {
-			secret.StringData = map[string]string{"added": "x"}
-			cluster.Update(t, secret)
+			cluster.Edit(t, secret, func() { secret.StringData = map[string]string{"added": "x"} })
 		}
 	}
 	harness.Eventually(t, "what was rendered is read", func() error {

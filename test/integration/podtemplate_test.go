@@ -68,8 +68,7 @@ volumes:
 		t.Errorf("a restart wrote: %v", writes)
 	}
 	before := podTemplate(t, app)
-	settings.Data["a"] = "2"
-	cluster.Update(t, settings)
+	cluster.Edit(t, settings, func() { settings.Data["a"] = "2" })
 	harness.Eventually(t, "the pods roll when the ConfigMap that the patch names changes", func() error {
 		if podTemplate(t, app) == before {
 			return errors.New("the template of the pods is as it was")

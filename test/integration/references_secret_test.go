@@ -30,8 +30,7 @@ func TestPodsDoNotShowWhichValueASecretHas(t *testing.T) {
 	}
 	set := func(value string) {
 		t.Helper()
-		database.StringData = map[string]string{"url": value}
-		cluster.Update(t, database)
+		cluster.Edit(t, database, func() { database.StringData = map[string]string{"url": value} })
 	}
 	rolled := func(what string, seen ...string) string {
 		t.Helper()
@@ -69,8 +68,7 @@ func TestPodsDoNotShowWhichValueASecretHas(t *testing.T) {
 	third := rolled("the first value again", first, second)
 
 	restart(func() {
-		database.Labels = map[string]string{"touched": "yes"}
-		cluster.Update(t, database)
+		cluster.Edit(t, database, func() { database.Labels = map[string]string{"touched": "yes"} })
 	})
 	if version() != third {
 		t.Error("a label of the Secret and a restart roll the pods")

@@ -58,19 +58,13 @@ func TestPodsRollWhenWhatTheyReferToChanges(t *testing.T) {
 		t.Logf("%s: the template changed after %s", what, time.Since(start).Round(time.Millisecond))
 		cluster.Ready(t, app)
 	}
-	update := func(object client.Object) func() {
-		return func() {
-			cluster.Update(t, object)
-		}
+	edit := func(object client.Object, change func()) func() {
+		return func() { cluster.Edit(t, object, change) }
 	}
-	settings.Data["a"] = "2"
-	rolls("a ConfigMap changes", true, update(settings))
-	database.StringData = map[string]string{"url": "postgres://elsewhere"}
-	rolls("a Secret changes", true, update(database))
-	database.StringData = map[string]string{"unused": "x"}
-	rolls("a key changes that nothing refers to", false, update(database))
-	settings.Labels = map[string]string{"touched": "yes"}
-	rolls("only the labels change", false, update(settings))
+	rolls("a ConfigMap changes", true, edit(settings, func() { settings.Data["a"] = "2" }))
+	rolls("a Secret changes", true, edit(database, func() { database.StringData = map[string]string{"url": "postgres://elsewhere"} }))
+	rolls("a key changes that nothing refers to", false, edit(database, func() { database.StringData = map[string]string{"unused": "x"} }))
+	rolls("only the labels change", false, edit(settings, func() { settings.Labels = map[string]string{"touched": "yes"} }))
 	again := secret(namespace, "database", "url")
 	again.StringData["url"] = "postgres://elsewhere"
 	rolls("a Secret is deleted and made again as it was", false, func() {
@@ -87,8 +81,7 @@ func TestPodsRollWhenWhatTheyReferToChanges(t *testing.T) {
 	})
 	cluster.Change(t, app, func(app *v1.AppService) { app.Spec.ReloadOnChange = ptr.To(false) })
 	cluster.Ready(t, app)
-	settings.Data["a"] = "3"
-	rolls("a ConfigMap changes and reloadOnChange is false", false, update(settings))
+	rolls("a ConfigMap changes and reloadOnChange is false", false, edit(settings, func() { settings.Data["a"] = "3" }))
 	if got := deployment(t, app).Spec.Template.Annotations[hooks.AnnotationReferences]; got != "" {
 		t.Errorf("the pods still carry a checksum: %s", got)
 	}

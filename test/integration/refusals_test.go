@@ -96,8 +96,7 @@ var refusalRows = map[string]refusal{
 		},
 		change: func(s *v1.AppServiceSpec, _ client.Object) { s.Config = fromSecret("database") },
 		clear: func(t *testing.T, _ *v1.AppService, o client.Object) {
-			o.(*corev1.Secret).StringData = map[string]string{"url": "postgres://"}
-			cluster.Update(t, o)
+			cluster.Edit(t, o, func() { o.(*corev1.Secret).StringData = map[string]string{"url": "postgres://"} })
 		},
 		reason: v1.ReasonDependencyMissing, message: []string{`Secret "database" has no key "url"`},
 	},

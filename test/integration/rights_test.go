@@ -167,10 +167,8 @@ func (a *account) without(resources ...string) []rbacv1.PolicyRule {
 func (a *account) set(t *testing.T, rules []rbacv1.PolicyRule) {
 	t.Helper()
 	grant(t, a.ServiceAccount, a.Namespace, rules)
-	role := &rbacv1.Role{}
-	cluster.Get(t, client.ObjectKey{Namespace: a.Namespace, Name: a.Namespace}, role)
-	role.Rules = rules
-	cluster.Update(t, role)
+	role := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: a.Namespace, Name: a.Namespace}}
+	cluster.Edit(t, role, func() { role.Rules = rules })
 }
 
 // process is the operator's program, with the rights of an account.

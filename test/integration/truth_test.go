@@ -225,10 +225,8 @@ func TestAPodTemplateBelongsToTheOperatorAsAWhole(t *testing.T) {
 	})
 	cluster.Ready(t, app)
 	cluster.Refresh(t, deployment)
-	undone := deployment.DeepCopy()
-	undone.Spec.Template = before
-	undone.Spec.Template.Annotations = map[string]string{"kubectl.kubernetes.io/restartedAt": "now", "example.com/mine": "yes"}
-	cluster.Update(t, undone, client.FieldOwner("kubectl-rollout"))
+	before.Annotations = map[string]string{"kubectl.kubernetes.io/restartedAt": "now", "example.com/mine": "yes"}
+	cluster.Edit(t, deployment, func() { deployment.Spec.Template = before }, client.FieldOwner("kubectl-rollout"))
 	cluster.Becomes(t, "the template is the rendered one again", deployment, func() error {
 		template := deployment.Spec.Template
 		containers := template.Spec.Containers
@@ -323,8 +321,8 @@ func TestARecordThatUnpacksToMuchIsNotUnpacked(t *testing.T) {
 		return want("records", fmt.Sprint(len(list.Items)), "1")
 	})
 	record := &list.Items[0]
-	record.Data["release"] = bomb(t, 200<<20)
-	cluster.Update(t, record)
+	huge := bomb(t, 200<<20)
+	cluster.Edit(t, record, func() { record.Data["release"] = huge })
 	cluster.Change(t, app, func(app *v1.AppService) { app.Spec.EnvFrom = fromConfigMap("missing", nil) })
 	cluster.Condition(t, app, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonDependencyMissing)
 	vanish(t, named(app, &corev1.Service{}))

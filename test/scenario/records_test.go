@@ -11,7 +11,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/test/harness"
@@ -75,13 +74,7 @@ func (s *scene) resumes(spec string) {
 func (s *scene) rewrite(what string, change func(*unstructured.Unstructured)) {
 	s.Helper()
 	object := s.object(what)
-	if err := cluster.Client.Get(s.Context(), client.ObjectKeyFromObject(object), object); err != nil {
-		s.Fatal(err)
-	}
-	change(object)
-	if err := cluster.Client.Update(s.Context(), object); err != nil {
-		s.Fatal(err)
-	}
+	cluster.Edit(s.T, object, func() { change(object) })
 	s.shown(s.T, object, false)
 }
 

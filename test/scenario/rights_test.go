@@ -131,10 +131,7 @@ func (s *scene) withdraw(user string, role *rbacv1.Role, group, resource string)
 
 func (s *scene) giveBack(role *rbacv1.Role, rules []rbacv1.PolicyRule) {
 	s.Helper()
-	role.Rules = rules
-	if err := cluster.Client.Update(s.Context(), role); err != nil {
-		s.Fatal(err)
-	}
+	cluster.Edit(s.T, role, func() { role.Rules = rules })
 	s.fault()
 }
 
