@@ -113,7 +113,7 @@ func (p *player) calm(t *testing.T, before float64) {
 		}
 	}
 	waiting, reconciled := slices.Clone(p.played), false
-	harness.Eventually(t, "nothing happens any more", func() error {
+	err := poll.UntilWithin(t.Context(), patience, func(context.Context) error { // as long as one plan takes: there may be hundreds
 		if !reconciled {
 			if made := reconciles(t) - before; made < alive {
 				return fmt.Errorf("there were %g reconciles, want one of each of %g AppServices", made, alive)
@@ -129,6 +129,7 @@ func (p *player) calm(t *testing.T, before float64) {
 		}
 		return nil
 	})
+	require.NoError(t, err, "nothing happens any more: %v", err)
 }
 
 // reconciles counts those of all operators in this process.
