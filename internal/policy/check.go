@@ -97,8 +97,12 @@ func (c *check) atMost(path string, value int64) {
 }
 
 // pods checks the pods that an object creates, if its pod template can be decoded; other checks report one that cannot.
+// Earlier versions knew those of built-in kinds only.
 func (c *check) pods() {
 	content := reference.PodTemplate(c.object)
+	if content == nil && !c.choice.earlier {
+		content = reference.ForeignPodTemplate(c.object)
+	}
 	if content == nil {
 		return
 	}

@@ -25,6 +25,7 @@ func object(t *testing.T, text string) *unstructured.Unstructured {
 // The objects that cases are made of: what follows is at its place.
 const (
 	deployment  = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: demo}\nspec: "
+	rollout     = "apiVersion: argoproj.io/v1alpha1\nkind: Rollout\nmetadata: {name: web, namespace: demo}\nspec: "
 	service     = "apiVersion: v1\nkind: Service\nmetadata: {name: web, namespace: demo}\nspec: "
 	ingress     = "apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {name: web, namespace: demo}\nspec: "
 	route       = "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: web, namespace: demo}\nspec: "
@@ -40,6 +41,16 @@ const (
 
 // pods is the Deployment of pods.
 func pods(spec string) string { return deployment + "{template: {spec: " + spec + "}}" }
+
+// ofRollout is the same with pods of a kind that is not built in.
+func (r rule) ofRollout() rule {
+	r.object = strings.Replace(r.object, deployment, rollout, 1)
+	if !strings.Contains(r.object, "containers:") {
+		r.object = strings.Replace(r.object, pods("{")[len(deployment):len(pods("{"))-2], "{template: {spec: {containers: [{name: app, image: x}], ", 1)
+	}
+	r.want = strings.Replace(r.want, "Deployment", "Rollout", 1)
+	return r
+}
 
 // annotatedOf is an object of a kind with an annotation, of a value in double quotes.
 func annotatedOf(kind, key, value string) string {
@@ -149,6 +160,9 @@ func TestWhatIsRefusedByDefaultCanBeAllowed(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, tc.check)
+		if strings.HasPrefix(tc.object, pods("")[:len(pods(""))-2]) {
+			t.Run(name+" of a Rollout", tc.ofRollout().check)
+		}
 	}
 }
 

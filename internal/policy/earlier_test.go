@@ -84,6 +84,10 @@ var tightened = map[string]struct{ object, other, file string }{
 	"the issuer that the platform chose": {
 		annotatedOf("Ingress", "kubernetes.io/tls-acme", "true"), "", "default: {issuers: [\"\"]}",
 	},
+	"pods of a kind that is not built in": {
+		rollout + "{template: {spec: {containers: [{name: app, image: x}], runtimeClassName: nvidia}}}",
+		rollout + "{template: {spec: {containers: [{name: app, image: x}], runtimeClassName: amd}}}", "default: {runtimeClasses: [nvidia]}",
+	},
 	"a budget of most of the fewest": {
 		budget + "{minAvailable: 99}", budget + "{minAvailable: 98}", "default: {blockingBudgets: true}",
 	},

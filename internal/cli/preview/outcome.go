@@ -50,14 +50,16 @@ func sourceOf(resource *unstructured.Unstructured) *release.Source {
 	return &release.Source{Spec: resource.Object["spec"]}
 }
 
-// Render renders a subject, hooks included. The renderer is nil if the kind is not served.
-func (s Subject) Render(ctx context.Context, renderer *render.Renderer, capabilities *chartutil.Capabilities) Outcome {
+// Render renders a subject, hooks included, after a release; nil for none. The renderer is nil if the kind is not
+// served.
+func (s Subject) Render(ctx context.Context, renderer *render.Renderer, capabilities *chartutil.Capabilities,
+	last *Release) Outcome {
 	if renderer == nil {
 		return Outcome{}
 	}
 	in := render.Input{Resource: s.Resource, Defaults: s.Defaults, Capabilities: capabilities}
 	known := func(context.Context, *render.Draft) (hooks.Facts, error) { return s.Facts, nil }
-	out := OutcomeOf(renderer.Predict(ctx, in, known))
+	out := OutcomeOf(predict(ctx, renderer, in, last, known))
 	out.Noted, out.Kept, out.Source = noted(s.Resource), keptData(s.Resource), sourceOf(s.Resource)
 	return out
 }

@@ -25,6 +25,7 @@ type Release struct {
 	// Content is the content that its pods took from referenced objects.
 	Content reference.Content
 
+	as     *livestate.Record
 	record *corev1.Secret
 }
 
@@ -47,7 +48,7 @@ func (r Releases) Of(resource *unstructured.Unstructured) *Release {
 		record := livestate.RecordOf(resource, secret)
 		if record != nil && (newest == nil || newest.Revision < record.Revision) {
 			newest = &Release{Revision: record.Revision, Digest: record.Digest,
-				Content: reference.ParseContent(record.References), record: secret}
+				Content: reference.ParseContent(record.References), as: record, record: secret}
 		}
 	}
 	return newest

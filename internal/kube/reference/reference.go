@@ -167,17 +167,40 @@ func of(object *unstructured.Unstructured) []Reference {
 	return nil
 }
 
-// PodTemplate returns the pod template of an object; nil if its kind has none. It is shared with the object.
+// The fields in which kinds have their pod template.
+var (
+	podTemplate    = []string{"spec", "template"}
+	jobPodTemplate = []string{"spec", "jobTemplate", "spec", "template"}
+)
+
+// PodTemplate returns the pod template of an object; nil if its kind is not built in, or has none. It is shared with
+// the object.
 func PodTemplate(object *unstructured.Unstructured) map[string]any {
-	var path []string
 	switch object.GetKind() {
 	case "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Job":
-		path = []string{"spec", "template"}
+		return templateAt(object, podTemplate)
 	case "CronJob":
-		path = []string{"spec", "jobTemplate", "spec", "template"}
-	default:
+		return templateAt(object, jobPodTemplate)
+	}
+	return nil
+}
+
+// ForeignPodTemplate returns the pod template of an object of a kind that is not built in, such as a Rollout: what is
+// in the same fields and has containers; nil for none. It is shared with the object.
+func ForeignPodTemplate(object *unstructured.Unstructured) map[string]any {
+	if PodTemplate(object) != nil {
 		return nil
 	}
+	for _, path := range [][]string{podTemplate, jobPodTemplate} {
+		template := templateAt(object, path)
+		if _, runs, _ := unstructured.NestedFieldNoCopy(template, "spec", "containers"); runs {
+			return template
+		}
+	}
+	return nil
+}
+
+func templateAt(object *unstructured.Unstructured, path []string) map[string]any {
 	template, _, _ := unstructured.NestedFieldNoCopy(object.Object, path...)
 	content, _ := template.(map[string]any)
 	return content

@@ -14,6 +14,7 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/kube/reference"
+	allowed "github.com/example/appservice-operator/internal/policy"
 )
 
 // Level is a level of the Pod Security Standards.
@@ -76,8 +77,8 @@ func PodSecurity(_ context.Context, in *Input, objects []*unstructured.Unstructu
 		return err
 	}
 	for _, object := range objects {
-		content := reference.PodTemplate(object)
-		if content == nil {
+		content, foreign := reference.PodTemplate(object), reference.ForeignPodTemplate(object)
+		if content == nil && foreign == nil {
 			continue
 		}
 		profile := Level(object.GetAnnotations()[v1.AnnotationPodSecurity])
@@ -85,11 +86,53 @@ func PodSecurity(_ context.Context, in *Input, objects []*unstructured.Unstructu
 			return &ObjectError{object, fmt.Errorf("has the annotation %s: %s, which must be privileged, baseline or restricted",
 				v1.AnnotationPodSecurity, profile)}
 		}
-		if err := meets(checks, object, content, required(profile, in.PodSecurity, in.Facts.Enforced)); err != nil {
+		asked := required(profile, in.PodSecurity, in.Facts.Enforced)
+		switch {
+		case foreign != nil:
+			err = in.foreignMeets(checks, object, asked)
+		case asked.Level == Restricted:
+			restrict(content)
+			fallthrough
+		default:
+			err = meets(checks, object, content, asked)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// foreignMeets returns an error if the pods of an object of a kind that is not built in violate a level, or cannot be
+// read. They are not hardened: their controller may have other defaults. Earlier versions did not look at such kinds,
+// so what the recorded release has stays allowed.
+func (in *Input) foreignMeets(checks policy.Evaluator, object *unstructured.Unstructured, asked demand) error {
+	err := readable(checks, object, asked)
+	if err == nil {
+		return nil
+	}
+	for _, recorded := range in.Facts.Recorded {
+		if recorded.GroupVersionKind() != object.GroupVersionKind() || recorded.GetName() != object.GetName() {
+			continue
+		}
+		if before := readable(checks, recorded, asked); before != nil && before.Error() == err.Error() {
+			in.outdated(allowed.Violation{Kind: object.GetKind(), Name: object.GetName(), Path: "spec.template",
+				Refusal: allowed.Refusal{Why: err.Error()}})
+			return nil
+		}
+	}
+	return err
+}
+
+// readable returns an error if the pods of an object of a kind that is not built in violate a level, or cannot be read.
+func readable(checks policy.Evaluator, object *unstructured.Unstructured, asked demand) error {
+	template := reference.ForeignPodTemplate(object)
+	var pod corev1.PodTemplateSpec
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(template, &pod); err != nil {
+		return &PodSecurityError{Kind: object.GetKind(), Name: object.GetName(), Level: asked.Level, Source: asked.Source,
+			Violations: []string{fmt.Sprintf("its pod template cannot be read as that of pods: %v", err)}}
+	}
+	return meets(checks, object, template, asked)
 }
 
 // demand is a level and who requires it.
@@ -102,9 +145,6 @@ type demand struct {
 func meets(checks policy.Evaluator, object *unstructured.Unstructured, content map[string]any, asked demand) error {
 	if asked.Level == Privileged {
 		return nil
-	}
-	if asked.Level == Restricted {
-		restrict(content)
 	}
 	var template corev1.PodTemplateSpec
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(content, &template); err != nil {

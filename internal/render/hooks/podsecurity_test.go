@@ -2,6 +2,7 @@ package hooks
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -51,23 +52,71 @@ func TestPodSecurityRefusesWhatIsBelowTheLevel(t *testing.T) {
 		"two violations":             {"{hostNetwork: true, hostIPC: true, containers: [{name: app, image: x, securityContext: {privileged: true}}]}", "", "", []string{"host namespaces", "privileged"}},
 	}
 	for name, test := range cases {
-		t.Run(name, func(t *testing.T) {
-			err := PodSecurity(t.Context(), &Input{PodSecurity: test.least, Facts: Facts{Enforced: test.enforced}}, []*unstructured.Unstructured{pods(t, test.pod)})
-			if len(test.want) == 0 {
-				if err != nil {
-					t.Fatalf("it is refused: %v", err)
+		for _, kind := range []string{"Deployment", "Rollout"} {
+			t.Run(kind+": "+name, func(t *testing.T) {
+				object := pods(t, test.pod)
+				object.SetKind(kind)
+				before := object.DeepCopy()
+				err := PodSecurity(t.Context(), &Input{PodSecurity: test.least, Facts: Facts{Enforced: test.enforced}}, []*unstructured.Unstructured{object})
+				if len(test.want) == 0 && kind == "Rollout" && test.enforced == Restricted {
+					assert.ErrorContains(t, err, "runAsNonRoot != true", "pods of other kinds are not hardened")
+					return
 				}
+				if len(test.want) == 0 {
+					require.NoError(t, err)
+					return
+				}
+				var refused *PodSecurityError
+				if !errors.As(err, &refused) {
+					t.Fatalf("got %v, want a PodSecurityError", err)
+				}
+				for _, part := range test.want {
+					assert.ErrorContains(t, err, strings.Replace(part, "Deployment", kind, 1))
+				}
+				if kind == "Rollout" {
+					assert.Equal(t, before, object)
+				}
+			})
+		}
+	}
+}
+
+// Earlier versions did not look at kinds that are not built in: what the recorded release has stays, and nothing else.
+func TestPodsOfOtherKindsThatTheRecordedReleaseHasStay(t *testing.T) {
+	rollout := func(name, spec string) *unstructured.Unstructured {
+		return parse(t, "{apiVersion: argoproj.io/v1alpha1, kind: Rollout, metadata: {name: "+name+"}, spec: {template: {spec: "+spec+"}}}")
+	}
+	const host = "{hostNetwork: true, containers: [{name: app, image: x}]}"
+	for name, test := range map[string]struct {
+		pod      *unstructured.Unstructured
+		recorded []*unstructured.Unstructured
+		refused  string // empty if it stays
+	}{
+		"as recorded":                 {rollout("web", host), []*unstructured.Unstructured{rollout("web", host)}, ""},
+		"with another image":          {rollout("web", strings.Replace(host, "image: x", "image: nginx", 1)), []*unstructured.Unstructured{rollout("web", host)}, ""},
+		"more than that":              {rollout("web", strings.Replace(host, "{", "{hostPID: true, ", 1)), []*unstructured.Unstructured{rollout("web", host)}, "hostPID=true"},
+		"another object has it":       {rollout("web", host), []*unstructured.Unstructured{rollout("other", host)}, "host namespaces"},
+		"a Deployment has it":         {rollout("web", host), []*unstructured.Unstructured{pods(t, host)}, "host namespaces"},
+		"nothing is recorded":         {rollout("web", host), nil, "host namespaces"},
+		"of a Deployment":             {pods(t, host), []*unstructured.Unstructured{pods(t, host)}, "host namespaces"},
+		"that cannot be read":         {rollout("web", "{containers: one}"), nil, "cannot be read as that of pods"},
+		"that could not be read then": {rollout("web", "{containers: one}"), []*unstructured.Unstructured{rollout("web", "{containers: one}")}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := &Input{Owner: &unstructured.Unstructured{}, Facts: Facts{Recorded: test.recorded}}
+			err := PodSecurity(t.Context(), in, []*unstructured.Unstructured{test.pod})
+			if test.refused != "" {
+				require.ErrorContains(t, err, test.refused)
+				require.Nil(t, in.Outdated)
 				return
 			}
-			var refused *PodSecurityError
-			if !errors.As(err, &refused) {
-				t.Fatalf("got %v, want a PodSecurityError", err)
-			}
-			for _, part := range test.want {
-				assert.ErrorContains(t, err, part)
-			}
+			require.NoError(t, err)
+			require.Len(t, in.Outdated.Violations, 1)
+			require.NotContains(t, in.Outdated.Advice(), "policy")
 		})
 	}
+	in := &Input{Facts: Facts{Enforced: Privileged}}
+	require.Error(t, PodSecurity(t.Context(), in, []*unstructured.Unstructured{rollout("web", "{containers: one}")}), "nobody checks what cannot be read")
 }
 
 // A profile that the spec requests holds in any namespace, whatever takes it back field by field.

@@ -22,6 +22,14 @@ func Policy(_ context.Context, in *Input, objects []*unstructured.Unstructured) 
 	if added := rules.Added(against, in.Facts.Recorded); added != nil {
 		return added
 	}
-	in.Outdated = against
+	in.outdated(against.Violations...)
 	return rules.Earlier().Check(objects)
+}
+
+// outdated notes what is allowed only because the recorded release has it.
+func (in *Input) outdated(violations ...policy.Violation) {
+	if in.Outdated == nil {
+		in.Outdated = &policy.Error{Namespace: in.Owner.GetNamespace()}
+	}
+	in.Outdated.Violations = append(in.Outdated.Violations, violations...)
 }
