@@ -191,7 +191,9 @@ var upgrades = map[string]func(t *testing.T, before *former){
 		cluster.Create(t, shop)
 		isNotReady(t, shop, v1.ReasonRunUnknown)
 	},
-	"texts at the end of documents": endsOfTexts,
+	"texts at the end of documents":       endsOfTexts,
+	"pods of a kind that is not built in": podsOfOtherKinds,
+	"a configuration with a Secret":       configured,
 	"what the policy no longer allows": func(t *testing.T, before *former) {
 		before.start(t)
 		cluster.CreateReady(t, formerlyAllowed(before.namespace, "web"))
@@ -216,8 +218,10 @@ var upgrades = map[string]func(t *testing.T, before *former){
 
 // afterwards are what becomes of some rows with their next release, by row.
 var afterwards = map[string]func(t *testing.T, namespace string){
-	"texts at the end of documents":    endsOfTextsAreReleased,
-	"what the policy no longer allows": formerlyAllowedGoesOn,
+	"texts at the end of documents":       endsOfTextsAreReleased,
+	"pods of a kind that is not built in": podsOfOtherKindsAreChecked,
+	"a configuration with a Secret":       showsNoChecksum,
+	"what the policy no longer allows":    formerlyAllowedGoesOn,
 }
 
 // rolled waits until the two pods of an AppService are new, and those before are gone.
