@@ -11,8 +11,8 @@ import (
 	"github.com/example/appservice-operator/internal/kube/reference"
 )
 
-// AnnotationChecksum is the annotation of a pod template with which charts roll pods when the configuration changes that
-// they render: its checksum.
+// AnnotationChecksum is the annotation of a pod template with the checksum of the configuration that a chart renders:
+// when that changes, the pods roll.
 const AnnotationChecksum = "app.example.com/config-checksum"
 
 // Checksum replaces checksums of values that are rendered into Secrets, with which anyone who may read pods could test
