@@ -22,12 +22,16 @@ type ConflictError struct {
 	Holder string
 	// Granted says that the holder has it because the platform granted it.
 	Granted bool
+	// Below says that the holder, in another namespace, has a wildcard by a route that the operator did not make.
+	Below bool
 }
 
 func (e *ConflictError) Error() string {
 	switch {
 	case e.Holder != "":
 		return fmt.Sprintf("%s is already served by %s", e.Claim, e.Holder)
+	case e.Below:
+		return e.Claim + " is below a wildcard of a route in another namespace"
 	case e.Granted:
 		return e.Claim + " is granted to another namespace by the platform's policy"
 	}
@@ -39,15 +43,25 @@ func (e *ConflictError) Reason() string { return v1.ReasonHostConflict }
 
 // Hint returns who can change that.
 func (e *ConflictError) Hint() string {
-	if e.Holder != "" {
+	switch {
+	case e.Holder != "":
 		return ""
+	case e.Below:
+		return "choose another host, or ask the platform team: its policy can grant the host to this namespace (hosts), or name it (belowWildcards)"
 	}
 	return "choose another host, or ask the platform team: its policy can grant the host to this namespace (hosts), or let several share it (sharedHosts)"
 }
 
 // conflict returns the conflict of a stake with a rival.
 func (h *Hosts) conflict(s, rival *stake, claim Claim) error {
-	conflict := &ConflictError{Claim: claim.String(), Granted: h.before(rival, s, claim)}
+	conflict := &ConflictError{Claim: claim.String(), Granted: h.before(rival, s, claim),
+		Below: h.wildcards.has(rival)}
+	if conflict.Below {
+		if h.below[rival.place] == nil {
+			h.below[rival.place] = map[owner]bool{}
+		}
+		h.below[rival.place][s.owner] = true // until the route changes
+	}
 	if rival.place.namespace == s.place.namespace {
 		kind, name := rival.owner.Kind, rival.owner.Name
 		if name == "" {

@@ -133,7 +133,7 @@ func TestAllHostsOfALargeRouteCount(t *testing.T) {
 			live.SetNamespace("others")
 			live.SetName("large")
 			h.see(feed{}, live, false)
-			if got := hostsOf(live); len(got) != test.want {
+			if got, _ := hostsOf(live); len(got) != test.want {
 				t.Errorf("got %d claims, want %d: %v …", len(got), test.want, got[:3])
 			}
 			mine := stakeIn("mine", "a")

@@ -13,3 +13,6 @@ func (Free) Granted(string, string) bool { return false }
 
 // Shared implements Rules.
 func (Free) Shared(string, string) bool { return false }
+
+// Below implements Rules.
+func (Free) Below(string, string) (may, named bool) { return true, false }

@@ -48,7 +48,10 @@ type Hosts struct {
 	live   map[feed]map[place]*stake
 	rules  Rules
 	all    index
-	now    func() time.Time
+	// wildcards of others' routes, and the resources by the routes that they are warned of, or wait for.
+	wildcards index
+	below     map[place]map[owner]bool
+	now       func() time.Time
 }
 
 // resource is what is known of a resource.
@@ -69,7 +72,8 @@ func New(own, others cache.Cache, mapper meta.RESTMapper, rules Rules) *Hosts {
 	return &Hosts{
 		own: own, others: others, mapper: mapper, rules: rules,
 		watched: map[feed]*watched{}, queues: map[schema.GroupKind]queue{},
-		known: map[owner]*resource{}, live: map[feed]map[place]*stake{}, all: newIndex(), now: time.Now,
+		known: map[owner]*resource{}, live: map[feed]map[place]*stake{}, all: newIndex(),
+		wildcards: newIndex(), below: map[place]map[owner]bool{}, now: time.Now,
 	}
 }
 
@@ -130,10 +134,9 @@ func (h *Hosts) settle(of client.Object, wanted Wanted, objects map[kube.Key]cli
 	stakes := make(map[kube.Key]*stake, len(wanted))
 	for key, claims := range wanted {
 		s := &stake{owner: by, place: place{key, by.Namespace}, born: r.born, claims: claims, since: r.serves}
-		live := h.live[feed{GroupKind: key.GroupKind}][s.place]
-		if live != nil && objects[key] != nil && first { // its status is of an operator that did not note it
-			for _, claim := range live.claims {
-				r.note(claim.Host, live.born.at)
+		if live := objects[key]; live != nil && first { // its status is of an operator that did not note it
+			for _, claim := range claimsOf(live, limits.Claims) {
+				r.note(claim.Host, live.GetCreationTimestamp().Time)
 			}
 		}
 		stakes[key] = s
@@ -170,6 +173,9 @@ func (h *Hosts) Gone(kind schema.GroupKind, name types.NamespacedName) {
 		r.serves = nil
 		h.replace(r, nil)
 		delete(h.known, by)
+		for _, waiting := range h.below {
+			delete(waiting, by)
+		}
 	}
 }
 
@@ -214,6 +220,9 @@ func (r *resource) note(host string, since time.Time) {
 		r.serves[host] = since.Truncate(time.Second)
 	}
 }
+
+// Kinds are the kinds whose objects make claims.
+func Kinds() []schema.GroupKind { return slices.Clone(routeKinds) }
 
 // Routes reports whether objects of a kind make claims.
 func Routes(kind schema.GroupKind) bool { return slices.Contains(routeKinds, kind) }
@@ -414,8 +423,25 @@ func (h *Hosts) holders(s *stake, r *resource, live client.Object) iter.Seq2[Cla
 					return
 				}
 			}
+			if other := h.above(s, claim); other != nil && !served {
+				if may, _ := h.rules.Below(s.place.namespace, claim.Host); !may && !yield(claim, other) {
+					return
+				}
+			}
 		}
 	}
+}
+
+// above returns the oldest route of others in another namespace that has a wildcard over a claim; nil if there is none,
+// or if the platform granted the host.
+func (h *Hosts) above(s *stake, claim Claim) (oldest *stake) {
+	for other := range h.wildcards.rivals(s, claim, h.rules) {
+		elsewhere := other.place.namespace != s.place.namespace
+		if elsewhere && !h.before(s, other, claim) && (oldest == nil || other.born.compare(oldest.born) < 0) {
+			oldest = other
+		}
+	}
+	return oldest
 }
 
 // before reports whether the platform granted a host to the namespace of a stake, and not to that of another one.
@@ -439,6 +465,11 @@ func (h *Hosts) precedent(s *stake) error {
 			longer := age < 0 || age == 0 && !other.live && other.born.name < s.born.name
 			if other.waits == nil && !h.leaves(s, other, claim) &&
 				(h.before(other, s, claim) || longer && !h.before(s, other, claim)) {
+				return h.conflict(s, other, claim)
+			}
+		}
+		if other := h.above(s, claim); other != nil && other.born.at.Before(s.serves(claim.Host, now)) {
+			if _, named := h.rules.Below(s.place.namespace, claim.Host); !named {
 				return h.conflict(s, other, claim)
 			}
 		}
@@ -480,18 +511,35 @@ func (h *Hosts) review(changed ...*stake) {
 	}
 }
 
-// see records an event of a live route object. Only the names of a route count: a wildcard, or a route for all hosts,
-// takes no host from others unless a resource that may have it requests it.
+// see records an event of a live route object. The names of a route count; a route for all hosts, or a wildcard, takes
+// no host from others unless a resource that may have it requests it. Wildcards of others are known, to warn of them.
 func (h *Hosts) see(from feed, object client.Object, deleted bool) {
-	seen := stakeOf(object)
+	seen, wide := stakesOf(object)
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	old := h.live[from][seen.place]
-	if old != nil && !deleted && old.alike(seen) {
+	if old := h.show(from, seen, deleted, h.all); old != nil {
+		h.review(old)
+	}
+	if !from.others {
 		return
 	}
+	from.wildcards = true
+	if old := h.show(from, wide, deleted, h.wildcards); old != nil {
+		for who := range h.below[old.place] {
+			h.wake(who)
+		}
+		delete(h.below, old.place)
+	}
+}
+
+// show replaces what is known of a live route in an index. It returns what was known before if that is something else.
+func (h *Hosts) show(from feed, seen *stake, deleted bool, in index) *stake {
+	old := h.live[from][seen.place]
+	if old != nil && !deleted && old.alike(seen) {
+		return nil
+	}
 	if old != nil {
-		h.all.remove(old)
+		in.remove(old)
 		delete(h.live[from], old.place)
 	}
 	if !deleted && len(seen.claims) > 0 {
@@ -499,9 +547,7 @@ func (h *Hosts) see(from feed, object client.Object, deleted bool) {
 			h.live[from] = map[place]*stake{}
 		}
 		h.live[from][seen.place] = seen
-		h.all.add(seen)
+		in.add(seen)
 	}
-	if old != nil {
-		h.review(old)
-	}
+	return old
 }

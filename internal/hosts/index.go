@@ -40,6 +40,11 @@ func (x index) remove(s *stake) {
 	}
 }
 
+// has reports whether a stake is in the index.
+func (x index) has(s *stake) bool {
+	return slices.ContainsFunc(s.claims, func(c Claim) bool { _, there := x.buckets[c.bucket()][s]; return there })
+}
+
 // rivals are the stakes of other resources that contradict a claim of a stake.
 func (x index) rivals(of *stake, claim Claim, rules Rules) iter.Seq[*stake] {
 	return func(yield func(*stake) bool) {

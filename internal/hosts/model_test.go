@@ -151,7 +151,7 @@ func checkAtRest(t *testing.T, w *world, a *actor, seed uint64) {
 		s := &stake{owner: ownerOf(a.resource), place: at, claims: ClaimsOf(o)}
 		taken := false
 		for _, other := range w.objects {
-			taken = taken || s.contradicts(stakeOf(other), w.rules)
+			taken = taken || s.contradicts(live(other), w.rules)
 		}
 		for _, other := range w.actors { // who serves a host keeps it while its route is deleted by hand
 			serves := servedBy(other.resource)

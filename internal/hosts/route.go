@@ -17,7 +17,7 @@ import (
 type route struct {
 	metav1.TypeMeta
 	metav1.ObjectMeta
-	claims []Claim
+	claims, wildcards []Claim
 }
 
 // DeepCopyObject implements runtime.Object. A route is never changed.
@@ -35,10 +35,11 @@ func Strip(in any) (any, error) {
 	if ingress, ok := object.(*networkingv1.Ingress); ok {
 		ingress.SetGroupVersionKind(networkingv1.SchemeGroupVersion.WithKind(ingressKind.Kind))
 	}
-	out := &route{claims: hostsOf(object)}
+	out := &route{}
+	out.claims, out.wildcards = hostsOf(object)
 	out.SetGroupVersionKind(object.GetObjectKind().GroupVersionKind())
 	out.Namespace, out.Name, out.UID = object.GetNamespace(), object.GetName(), object.GetUID()
-	if controller := metav1.GetControllerOf(object); controller != nil && len(out.claims) > 0 {
+	if controller := metav1.GetControllerOf(object); controller != nil && len(out.claims)+len(out.wildcards) > 0 {
 		out.OwnerReferences = []metav1.OwnerReference{*controller}
 	}
 	out.ResourceVersion, out.CreationTimestamp = object.GetResourceVersion(), object.GetCreationTimestamp()
@@ -49,20 +50,26 @@ func Strip(in any) (any, error) {
 const mostHosts = 2000
 
 // hostsOf lists the claims of a live route to hosts by name; of more hosts than are kept, to all below their domains.
-func hostsOf(object client.Object) []Claim {
+// Those to wildcards are apart.
+func hostsOf(object client.Object) (named, wildcards []Claim) {
 	if stripped, ok := object.(*route); ok {
-		return stripped.claims
+		return stripped.claims, stripped.wildcards
 	}
-	named := slices.DeleteFunc(claimsOf(object, limits.Claims),
-		func(c Claim) bool { return c.Host == "" || strings.HasPrefix(c.Host, "*") })
-	for i := range named {
-		named[i].Entry = Entry{} // it does not matter
+	for _, claim := range claimsOf(object, limits.Claims) {
+		claim.Entry = Entry{} // it does not matter
+		switch {
+		case strings.HasPrefix(claim.Host, "*"):
+			wildcards = append(wildcards, claim)
+		case claim.Host != "":
+			named = append(named, claim)
+		}
 	}
-	named = slices.Compact(named)
+	named, wildcards = slices.Compact(named), slices.Compact(wildcards)
 	for wider := true; wider && len(named) > mostHosts; {
 		named, wider = widened(named)
 	}
-	return slices.Clone(named[:min(len(named), mostHosts)]) // the rest must not stay in memory
+	// the rest must not stay in memory
+	return slices.Clone(named[:min(len(named), mostHosts)]), slices.Clone(wildcards[:min(len(wildcards), mostHosts)])
 }
 
 // widened returns claims to all hosts below the domains of the last ones, in place of these. Wildcards come first.
@@ -77,9 +84,11 @@ func widened(list []Claim) (out []Claim, wider bool) {
 	return distinct(out), wider
 }
 
-func stakeOf(object client.Object) *stake {
-	return &stake{
-		owner: controllerOf(object), place: place{kube.KeyOf(object), object.GetNamespace()}, born: bornOf(object),
-		claims: hostsOf(object), live: true,
-	}
+// stakesOf returns the stakes of a live route in hosts by name and in wildcards.
+func stakesOf(object client.Object) (named, wildcards *stake) {
+	at := place{kube.KeyOf(object), object.GetNamespace()}
+	s := stake{owner: controllerOf(object), place: at, born: bornOf(object), live: true}
+	wide := s
+	s.claims, wide.claims = hostsOf(object)
+	return &s, &wide
 }

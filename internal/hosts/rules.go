@@ -12,4 +12,7 @@ type Rules interface {
 	// Shared reports whether routes of a namespace may share a host with those of other namespaces for which that is true,
 	// too.
 	Shared(namespace, host string) bool
+	// Below reports whether a namespace may newly use a host below a wildcard that a route of others has in another
+	// namespace, and whether the platform named the host for that, so that nobody has to be warned.
+	Below(namespace, host string) (may, named bool)
 }

@@ -357,6 +357,90 @@ func TestSettle(t *testing.T) {
 			w.rest()
 			w.serves(wildcard)
 		},
+		"a wildcard holds the hosts below it against other namespaces only": func(_ *testing.T, w *world) {
+			wildcard := w.app("one", "wildcard", 0, "*.example.com")
+			w.rest()
+			beside := w.app("one", "beside", 8, cart)
+			w.app("two", "late", 9, shop)
+			w.rest()
+			w.serves(wildcard, beside)
+		},
+		"who comes below a wildcard of others is warned, until that goes": func(t *testing.T, w *world) {
+			own := w.app("one", "own", 0, "own.example.com")
+			w.rest()
+			w.foreign("edge", "all", `"*.example.com"`)
+			w.foreign("one", "same", `"*.example.org"`)
+			late, beside := w.app("two", "late", 9, shop), w.app("one", "beside", 9, "*.example.org")
+			w.rest()
+			w.restart()
+			w.rest()
+			w.serves(own, late, beside)
+			if len(own.beside)+len(beside.beside) > 0 || len(late.beside) != 1 || late.beside[0].Error() != shop+"/ is below a wildcard of a route in another namespace" {
+				t.Errorf("beside: %v, %v and %v", own.beside, beside.beside, late.beside)
+			}
+			for _, rules := range []rulesOf{{named: []string{shop}}, {granted: map[string]string{shop: "two"}}} {
+				w.rule(rules)
+				w.rest()
+				if len(late.beside) > 0 {
+					t.Errorf("%v: beside: %v", rules, late.beside)
+				}
+			}
+			w.rule(rulesOf{})
+			w.rest()
+			w.remove(nil, place{kube.Key{GroupKind: ingressKind, Name: "all"}, "edge"})
+			w.rest()
+			if len(late.beside)+len(w.hosts.below) > 0 || len(w.hosts.wildcards.buckets) != 1 {
+				t.Errorf("beside: %v; what is left: %v, %v", late.beside, w.hosts.below, w.hosts.wildcards.buckets)
+			}
+		},
+		"where the platform refuses hosts below a wildcard of others, they wait for it": func(t *testing.T, w *world) {
+			serving := w.app("two", "serving", 9, cart)
+			w.rest()
+			w.rule(rulesOf{closed: []string{shop, cart}})
+			w.foreign("edge", "all", `"*.example.com"`)
+			w.rest()
+			late := w.app("two", "late", 9, shop)
+			w.remove(nil, w.at(serving))
+			w.restart()
+			w.rest()
+			w.serves(serving)
+			if len(late.held) != 1 || len(serving.held) > 0 {
+				t.Errorf("held back: %v and %v", late.held, serving.held)
+			}
+			w.hosts.Gone(appService.GroupKind(), named("three", "other"))
+			w.remove(nil, place{kube.Key{GroupKind: ingressKind, Name: "all"}, "edge"})
+			w.rest()
+			w.serves(serving, late)
+		},
+		"what an operator before served is served on, a wildcard beside a host below it, too": func(t *testing.T, _ *world) {
+			for _, noted := range []bool{true, false} {
+				for _, wide := range []string{"*.example.com", "*.com"} {
+					w := newWorld(t)
+					wildcard, below := w.app("one", "wildcard", 0, wide), w.app("two", "below", 9, shop)
+					for _, a := range []*actor{wildcard, below} {
+						a.journal = map[place]change{}
+						w.version += 10
+						w.apply(a, a.spec[0])
+						if noted {
+							a.resource.Object["status"] = map[string]any{"hosts": []any{
+								map[string]any{"host": ClaimsOf(a.spec[0])[0].Host, "since": "2026-01-01T00:00:00Z"},
+							}}
+						}
+					}
+					w.foreign("edge", "all", `"*.example.com"`)
+					w.rules = rulesOf{closed: []string{shop, wide}}
+					w.restart()
+					w.rest()
+					w.remove(nil, w.at(below))
+					w.remove(nil, w.at(wildcard))
+					w.rest()
+					w.serves(wildcard, below)
+					if len(wildcard.held)+len(below.held) > 0 {
+						t.Errorf("noted: %t, held back: %v and %v", noted, wildcard.held, below.held)
+					}
+				}
+			}
+		},
 		"a status that somebody else wrote counts for nothing once it is reconciled": func(_ *testing.T, w *world) {
 			forger := w.app("one", "forger", 0)
 			w.want(forger, cart)

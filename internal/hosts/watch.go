@@ -28,10 +28,11 @@ const patience = 5 * time.Second
 // queue is the queue for requests to reconcile.
 type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 
-// feed is what an informer shows: the routes of a kind, those with the operator's label or all others.
+// feed is what an informer shows: the routes of a kind, those with the operator's label or all others. The wildcards of
+// these are recorded apart.
 type feed struct {
 	schema.GroupKind
-	others bool
+	others, wildcards bool
 }
 
 // watched is a feed that is watched.
@@ -87,7 +88,7 @@ func (h *Hosts) watch(ctx context.Context, wanted Wanted) error {
 	for _, kind := range routeKinds {
 		rendered := slices.ContainsFunc(slices.Collect(maps.Keys(wanted)),
 			func(key kube.Key) bool { return key.GroupKind == kind })
-		for _, from := range []feed{{kind, false}, {kind, true}} {
+		for _, from := range []feed{{GroupKind: kind}, {GroupKind: kind, others: true}} {
 			if err := h.await(ctx, from, rendered); err != nil {
 				return err
 			}

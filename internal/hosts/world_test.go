@@ -173,7 +173,7 @@ func (w *world) shows(a *actor) map[kube.Key]client.Object {
 
 // see shows an event to the hosts, as the informer of the kind does.
 func (w *world) see(o *unstructured.Unstructured, deleted bool) {
-	w.hosts.see(feed{o.GroupVersionKind().GroupKind(), len(o.GetOwnerReferences()) == 0}, o, deleted)
+	w.hosts.see(feed{GroupKind: o.GroupVersionKind().GroupKind(), others: len(o.GetOwnerReferences()) == 0}, o, deleted)
 }
 
 func (w *world) settle(a *actor) {
@@ -277,6 +277,8 @@ type rulesOf struct {
 	shared  []string
 	granted map[string]string // namespaces by host
 	refused []string
+	// closed are hosts below wildcards of others that nobody may use, named those that nobody has to be warned of.
+	closed, named []string
 }
 
 func (r rulesOf) Shared(_, host string) bool { return slices.Contains(r.shared, host) }
@@ -290,7 +292,14 @@ func (r rulesOf) Refused(_ string, _ kube.Key, claim Claim) error {
 	return nil
 }
 
-// Shared, Granted and Refused implement Rules by those that are in use.
+func (r rulesOf) Below(_, host string) (may, named bool) {
+	return !slices.Contains(r.closed, host), slices.Contains(r.named, host)
+}
+
+// Below, Shared, Granted and Refused implement Rules by those that are in use.
+func (w *world) Below(namespace, host string) (may, named bool) {
+	return w.rules.Below(namespace, host)
+}
 func (w *world) Shared(namespace, host string) bool  { return w.rules.Shared(namespace, host) }
 func (w *world) Granted(namespace, host string) bool { return w.rules.Granted(namespace, host) }
 func (w *world) Refused(namespace string, route kube.Key, claim Claim) error {
@@ -311,7 +320,7 @@ func (w *world) contradictions(rest bool) []string {
 	var list []string
 	for at, o := range w.objects {
 		for other, p := range w.objects {
-			a, b := stakeOf(o), stakeOf(p)
+			a, b := live(o), live(p)
 			if at.namespace == other.namespace && (!rest || w.says(a) || w.says(b)) {
 				continue
 			}
@@ -331,4 +340,10 @@ func (w *world) says(s *stake) bool {
 
 func (s *stake) contradicts(other *stake, rules Rules) bool {
 	return slices.ContainsFunc(s.claims, func(claim Claim) bool { return s.against(claim, other, rules) })
+}
+
+// live is the stake of a live route in hosts by name.
+func live(o *unstructured.Unstructured) *stake {
+	named, _ := stakesOf(o)
+	return named
 }

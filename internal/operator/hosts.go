@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"context"
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/labels"
@@ -10,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/chart/rbac"
 	"github.com/example/appservice-operator/internal/hosts"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/policy"
@@ -48,19 +50,46 @@ func (r hostRules) Granted(namespace, host string) bool { return r.of(namespace)
 // Shared implements hosts.Rules.
 func (r hostRules) Shared(namespace, host string) bool { return r.of(namespace).Shares(host) }
 
+// Below implements hosts.Rules.
+func (r hostRules) Below(namespace, host string) (may, named bool) {
+	return r.of(namespace).Below(host)
+}
+
 // newRoutes returns the cache for the routes that the operator did not make. It keeps their hosts and paths.
 func newRoutes(config *rest.Config, mgr manager.Manager, options Options) (cache.Cache, error) {
 	others, err := labels.NewRequirement(v1.LabelManaged, selection.NotEquals, []string{"true"})
 	if err != nil {
 		return nil, fmt.Errorf("cannot select the routes of others: %w", err)
 	}
-	if len(options.WatchNamespaces) > 0 {
-		mgr.GetLogger().Info("a host belongs to one namespace among those that this operator watches; others are not known",
-			"namespaces", options.WatchNamespaces)
+	if err := mgr.Add(unseen(mgr, options.WatchNamespaces)); err != nil {
+		return nil, fmt.Errorf("cannot set up the rule of hosts: %w", err)
 	}
 	return newCacheOf(config, mgr, "routes", cache.Options{
 		DefaultLabelSelector: labels.NewSelector().Add(*others), DefaultTransform: hosts.Strip,
 		DefaultNamespaces: namespaces(options),
 		NewInformer:       (&kube.Informers{}).New,
 	})
+}
+
+// unseen logs which routes the operator does not see: those of other namespaces, and of kinds that it may not list.
+func unseen(mgr manager.Manager, namespaces []string) manager.RunnableFunc {
+	return func(ctx context.Context) error {
+		var unlisted []string
+		for _, kind := range hosts.Kinds() {
+			mapping, err := mgr.GetRESTMapper().RESTMapping(kind)
+			if err != nil {
+				continue // there are none
+			}
+			need := rbac.Need{GroupResource: mapping.Resource.GroupResource(), Verbs: []string{"list", "watch"},
+				ClusterScoped: len(namespaces) == 0}
+			if missing, err := lacks(ctx, mgr, need, namespaces); err == nil && len(missing) > 0 {
+				unlisted = append(unlisted, kind.Kind)
+			}
+		}
+		if len(namespaces)+len(unlisted) > 0 {
+			mgr.GetLogger().Info("a host belongs to one namespace as far as its routes are seen: of all namespaces if "+
+				"none is named here, and not of the kinds that may not be listed", "namespaces", namespaces, "unlisted", unlisted)
+		}
+		return nil
+	}
 }

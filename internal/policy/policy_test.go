@@ -186,3 +186,23 @@ func TestHostsThatWhoeverMakesANamespaceGetsAreWarnedOf(t *testing.T) {
 		}
 	}
 }
+
+func TestHostsBelowWildcardsOfOthers(t *testing.T) {
+	for text, want := range map[string]struct{ may, named bool }{
+		``:                              {true, false},
+		`default: {belowWildcards: []}`: {false, false},
+		`default: {belowWildcards: ["*.example.com"]}`:                           {true, true},
+		`default: {belowWildcards: ["*", "*.example.com"]}`:                      {true, true},
+		`default: {belowWildcards: ["*", "*.example.org"]}`:                      {true, false},
+		`default: {belowWildcards: ["*", "!shop.example.com"]}`:                  {false, false},
+		`namespaces: [{names: [demo], belowWildcards: ["+", shop.example.com]}]`: {true, true},
+		`namespaces: [{names: [other], belowWildcards: []}]`:                     {true, false},
+	} {
+		if may, named := rulesOf(t, text, "demo", nil).Below("Shop.example.com"); may != want.may || named != want.named {
+			t.Errorf("%s: got %t, named %t", text, may, named)
+		}
+	}
+	if may, named := (Rules{}).Below("shop.example.com"); !may || !named {
+		t.Error("an unknown cluster refuses or warns")
+	}
+}

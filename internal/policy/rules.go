@@ -38,6 +38,15 @@ func (r Rules) Grants(host string) bool {
 // Shares reports whether the namespace may share a host, by paths, with others.
 func (r Rules) Shares(host string) bool { return r.rules != nil && r.SharedHosts.allow(host) }
 
+// Below reports whether the namespace may use a host below a wildcard that a route of others has in another namespace,
+// and whether the rule names the host, not only by *.
+func (r Rules) Below(host string) (may, named bool) {
+	if r.rules == nil {
+		return true, true
+	}
+	return r.BelowWildcards.allow(host), last(r.BelowWildcards, strings.ToLower(host), namedBy, overlaps)
+}
+
 // grantedElsewhere returns the place of an entry that grants some of the hosts to other namespaces only; empty if there
 // is none.
 func (r Rules) grantedElsewhere(host string) string {

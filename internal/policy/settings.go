@@ -53,6 +53,9 @@ type Settings struct {
 	// WildcardHosts reports whether routes may be for wildcards as *.example.com, or for all hosts of an Ingress
 	// controller or a listener.
 	WildcardHosts *bool `json:"wildcardHosts"`
+	// BelowWildcards are hosts that may be used below a wildcard of a route in another namespace that the operator did not
+	// make; of those that only * names, a warning says so. It takes nothing away that is served.
+	BelowWildcards Hosts `json:"belowWildcards"`
 	// Paths of Ingresses: their path types, each with any path, or with those that an expression matches, as in
 	// Prefix=[^;]*.
 	Paths Keys `json:"paths"`

@@ -2,6 +2,7 @@ package status
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -75,7 +76,11 @@ func problems(in Input, objects []objectState, main client.Object, v verdict, ex
 	}
 	list = append(list, outdated(in.Outdated)...)
 	for _, conflict := range in.Beside {
-		list = append(list, warning("operator", v1.ReasonHostConflict, OneLine("still serving, although "+conflict.Error())))
+		beside := warning("operator", v1.ReasonHostConflict, OneLine("still serving, although "+conflict.Error()))
+		if known := (interface{ Hint() string })(nil); errors.As(conflict, &known) {
+			beside.Hint = cmp.Or(known.Hint(), beside.Hint)
+		}
+		list = append(list, beside)
 	}
 	list = append(list, shutOut(in)...)
 	list = append(list, expiring...)

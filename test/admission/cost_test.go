@@ -42,6 +42,7 @@ func TestTheMostExpensiveWritesFit(t *testing.T) {
 			"{podTemplate: {spec: {volumes: [{projected: {sources: %s}}]}}}", "%s", "{secret: {name: %[2]s}}", 1,
 		},
 		"lists in a patch":  {"{podTemplate: {spec: {volumes: [%s]}}}", "%s", "[[], {}, %[1]d, %[2]q, []]", 1},
+		"certificates":      {"{ingress: {annotations: {cert-manager.io/issuer: a}, tls: %s}}", "%s", "{secretName: %[2]s}", 1},
 		"claims of a patch": {volumes, "%s", "{name: v%[1]d, persistentVolumeClaim: {claimName: %[2]s}}", 1},
 	} {
 		spec := func(count int, name func(int) string) string {

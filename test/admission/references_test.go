@@ -69,6 +69,33 @@ func TestWhoMayReferToWhat(t *testing.T) {
 			},
 			`spec.volumes[].csi.nodePublishSecretRef.name refers to Secret "cert"`,
 		},
+		"a Secret that an issuer writes, for who reads Secrets": {
+			Write{Now: issued("issuer: a", "cert"), May: on("get", "secrets")},
+			`spec.ingress.tls[].secretName refers to issued Secret "cert", which you may not update. Ask for the right to update secrets in namespace shop`,
+		},
+		"the same by an annotation":                        {Write{Now: issued("annotations: {cert-manager.io/issuer: a}", "cert"), May: on("get", "secrets")}, `issued Secret "cert"`},
+		"the same by an issuer of the cluster":             {Write{Now: issued("clusterIssuer: a", "cert"), May: on("get", "secrets")}, `issued Secret "cert"`},
+		"the same by an annotation for the cluster":        {Write{Now: issued("annotations: {cert-manager.io/cluster-issuer: a}", "cert"), May: on("get", "secrets")}, `issued Secret "cert"`},
+		"the same by the issuer that the platform has":     {Write{Now: issued(`annotations: {kubernetes.io/tls-acme: "true"}`, "cert"), May: on("get", "secrets")}, `issued Secret "cert"`},
+		"the same for a route":                             {Write{Now: "{image: a, route: {tls: {issuer: a, secretName: cert}}}", May: func(a authorizer.Attributes) bool { return a.GetVerb() != "update" }}, `spec.route.tls.secretName refers to issued Secret "cert"`},
+		"no issuer is asked":                               {Write{Now: issued(`annotations: {kubernetes.io/tls-acme: "false", cert-manager.io/duration: 1h}`, "cert"), May: on("get", "secrets")}, ""},
+		"a Secret that an issuer writes, for who may":      {Write{Now: issued("issuer: a", "cert"), May: on("update", "secrets")}, ""},
+		"a Secret that an issuer writes, for who may that": {Write{Now: issued("issuer: a", "cert"), May: only("cert")}, ""},
+		"an issuer is added": {
+			Write{Before: issued("className: a", "cert"), Now: issued("issuer: a", "cert"), May: on("get", "secrets")}, `which you may not update`,
+		},
+		"an issuer is added for what pods read": {
+			Write{Before: env("cert"), Now: "{envs: [{name: A, valueFrom: {secretKeyRef: {name: cert, key: k}}}], " + issued("issuer: a", "cert")[1:]}, `issued Secret "cert"`,
+		},
+		"an issuer that stays":               {Write{Before: issued("issuer: a", "cert"), Now: issued("annotations: {cert-manager.io/issuer: b}", "cert")}, ""},
+		"an issuer that goes":                {Write{Before: issued("issuer: a", "cert"), Now: issued("className: a", "cert")}, ""},
+		"a certificate that stays":           {Write{Before: issued("className: a", "cert"), Now: issued("className: b", "cert")}, ""},
+		"an issuer writes another":           {Write{Before: issued("issuer: a", "cert"), Now: issued("issuer: a", "cert2"), May: on("get", "secrets")}, `issued Secret "cert2"`},
+		"an issuer that is nothing like one": {Write{Kind: "Backup", Now: "{ingress: [tls], issuer: a, secretName: b}", May: on("get", "secrets")}, ""},
+		"an issuer beside what is no certificate": {
+			Write{Now: "{image: a, envFrom: [{secretRef: {name: db}}], ingress: {issuer: a, hosts: []}}", May: on("get", "secrets")}, "",
+		},
+
 		"reading an account is not a right to be it": {Write{Now: "{image: a, serviceAccount: {name: root}}", May: on("get", "serviceaccounts")}, `spec.serviceAccount.name refers to ServiceAccount "root", which you may not impersonate`},
 		"who may be the account":                     {Write{Now: "{image: a, serviceAccount: {name: root}}", May: on("impersonate", "serviceaccounts")}, ""},
 		"an account of its own": {
@@ -182,4 +209,9 @@ func secrets(count, different int) string {
 		list = append(list, fmt.Sprintf("{name: A%d, valueFrom: {secretKeyRef: {name: s%d, key: k}}}", i, i%different))
 	}
 	return "{image: a, envs: [" + strings.Join(list, ", ") + "]}"
+}
+
+// issued is a spec with an Ingress that has a field, and a certificate in a Secret.
+func issued(field, name string) string {
+	return "{image: a, ingress: {" + field + ", tls: [{secretName: " + name + "}]}}"
 }

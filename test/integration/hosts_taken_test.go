@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -127,6 +128,30 @@ func TestAHostOfAGRPCRouteIsNotTaken(t *testing.T) {
 	cluster.Create(t, server)
 	start()
 	servesOnceFree(t, two, host, server)
+}
+
+// An AppService that comes below a wildcard of others serves, and is warned until that wildcard goes.
+func TestAHostBelowAWildcardOfOthersIsServedWithAWarning(t *testing.T) {
+	t.Parallel()
+	one, two, start := twoNamespaces(t, "")
+	wildcard := ingressOfOthers(one, "all", "*."+one+".example.com")
+	cluster.Create(t, wildcard)
+	start()
+	app := withHost(two, "shop", "shop."+one+".example.com", "/")
+	cluster.CreateReady(t, app)
+	told := func(want bool) {
+		t.Helper()
+		harness.Eventually(t, fmt.Sprintf("it is warned: %t", want), func() error {
+			if cluster.Refresh(t, app); toldOfAnother(app) != want {
+				return fmt.Errorf("its problems are %v", app.Status.Problems)
+			}
+			return nil
+		})
+	}
+	told(true)
+	cluster.Ready(t, app)
+	require.NoError(t, cluster.Client.Delete(t.Context(), wildcard))
+	told(false)
 }
 
 // toldOfAnother reports whether an AppService is warned that it serves a host beside another one.

@@ -33,6 +33,12 @@ const served = `
 // closedNetwork is the label, with any value, of a namespace in which no NetworkPolicy may be open.
 const closedNetwork = "network"
 
+// closedWildcards is the label, with any value, of a namespace that may use no host below a wildcard of others.
+const closedWildcards = "wildcards"
+
+// mayWildcards are namespaces that may have wildcards: those of other tenants.
+const mayWildcards = guardsOnIn + "victim-*"
+
 // rules is the policy: shared, and the built-in policy open in namespaces in which guards are off, or all except the policy are on.
 func rules(t *testing.T) string {
 	t.Helper()
@@ -40,8 +46,14 @@ func rules(t *testing.T) string {
 	files.Into(t, "internal/policy/open.yaml", &open)
 	entry := maps.Clone(open["default"].(map[string]any))
 	entry["names"] = []any{guardsOffIn + "*", openIn + "*"}
-	closed := map[string]any{"openNetworkPolicies": false, "selector": map[string]any{"matchExpressions": []any{map[string]any{"key": closedNetwork, "operator": "Exists"}}}}
-	text, err := yaml.Marshal(map[string]any{"builtIn": "shared", "namespaces": []any{closed, entry}})
+	labeled := func(key string) map[string]any {
+		return map[string]any{"matchExpressions": []any{map[string]any{"key": key, "operator": "Exists"}}}
+	}
+	text, err := yaml.Marshal(map[string]any{"builtIn": "shared", "namespaces": []any{
+		map[string]any{"openNetworkPolicies": false, "selector": labeled(closedNetwork)},
+		map[string]any{"belowWildcards": []any{}, "selector": labeled(closedWildcards)},
+		map[string]any{"wildcardHosts": true, "names": []any{mayWildcards}}, entry,
+	}})
 	require.NoError(t, err)
 	return string(text)
 }

@@ -4,13 +4,18 @@ package security
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	rbacv1 "k8s.io/api/rbac/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/example/appservice-operator/test/files"
 )
 
 // measured is how many creations a figure is the median of.
@@ -27,10 +32,13 @@ func TestWhatPoliciesCost(t *testing.T) {
 		secrets = append(secrets, fmt.Sprintf("{name: A%d, valueFrom: {secretKeyRef: {name: s%d, key: k}}}", i, i))
 	}
 	for _, s := range []*scene{guarded, open} {
-		s.tenant = newTenant(t, s.namespace, nil)
+		s.tenant = newTenant(t, s.namespace, []rbacv1.PolicyRule{{APIGroups: []string{"*"}, Resources: []string{"httproutes", "servicemonitors", "scaledobjects"}, Verbs: []string{"create"}}})
 		s.has("edit")
 	}
+	full, err := yaml.Marshal(files.Objects(t, filepath.Join(files.Root(t), "config/samples/full.yaml"))[0].Object["spec"])
+	require.NoError(t, err)
 	for _, each := range []struct{ name, spec string }{
+		{"with every field", string(full)},
 		{"without references", "envs: [{name: A, value: b}]"},
 		{"with 10 Secrets", "envs: [" + strings.Join(secrets, ", ") + "]"},
 	} {

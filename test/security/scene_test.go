@@ -58,8 +58,8 @@ const (
 func newScene(t *testing.T, v vector, begins string) *scene {
 	t.Helper()
 	off, labels := begins == guardsOffIn, map[string]string{}
-	if v.network {
-		labels[closedNetwork] = "closed"
+	if v.label != "" {
+		labels[v.label] = "closed"
 	}
 	switch {
 	case off:

@@ -41,8 +41,8 @@ type vector struct {
 	job bool
 	// shared says that the guard is a rule of the built-in policy shared, which open does not have.
 	shared bool
-	// network labels the tenant's namespace as one in which the policy allows no open NetworkPolicies.
-	network bool
+	// label is one of the tenant's namespace by which the policy is stricter there; empty for none.
+	label string
 
 	// level is the Pod Security level that the namespace enforces while the guards are on; empty for none.
 	level string

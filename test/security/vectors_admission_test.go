@@ -98,6 +98,22 @@ var _ = register(vectors{
 		guard: "config/admission", words: []string{`spec.volumes[].secret.secretName refers to Secret "db"`},
 		harm: pods(volume),
 	},
+	"an issuer overwrites a Secret that he may only read":      issues(`issuer: a`),
+	"an issuer of the cluster overwrites it, by an annotation": issues(`annotations: {cert-manager.io/cluster-issuer: a}`),
+	"an issuer is added for a certificate that he may only read": {
+		may: readsSecrets,
+		prepare: func(s *scene) {
+			withObjects(s)
+			s.applied(s.served(`className: a`))
+			assert.NoError(s, changes(`spec: {ingress: {className: null}}`)(s), "a certificate that stays is refused")
+			s.mayUpdate()
+		},
+		does:  changes(`spec: {ingress: {issuer: a}}`),
+		guard: "config/admission", words: []string{`spec.ingress.tls[].secretName refers to issued Secret "db", which you may not update`},
+		harm: is("app", func(i *networkingv1.Ingress) bool {
+			return certificate(i) && i.Annotations["cert-manager.io/issuer"] == "a"
+		}),
+	},
 	"which Secrets there are": {
 		does:  applies(`envFrom: [{secretRef: {name: nothing-of-that-name}}]`),
 		guard: "config/admission", words: []string{`refers to Secret "nothing-of-that-name", which you may not get`},
@@ -152,6 +168,34 @@ func refersTo(spec, words string, harm any) vector {
 		v.harm = is("app", harm)
 	}
 	return v
+}
+
+// readsSecrets is the right to get Secrets, and not to write any.
+var readsSecrets = []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"secrets"}, Verbs: []string{"get"}}}
+
+// served is a spec with an Ingress that has a field, and Secret db as its certificate.
+func (s *scene) served(field string) string {
+	return s.words(`{ports: [{port: 80}], ingress: {` + field + `, hosts: [{host: NAMESPACE.example.com}], tls: [{secretName: db, hosts: [NAMESPACE.example.com]}]}}`)
+}
+
+// issues is a vector of a tenant who has cert-manager write Secret db.
+func issues(field string) vector {
+	return vector{
+		may: readsSecrets, prepare: withObjects, does: func(s *scene) error { return applies(s.served(field))(s) },
+		guard: "config/admission", words: []string{`spec.ingress.tls[].secretName refers to issued Secret "db", which you may not update`},
+		harm: is("app", func(i *networkingv1.Ingress) bool { return certificate(i) && len(i.Annotations) > 0 }),
+	}
+}
+
+// mayUpdate fails the test unless a user who may update Secret db has an issuer write it, and another user leaves that as it is.
+func (s *scene) mayUpdate() {
+	s.Helper()
+	app := s.appService(s.namespace, "issued", s.served(`issuer: a`))
+	update := rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"secrets"}, ResourceNames: []string{"db"}, Verbs: []string{"update"}}
+	assert.NoError(s, newUser(s.T, s.namespace, "updates-"+s.namespace, []rbacv1.PolicyRule{update}).Create(s.Context(), app), "who may update it is refused")
+	image := client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"image":"nginx:1.27"}}`))
+	assert.NoError(s, s.tenant.Patch(s.Context(), app, image), "what an issuer writes already is refused")
+	require.NoError(s, cluster.Client.Delete(s.Context(), app))
 }
 
 // makes is a vector that asks for a kind that the tenant may not create.

@@ -30,6 +30,16 @@ var _ = register(vectors{
 		`{host: HOST, paths: [{path: /app}]}`, `{host: HOST, paths: [{path: "/.*", pathType: ImplementationSpecific}]}`, overlapping),
 	"an exact path beside one of somebody else": taken(
 		`{host: HOST, paths: [{path: /app, pathType: Exact}]}`, `{host: HOST, paths: [{path: /app/x, pathType: Exact}]}`, overlapping),
+	"a host below a wildcard of somebody else": taken(`{host: "*.VICTIM.example.com"}`, `{host: HOST}`, overlapping),
+	"a host below a wildcard of an Ingress that the operator did not make": {
+		prepare: func(s *scene) {
+			cluster.Create(s.T, s.plainIngress(s.victim, s.words("*.VICTIM.example.com")))
+		},
+		does:  applies(`{ports: [{port: 80}], ingress: {hosts: [{host: shop.VICTIM.example.com}]}}`),
+		harm:  func(s *scene) error { return has(s, s.namespace) },
+		guard: "belowWildcards of the policy", shared: true, label: closedWildcards, reason: v1.ReasonHostConflict,
+		words: []string{"is below a wildcard of a route in another namespace"},
+	},
 	"a wildcard over a host of somebody else": wildcard(`{host: "*.VICTIM.example.com", paths: [{path: /shop}]}`),
 	"a wildcard of nobody":                    wildcard(`{host: "*.NAMESPACE.example.org"}`),
 	"a path of the host of an Ingress that the operator did not make": {

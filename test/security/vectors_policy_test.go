@@ -214,7 +214,7 @@ func labels(key, value string) vector {
 // opens is one about a NetworkPolicy, in a namespace in which none may be open.
 func opens(spec string) vector {
 	v := policed(spec, "openNetworkPolicies", is("app", anything[*networkingv1.NetworkPolicy]))
-	v.network = true
+	v.label = closedNetwork
 	return v
 }
 
