@@ -45,16 +45,20 @@ type Policy struct {
 func Policies() []*Policy {
 	var list []*Policy
 	for _, file := range []string{"references.yaml", "kinds.yaml", "adoption.yaml", "lifetime.yaml"} {
-		text := string(try.Get(os.ReadFile(filepath.Join("../../config/admission", file))))
-		for _, document := range strings.Split(text, "\n---\n") {
-			policy := &admissionregistrationv1.ValidatingAdmissionPolicy{}
-			try.Do(yaml.Unmarshal([]byte(document), policy))
-			if policy.Kind == "ValidatingAdmissionPolicy" {
-				list = append(list, compile(policy))
-			}
-		}
+		list = append(list, read(file))
 	}
 	return list
+}
+
+// OwnWrites returns the policy for what the operator writes itself, compiled.
+func OwnWrites() *Policy { return read("own-writes.yaml") }
+
+// read compiles the policy of a file, which comes before its binding.
+func read(file string) *Policy {
+	text, _, _ := strings.Cut(string(try.Get(os.ReadFile(filepath.Join("../../config/admission", file)))), "\n---\n")
+	policy := &admissionregistrationv1.ValidatingAdmissionPolicy{}
+	try.Do(yaml.UnmarshalStrict([]byte(text), policy))
+	return compile(policy)
 }
 
 func compile(policy *admissionregistrationv1.ValidatingAdmissionPolicy) *Policy {
@@ -140,21 +144,28 @@ func (w Write) of() *admission.VersionedAttributes {
 // Refusals returns what the policies say to a write, each as POLICY: MESSAGE; none if it passes.
 func Refusals(policies []*Policy, w Write) []string {
 	var list []string
-	resource := schema.GroupVersionResource{Group: "app.example.com", Version: "v1", Resource: strings.ToLower(w.Kind) + "s"}
 	for _, p := range policies {
-		result := p.validator.Validate(context.Background(), resource, w.of(), nil, nil, celconfig.RuntimeCELCostBudget, w)
-		for _, decision := range result.Decisions {
-			if decision.Action == validating.ActionDeny {
-				list = append(list, fmt.Sprintf("%s: %s", p.Name, decision.Message))
-			}
+		for _, message := range p.refusals(w.of(), w) {
+			list = append(list, fmt.Sprintf("%s: %s", p.Name, message))
 		}
 	}
 	return list
 }
 
+func (p *Policy) refusals(attributes *admission.VersionedAttributes, may authorizer.UnconditionalAuthorizer) (messages []string) {
+	result := p.validator.Validate(context.Background(), attributes.GetResource(), attributes, nil, nil, celconfig.RuntimeCELCostBudget, may)
+	for _, decision := range result.Decisions {
+		if decision.Action == validating.ActionDeny || decision.Evaluation == validating.EvalError { // an error denies nothing if it is ignored
+			messages = append(messages, decision.Message)
+		}
+	}
+	return messages
+}
+
 // cost is what a write costs of the budget of a policy, and of that of its match conditions.
-func (p *Policy) cost(w Write) (conditions, all int64) {
-	attributes := w.of()
+func (p *Policy) cost(w Write) (conditions, all int64) { return p.costOf(w.of(), w) }
+
+func (p *Policy) costOf(attributes *admission.VersionedAttributes, w authorizer.UnconditionalAuthorizer) (conditions, all int64) {
 	request := cel.CreateAdmissionRequest(attributes.Attributes, metav1.GroupVersionResource(attributes.GetResource()), metav1.GroupVersionKind(attributes.VersionedKind))
 	spend := func(evaluator cel.ConditionEvaluator, bindings cel.OptionalVariableBindings, budget int64) int64 {
 		results, left, err := evaluator.ForInput(context.Background(), attributes, request, bindings, nil, budget)

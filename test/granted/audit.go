@@ -53,6 +53,8 @@ type Use struct {
 	Used map[Right]bool
 	// Forbidden are the requests for which a right was missing.
 	Forbidden []string
+	// Foreign are the writes that an admission policy took notice of.
+	Foreign []string
 	// Requests is how many there were.
 	Requests int
 }
@@ -76,6 +78,9 @@ type entry struct {
 
 // decision is the annotation with what the authorizers said.
 const decision = "authorization.k8s.io/decision"
+
+// noticed is the annotation with what admission policies say that do not deny.
+const noticed = "validation.policy.admission.k8s.io/validation_failure"
 
 // missing is what the API server says where a right is missing that the verb of the request does not show. Where admission denies something, it
 // says so in other words.
@@ -106,6 +111,9 @@ func (u *Use) note(e entry) {
 	resource := schema.GroupResource{Group: e.ObjectRef.APIGroup, Resource: e.ObjectRef.Resource}
 	if e.ObjectRef.Subresource != "" {
 		resource.Resource += "/" + e.ObjectRef.Subresource
+	}
+	if said := e.Annotations[noticed]; said != "" {
+		u.Foreign = append(u.Foreign, fmt.Sprintf("%s %s (%s): %s", e.Verb, resource, e.RequestURI, said))
 	}
 	denied := e.Annotations[decision] == "forbid" || e.Response.Code == http.StatusForbidden && missing.MatchString(e.Response.Message)
 	switch {

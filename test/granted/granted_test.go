@@ -18,6 +18,7 @@ const log = `{"verb":"list","requestURI":"/api/v1/namespaces/a/secrets","objectR
 {"verb":"watch","requestURI":"/d","objectRef":{"resource":"pods"},"responseStatus":{"code":403},"annotations":{"authorization.k8s.io/decision":"forbid"}}
 {"verb":"patch","requestURI":"/e","objectRef":{"resource":"configmaps"},"responseStatus":{"code":403,"message":"User \"x\" cannot create resource \"configmaps\" in API group \"\""},"annotations":{"authorization.k8s.io/decision":"allow"}}
 {"verb":"patch","requestURI":"/f","objectRef":{"resource":"secrets"},"responseStatus":{"code":403,"message":"cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on"}}
+{"verb":"patch","requestURI":"/g","objectRef":{"resource":"services"},"responseStatus":{"code":200},"annotations":{"validation.policy.admission.k8s.io/validation_failure":"[not its own]"}}
 {"verb":"delete","not yet whole`
 
 func TestRead(t *testing.T) {
@@ -30,6 +31,9 @@ func TestRead(t *testing.T) {
 	forbidden := strings.Join(use.Forbidden, ", ")
 	if want := "watch pods (/d), patch configmaps (/e), patch secrets (/f)"; forbidden != want {
 		t.Errorf("forbidden were %s, want %s", forbidden, want)
+	}
+	if foreign := strings.Join(use.Foreign, ", "); foreign != "patch services (/g): [not its own]" {
+		t.Errorf("noticed were %s", foreign)
 	}
 	granted := All([]rbacv1.PolicyRule{{APIGroups: []string{"", "apps"}, Resources: []string{"services"}, Verbs: []string{"patch", "delete"}}})
 	if unused := fmt.Sprint(use.Unused(granted)); unused != "[delete services delete services.apps patch services.apps]" {

@@ -22,11 +22,12 @@ func rightsAreThoseUsed(passed bool) bool {
 	if cluster.Operator == nil {
 		return true // a cluster of the user's own, which keeps no audit log for this
 	}
-	unused, forbidden, err := compareRights()
+	use, unused, err := compareRights()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "cannot compare the rights:", err)
 		return false
 	}
+	forbidden := use.Forbidden
 	for _, request := range forbidden {
 		fmt.Println("a right was missing:", request)
 	}
@@ -44,24 +45,28 @@ func rightsAreThoseUsed(passed bool) bool {
 	return len(unused)+len(forbidden) == 0
 }
 
-func compareRights() (unused []string, forbidden []string, err error) {
+func compareRights() (use granted.Use, unused []string, err error) {
 	shipped, err := granted.WithOptions()
 	if err != nil {
-		return nil, nil, err
+		return use, nil, err
 	}
-	log, err := os.Open(cluster.AuditLog)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer func() { _ = log.Close() }()
-	use, err := granted.Read(log)
-	if err != nil {
-		return nil, nil, err
+	if use, err = audited(); err != nil {
+		return use, nil, err
 	}
 	for _, right := range use.Unused(granted.All(shipped.InNamespaces, shipped.Everywhere, shipped.Leading, shipped.Metrics)) {
 		if unseen[right.String()] == "" {
 			unused = append(unused, right.String())
 		}
 	}
-	return unused, use.Forbidden, nil
+	return use, unused, nil
+}
+
+// audited reads the API server's audit log of the operator's account.
+func audited() (granted.Use, error) {
+	log, err := os.Open(cluster.AuditLog)
+	if err != nil {
+		return granted.Use{}, err
+	}
+	defer func() { _ = log.Close() }()
+	return granted.Read(log)
 }

@@ -33,9 +33,15 @@ func render(t *testing.T, values chartutil.Values) map[string]*unstructured.Unst
 
 func rendered(t *testing.T, values chartutil.Values) (map[string]*unstructured.Unstructured, error) {
 	t.Helper()
+	return renderedAs(t, "appservice-operator", values)
+}
+
+// renderedAs is for a release of another name.
+func renderedAs(t *testing.T, name string, values chartutil.Values) (map[string]*unstructured.Unstructured, error) {
+	t.Helper()
 	chart, err := loader.Load(filepath.Join(root, "config/chart"))
 	require.NoError(t, err)
-	release := chartutil.ReleaseOptions{Name: "appservice-operator", Namespace: system, Revision: 1, IsInstall: true}
+	release := chartutil.ReleaseOptions{Name: name, Namespace: system, Revision: 1, IsInstall: true}
 	input, err := chartutil.ToRenderValues(chart, values, release, nil)
 	if err != nil {
 		return nil, err
