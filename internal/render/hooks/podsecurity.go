@@ -130,7 +130,7 @@ func readable(checks policy.Evaluator, object *unstructured.Unstructured, asked 
 	var pod corev1.PodTemplateSpec
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(template, &pod); err != nil {
 		return &PodSecurityError{Kind: object.GetKind(), Name: object.GetName(), Level: asked.Level, Source: asked.Source,
-			Violations: []string{fmt.Sprintf("its pod template cannot be read as that of pods: %v", err)}}
+			Violations: []string{fmt.Sprintf("the pod template cannot be read as that of pods: %v", err)}}
 	}
 	return meets(checks, object, template, asked)
 }
