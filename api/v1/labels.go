@@ -25,10 +25,6 @@ const LabelDefaults = "app.example.com/defaults"
 // Secret itself, has other values.
 const LabelReferences = "app.example.com/references"
 
-// LabelConfiguration is the label of a release record that identifies the configuration that its pods take from Secrets
-// that are rendered, and the version of it that the pods carry.
-const LabelConfiguration = "app.example.com/configuration"
-
 // LabelReady is the label, with value "true", of the record of a release that is applied again and was Ready before.
 // Earlier operators gave it to all that were, if the resource requested to return to one.
 const LabelReady = "app.example.com/ready"

@@ -57,9 +57,6 @@ func (r *Reconciler) act(ctx context.Context, s *scope, wanted rendering, found 
 	if content := wanted.content.String(); content != "" {
 		task.Labels[v1.LabelReferences] = content
 	}
-	if configuration := wanted.configuration.String(); configuration != "" {
-		task.Labels[v1.LabelConfiguration] = configuration
-	}
 	if rollout != nil {
 		task.Labels[v1.LabelRollout] = rollout.String()
 	}

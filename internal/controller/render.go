@@ -71,24 +71,20 @@ func (r *Reconciler) render(ctx context.Context, s *scope, there *livestate.Snap
 	var selectors map[kube.Key]map[string]string
 	var asked []jobs.Run
 	var generated []string
-	var configuration string
 	if known != nil && known.inputs == in && known.outline.TooOld == nil {
 		references, selectors, asked, generated = known.references, known.selectors, known.asked, known.generated
-		configuration = known.configuration.Digest
 	} else {
 		if draft, err = r.draft(ctx, s, false); err != nil {
 			return rendering{}, err
 		}
 		references, selectors, asked, generated = draft.References, draft.Selectors(), draft.Runs, draft.Generated()
-		configuration = draft.Configuration()
 	}
 	facts, err := r.References.Facts(ctx, s.resource, references)
 	if err != nil {
 		return rendering{}, err
 	}
 	content := contentOf(references, facts, known, there.Record)
-	configured := livestate.Configuration(s.resource, there.Record, configuration)
-	facts.Content, facts.Configuration = content.Version, configured.Version
+	facts.Content = content.Version
 	if facts.Selectors, err = r.keptSelectors(ctx, s, there, known, selectors); err != nil {
 		return rendering{}, err
 	}
@@ -99,7 +95,7 @@ func (r *Reconciler) render(ctx context.Context, s *scope, there *livestate.Snap
 	findGenerated(generated, there, &facts)
 	out := rendering{}
 	fresh := &rendered{inputs: in, facts: facts, references: references, selectors: selectors, asked: asked, runs: runs,
-		generated: generated, content: content, configuration: configured}
+		generated: generated, content: content}
 	if known != nil {
 		fresh.reloaded = known.reloaded
 	}
@@ -184,35 +180,22 @@ func (r *Reconciler) watched(ctx context.Context, kinds []schema.GroupVersionKin
 	return nil
 }
 
-// asRecorded returns a rendering as earlier operators made it, if that is the recorded release: an upgrade alone
-// changes nothing. The newest of them showed the checksums of configurations; those before also left out the line ends
-// of documents.
+// asRecorded returns a rendering as earlier operators made it, without the line ends of documents, if that is the
+// recorded release: an upgrade alone changes nothing.
 func (r *Reconciler) asRecorded(ctx context.Context, s *scope, record *livestate.Record, whole *render.Result,
-	facts hooks.Facts, ends bool) (*render.Result, error) {
+	facts hooks.Facts) (*render.Result, error) {
 	if record == nil || record.Digest == whole.Digest {
 		return whole, nil
 	}
-	shown := facts.Configuration != "" && record.Configuration == ""
-	if shown {
-		facts.Configuration = ""
+	draft, err := r.draft(ctx, s, true)
+	if err != nil {
+		return nil, err
 	}
-	for _, without := range []bool{false, true} {
-		if !without && !shown || without && !ends {
-			continue
-		}
-		draft, err := r.draft(ctx, s, without)
-		if err != nil {
-			return nil, err
-		}
-		before, err := s.renderer.Finish(ctx, draft, facts)
-		if err != nil {
-			return nil, err
-		}
-		if before.Digest == record.Digest {
-			return before, nil
-		}
+	before, err := s.renderer.Finish(ctx, draft, facts)
+	if err != nil || before.Digest != record.Digest {
+		return whole, err
 	}
-	return whole, nil
+	return before, nil
 }
 
 // finish runs the hooks on the output of the templates.
@@ -234,8 +217,10 @@ func (r *Reconciler) finish(ctx context.Context, s *scope, into *rendered, draft
 	if err != nil {
 		return renderFailed(err)
 	}
-	if whole, err = r.asRecorded(ctx, s, record, whole, facts, draft.Ends); err != nil {
-		return renderFailed(err)
+	if draft.Ends {
+		if whole, err = r.asRecorded(ctx, s, record, whole, facts); err != nil {
+			return renderFailed(err)
+		}
 	}
 	whole.CheckFields(ctx, r.Fields)
 	into.jobs = wantedJobs(into, whole.Objects)

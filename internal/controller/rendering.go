@@ -48,8 +48,6 @@ type rendered struct {
 	generated []string
 	// content that pods take from the references.
 	content reference.Content
-	// configuration that pods take from rendered Secrets.
-	configuration reference.Content
 	// defaults are the fields that the spec left to the defaults.
 	defaults []v1.DefaultsStatus
 	// outline and packed are the result.

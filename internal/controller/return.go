@@ -246,9 +246,6 @@ func (s *scope) returnLabels(failed, earlier *livestate.Record) map[string]strin
 func labelsOf(record *livestate.Record) map[string]string {
 	labels := map[string]string{v1.LabelChartDigest: record.ChartDigest, v1.LabelRenderedBy: record.RenderedBy,
 		v1.LabelReferences: record.References}
-	if record.Configuration != "" {
-		labels[v1.LabelConfiguration] = record.Configuration
-	}
 	if record.Defaults != "" {
 		labels[v1.LabelDefaults] = record.Defaults
 	}

@@ -30,10 +30,17 @@ func (r Rules) Added(against *Error, recorded []*unstructured.Unstructured) *Err
 // position is the place of an item in a list, which says nothing about the item.
 var position = regexp.MustCompile(`\[\d+\]`)
 
+// ofRun is the end of the name of a Job, which is another one for each run.
+var ofRun = regexp.MustCompile(`-[0-9a-f]{8}$`)
+
 // isSame reports whether a violation is another one, of an earlier rendering of the object.
 func (v Violation) isSame(other Violation) bool {
 	content := func(v Violation) [6]string {
-		return [6]string{v.Kind, v.Name, position.ReplaceAllString(v.Path, ""), v.Value, v.hidden, v.Rule}
+		name := v.Name
+		if v.Kind == "Job" {
+			name = ofRun.ReplaceAllString(name, "")
+		}
+		return [6]string{v.Kind, name, position.ReplaceAllString(v.Path, ""), v.Value, v.hidden, v.Rule}
 	}
 	return content(v) == content(other)
 }

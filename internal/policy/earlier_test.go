@@ -142,3 +142,20 @@ func TestThePlaceInAListDoesNotMatter(t *testing.T) {
 	require.ErrorAs(t, rules.Check(of("{path: /, pathType: Exact}, {path: \"/a;\", pathType: Exact}")), &against)
 	assert.Nil(t, rules.Added(against, of("{path: \"/a;\", pathType: Exact}")))
 }
+
+// The next run of a Job has another name, and is the same Job.
+func TestTheNameOfARunDoesNotMatter(t *testing.T) {
+	of := func(kind, name string) []*unstructured.Unstructured {
+		return []*unstructured.Unstructured{object(t, "apiVersion: batch/v1\nkind: "+kind+"\nmetadata: {name: "+name+", namespace: demo}\n"+
+			"spec: {template: {metadata: {labels: {istio.io/rev: canary}}, spec: {containers: []}}}")}
+	}
+	rules := Default().For("demo", nil)
+	for recorded, allowed := range map[string]bool{"web-release-194a1c57": true, "web-other-194a1c57": false} {
+		var against *Error
+		require.ErrorAs(t, rules.Check(of("Job", "web-release-843b49e8")), &against)
+		assert.Equal(t, allowed, rules.Added(against, of("Job", recorded)) == nil, recorded)
+	}
+	var against *Error
+	require.ErrorAs(t, rules.Check(of("Deployment", "web-release-843b49e8")), &against)
+	assert.NotNil(t, rules.Added(against, of("Deployment", "web-release-194a1c57")))
+}

@@ -244,9 +244,6 @@ func (d *Draft) Selectors() map[kube.Key]map[string]string {
 // Generated returns the names of the Secrets that the operator fills.
 func (d *Draft) Generated() []string { return hooks.GeneratedSecrets(d.result.Objects) }
 
-// Configuration returns the digest of the configuration that pods take from rendered Secrets; empty if they take none.
-func (d *Draft) Configuration() string { return hooks.ConfigurationOf(d.result.Objects) }
-
 // Kinds lists the kinds of the objects.
 func (d *Draft) Kinds() []schema.GroupVersionKind {
 	var list []schema.GroupVersionKind

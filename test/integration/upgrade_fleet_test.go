@@ -193,7 +193,6 @@ var upgrades = map[string]func(t *testing.T, before *former){
 	},
 	"texts at the end of documents":       endsOfTexts,
 	"pods of a kind that is not built in": podsOfOtherKinds,
-	"a configuration with a Secret":       configured,
 	"what the policy no longer allows": func(t *testing.T, before *former) {
 		before.start(t)
 		cluster.CreateReady(t, formerlyAllowed(before.namespace, "web"))
@@ -220,7 +219,6 @@ var upgrades = map[string]func(t *testing.T, before *former){
 var afterwards = map[string]func(t *testing.T, namespace string){
 	"texts at the end of documents":       endsOfTextsAreReleased,
 	"pods of a kind that is not built in": podsOfOtherKindsAreChecked,
-	"a configuration with a Secret":       showsNoChecksum,
 	"what the policy no longer allows":    formerlyAllowedGoesOn,
 }
 

@@ -96,7 +96,7 @@ func (c *Cluster) Render(
 		return nil, err
 	}
 	c.scope(renderer)
-	result, err := predict(ctx, renderer, in, last, func(ctx context.Context, draft *render.Draft) (hooks.Facts, error) {
+	result, err := renderer.Predict(ctx, in, func(ctx context.Context, draft *render.Draft) (hooks.Facts, error) {
 		return c.facts(ctx, resource, draft, last)
 	})
 	if err == nil {
@@ -158,7 +158,6 @@ func (c *Cluster) facts(
 	if err = c.generated(ctx, resource, draft.Generated(), last, &facts); err != nil {
 		return facts, err
 	}
-	facts.Configuration = configuration(resource, last, draft)
 	facts.Selectors, err = c.selectors(ctx, resource, draft.Selectors())
 	return facts, err
 }

@@ -59,10 +59,10 @@ func FleetOf(
 			if released != nil {
 				subject.Facts.Content = released.Content.Version
 			}
-			pairs[i].after = subject.Render(ctx, after.Renderers[kind], capabilities, released)
+			pairs[i].after = subject.Render(ctx, after.Renderers[kind], capabilities)
 			switch {
 			case released == nil:
-				pairs[i].before = subject.Render(ctx, before.Renderers[kind], capabilities, nil)
+				pairs[i].before = subject.Render(ctx, before.Renderers[kind], capabilities)
 			case released.Digest != "" && released.Digest == pairs[i].after.Digest:
 				pairs[i].before = pairs[i].after // same digest: no need to decompress the release
 			default:
@@ -71,7 +71,7 @@ func FleetOf(
 				subject.Facts.Recorded = pairs[i].before.Objects
 				if pairs[i].after.Err != nil || !pairs[i].after.Keeps(kept) || len(certificates) > 0 {
 					subject.Facts.Selectors, subject.Facts.Certificates = kept, certificates
-					pairs[i].after = subject.Render(ctx, after.Renderers[kind], capabilities, released)
+					pairs[i].after = subject.Render(ctx, after.Renderers[kind], capabilities)
 				}
 			}
 			return ctx.Err()

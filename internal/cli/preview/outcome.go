@@ -1,7 +1,6 @@
 package preview
 
 import (
-	"cmp"
 	"context"
 	"maps"
 
@@ -12,7 +11,6 @@ import (
 	"github.com/example/appservice-operator/internal/controller/release"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/kube/jobs"
-	"github.com/example/appservice-operator/internal/kube/livestate"
 	"github.com/example/appservice-operator/internal/render"
 	"github.com/example/appservice-operator/internal/render/defaults"
 	"github.com/example/appservice-operator/internal/render/hooks"
@@ -52,16 +50,14 @@ func sourceOf(resource *unstructured.Unstructured) *release.Source {
 	return &release.Source{Spec: resource.Object["spec"]}
 }
 
-// Render renders a subject, hooks included, after a release; nil for none. The renderer is nil if the kind is not
-// served.
-func (s Subject) Render(ctx context.Context, renderer *render.Renderer, capabilities *chartutil.Capabilities,
-	last *Release) Outcome {
+// Render renders a subject, hooks included. The renderer is nil if the kind is not served.
+func (s Subject) Render(ctx context.Context, renderer *render.Renderer, capabilities *chartutil.Capabilities) Outcome {
 	if renderer == nil {
 		return Outcome{}
 	}
 	in := render.Input{Resource: s.Resource, Defaults: s.Defaults, Capabilities: capabilities}
 	known := func(context.Context, *render.Draft) (hooks.Facts, error) { return s.Facts, nil }
-	out := OutcomeOf(predict(ctx, renderer, in, last, known))
+	out := OutcomeOf(renderer.Predict(ctx, in, known))
 	out.Noted, out.Kept, out.Source = noted(s.Resource), keptData(s.Resource), sourceOf(s.Resource)
 	return out
 }
@@ -102,44 +98,4 @@ func OutcomeOf(result *render.Result, err error) Outcome {
 		return Outcome{Err: err}
 	}
 	return Outcome{Objects: result.Objects, Digest: result.Digest, Unknown: result.Unknown, Runs: result.Runs}
-}
-
-// factsOf returns what hooks may know, besides the version of the configuration.
-type factsOf func(context.Context, *render.Draft) (hooks.Facts, error)
-
-// predict returns what the operator would render after a release, nil for none: as earlier operators did, which showed
-// the checksums of configurations, if that is this release.
-func predict(ctx context.Context, renderer *render.Renderer, in render.Input, last *Release, facts factsOf,
-) (*render.Result, error) {
-	if last == nil {
-		return renderer.Predict(ctx, in, facts)
-	}
-	version, shown := "", false
-	after := func(ctx context.Context, draft *render.Draft) (hooks.Facts, error) {
-		known, err := facts(ctx, draft)
-		if known.Configuration = configuration(in.Resource, last, draft); shown {
-			known.Configuration = ""
-		}
-		version = cmp.Or(known.Configuration, version)
-		return known, err
-	}
-	result, err := renderer.Predict(ctx, in, after)
-	if err != nil || result.Digest == last.Digest || version == "" || last.as.Configuration != "" {
-		return result, err
-	}
-	shown = true
-	before, err := renderer.Predict(ctx, in, after)
-	if err != nil || before.Digest == last.Digest {
-		return before, err
-	}
-	return result, nil
-}
-
-// configuration returns the version of the configuration of a draft that comes after a release, nil for none.
-func configuration(resource *unstructured.Unstructured, last *Release, draft *render.Draft) string {
-	var record *livestate.Record
-	if last != nil {
-		record = last.as
-	}
-	return livestate.Configuration(resource, record, draft.Configuration()).Version
 }

@@ -25,7 +25,6 @@ type Release struct {
 	// Content is the content that its pods took from referenced objects.
 	Content reference.Content
 
-	as     *livestate.Record
 	record *corev1.Secret
 }
 
@@ -48,7 +47,7 @@ func (r Releases) Of(resource *unstructured.Unstructured) *Release {
 		record := livestate.RecordOf(resource, secret)
 		if record != nil && (newest == nil || newest.Revision < record.Revision) {
 			newest = &Release{Revision: record.Revision, Digest: record.Digest,
-				Content: reference.ParseContent(record.References), as: record, record: secret}
+				Content: reference.ParseContent(record.References), record: secret}
 		}
 	}
 	return newest

@@ -33,9 +33,6 @@ type Record struct {
 	Defaults string
 	// References identifies the content of what its pods refer to; empty if they take none.
 	References string
-	// Configuration identifies the configuration that its pods take from rendered Secrets; empty if they take none, and in
-	// records of earlier operators.
-	Configuration string
 	// Rollout describes a rollout that its user did not ask for; empty if it is over, or if there was none.
 	Rollout string
 	// Ready says that the release is one again that was Ready, or was Ready itself, by an earlier operator.
@@ -111,8 +108,7 @@ func recordOf(object client.Object) *Record {
 		Name: object.GetName(), UID: object.GetUID(), Version: object.GetResourceVersion(), Revision: revision,
 		Status: labels["status"], Digest: labels[v1.LabelDigest],
 		Chart: labels[v1.LabelChartVersion], ChartDigest: labels[v1.LabelChartDigest], RenderedBy: labels[v1.LabelRenderedBy],
-		Defaults: labels[v1.LabelDefaults], References: labels[v1.LabelReferences],
-		Configuration: labels[v1.LabelConfiguration], Rollout: labels[v1.LabelRollout],
+		Defaults: labels[v1.LabelDefaults], References: labels[v1.LabelReferences], Rollout: labels[v1.LabelRollout],
 		Ready: labels[v1.LabelReady] == "true", LastReady: labels[v1.LabelLastReady], ReturnedFrom: labels[v1.LabelReturnedFrom],
 		Made: object.GetCreationTimestamp().Time,
 	}

@@ -54,8 +54,6 @@ type Facts struct {
 	Jobs map[string]string
 	// Content is the version of the content that pods take from what is referred to; empty if that is not known.
 	Content string
-	// Configuration is the version of the configuration that pods take from rendered Secrets; empty if that is not known.
-	Configuration string
 	// Generated are the versions of the values of Secrets that the operator fills, by name; nil if there are none, or if
 	// they are not known.
 	Generated map[string]string
@@ -99,8 +97,8 @@ type Hook func(ctx context.Context, in *Input, objects []*unstructured.Unstructu
 
 // Default is the chain that the operator and its command line use, in order.
 func Default() []Hook {
-	return []Hook{Canonical, Reserved, Images, PullPolicy, Restart, Reload, Checksum, Generated, PodSecurity, Rerun,
-		Stages, Selectors, Ownership, Labels, Claims, Policy}
+	return []Hook{Canonical, Reserved, Images, PullPolicy, Restart, Reload, Generated, PodSecurity, Rerun, Stages,
+		Selectors, Ownership, Labels, Claims, Policy}
 }
 
 // Run passes the objects through the hooks in order and stops at the first that fails.

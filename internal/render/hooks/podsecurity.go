@@ -2,7 +2,9 @@ package hooks
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -115,13 +117,20 @@ func (in *Input) foreignMeets(checks policy.Evaluator, object *unstructured.Unst
 		if recorded.GroupVersionKind() != object.GroupVersionKind() || recorded.GetName() != object.GetName() {
 			continue
 		}
-		if before := readable(checks, recorded, asked); before != nil && before.Error() == err.Error() {
+		if !worse(err, readable(checks, recorded, asked)) {
 			in.outdated(allowed.Violation{Kind: object.GetKind(), Name: object.GetName(), Path: "spec.template",
 				Refusal: allowed.Refusal{Why: err.Error()}})
 			return nil
 		}
 	}
 	return err
+}
+
+// worse reports whether an error about pods has more than an earlier one.
+func worse(now, before error) bool {
+	refused, earlier := (*PodSecurityError)(nil), (*PodSecurityError)(nil)
+	return !errors.As(now, &refused) || !errors.As(before, &earlier) || slices.ContainsFunc(refused.Violations,
+		func(violation string) bool { return !slices.Contains(earlier.Violations, violation) })
 }
 
 // readable returns an error if the pods of an object of a kind that is not built in violate a level, or cannot be read.

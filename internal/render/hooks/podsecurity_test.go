@@ -94,6 +94,7 @@ func TestPodsOfOtherKindsThatTheRecordedReleaseHasStay(t *testing.T) {
 	}{
 		"as recorded":                 {rollout("web", host), []*unstructured.Unstructured{rollout("web", host)}, ""},
 		"with another image":          {rollout("web", strings.Replace(host, "image: x", "image: nginx", 1)), []*unstructured.Unstructured{rollout("web", host)}, ""},
+		"less than that":              {rollout("web", host), []*unstructured.Unstructured{rollout("web", strings.Replace(host, "image: x", "image: x, securityContext: {privileged: true}", 1))}, ""},
 		"more than that":              {rollout("web", strings.Replace(host, "{", "{hostPID: true, ", 1)), []*unstructured.Unstructured{rollout("web", host)}, "hostPID=true"},
 		"another object has it":       {rollout("web", host), []*unstructured.Unstructured{rollout("other", host)}, "host namespaces"},
 		"a Deployment has it":         {rollout("web", host), []*unstructured.Unstructured{pods(t, host)}, "host namespaces"},
