@@ -479,6 +479,11 @@ func (s *sequence) off(objects map[string]*unstructured.Unstructured, wanted []*
 	if err := lie(objects); err != nil {
 		return err
 	}
+	for key, object := range objects {
+		if last, noted, _ := unstructured.NestedInt64(object.Object, "status", "observedGeneration"); noted && last < object.GetGeneration() {
+			return fmt.Errorf("the controller of %s has not seen its last change yet", key)
+		}
+	}
 	if scaler := objects["HorizontalPodAutoscaler "+appName]; scaler != nil && !evaluated(scaler) {
 		return stderrors.New("the autoscaler has not evaluated the pods yet, and what it says belongs to the status")
 	}
