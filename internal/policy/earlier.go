@@ -30,7 +30,7 @@ func (r Rules) Added(against *Error, recorded []*unstructured.Unstructured) *Err
 // position is the place of an item in a list, which says nothing about the item.
 var position = regexp.MustCompile(`\[\d+\]`)
 
-// ofRun is the end of the name of a Job, which is another one for each run.
+// ofRun is the end of the name of a Job that runs once (jobs.Run), which is another one for each run.
 var ofRun = regexp.MustCompile(`-[0-9a-f]{8}$`)
 
 // isSame reports whether a violation is another one, of an earlier rendering of the object.

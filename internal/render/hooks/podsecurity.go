@@ -16,7 +16,7 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/kube/reference"
-	allowed "github.com/example/appservice-operator/internal/policy"
+	platform "github.com/example/appservice-operator/internal/policy"
 )
 
 // Level is a level of the Pod Security Standards.
@@ -109,7 +109,7 @@ func PodSecurity(_ context.Context, in *Input, objects []*unstructured.Unstructu
 // read. They are not hardened: their controller may have other defaults. Earlier versions did not look at such kinds,
 // so what the recorded release has stays allowed.
 func (in *Input) foreignMeets(checks policy.Evaluator, object *unstructured.Unstructured, asked demand) error {
-	err := readable(checks, object, asked)
+	err := asPods(checks, object, asked)
 	if err == nil {
 		return nil
 	}
@@ -117,9 +117,9 @@ func (in *Input) foreignMeets(checks policy.Evaluator, object *unstructured.Unst
 		if recorded.GroupVersionKind() != object.GroupVersionKind() || recorded.GetName() != object.GetName() {
 			continue
 		}
-		if !worse(err, readable(checks, recorded, asked)) {
-			in.outdated(allowed.Violation{Kind: object.GetKind(), Name: object.GetName(), Path: "spec.template",
-				Refusal: allowed.Refusal{Why: err.Error()}})
+		if !worse(err, asPods(checks, recorded, asked)) {
+			in.outdated(platform.Violation{Kind: object.GetKind(), Name: object.GetName(), Path: "spec.template",
+				Refusal: platform.Refusal{Why: err.Error()}})
 			return nil
 		}
 	}
@@ -133,8 +133,8 @@ func worse(now, before error) bool {
 		func(violation string) bool { return !slices.Contains(earlier.Violations, violation) })
 }
 
-// readable returns an error if the pods of an object of a kind that is not built in violate a level, or cannot be read.
-func readable(checks policy.Evaluator, object *unstructured.Unstructured, asked demand) error {
+// asPods returns an error if the pods of an object of a kind that is not built in violate a level, or cannot be read.
+func asPods(checks policy.Evaluator, object *unstructured.Unstructured, asked demand) error {
 	template := reference.ForeignPodTemplate(object)
 	var pod corev1.PodTemplateSpec
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(template, &pod); err != nil {
