@@ -97,6 +97,10 @@ const AnnotationGenerated = "app.example.com/generated"
 // before is made again; and of pods that refer to such Secrets, with the version of each.
 const AnnotationGeneratedVersion = "app.example.com/generated-version"
 
+// AnnotationChecksumKey is the annotation of a rendered Secret with the key of the checksums that pods show which take
+// it: who may not read the Secret cannot test guesses at its content. The operator sets it when it renders.
+const AnnotationChecksumKey = "app.example.com/checksum-key"
+
 // AnnotationGenerateAgain is the annotation of a resource with the names, separated by commas, of its Secrets that are
 // lost and may be filled with new values.
 const AnnotationGenerateAgain = "app.example.com/generate-again"

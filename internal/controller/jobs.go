@@ -22,6 +22,7 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/kube/jobs"
 	"github.com/example/appservice-operator/internal/kube/livestate"
+	"github.com/example/appservice-operator/internal/render/hooks"
 	"github.com/example/appservice-operator/internal/status"
 )
 
@@ -113,7 +114,7 @@ func wantedJobs(of *rendered, objects []*unstructured.Unstructured) []jobs.Wante
 	var list []jobs.Wanted
 	for _, object := range objects {
 		for _, run := range of.runs {
-			if jobs.Asks(object) && object.GetName() == cmp.Or(of.facts.Jobs[run.Job], run.Name()) {
+			if jobs.Asks(object) && object.GetName() == cmp.Or(of.facts.Jobs[run.Job], run.Name(hooks.NamingKey(of.facts.Keys))) {
 				suspended, _, _ := unstructured.NestedBool(object.Object, "spec", "suspend")
 				list = append(list, jobs.Wanted{Run: v1.RunStatus{Job: object.GetName(), Digest: run.Digest},
 					Suspended: suspended, Skipped: run.Skipped})

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	v1 "github.com/example/appservice-operator/api/v1"
@@ -93,6 +94,7 @@ func (r *Reconciler) render(ctx context.Context, s *scope, there *livestate.Snap
 		return rendering{}, err
 	}
 	findGenerated(generated, there, &facts)
+	facts.Keys = knownKeys(known, there)
 	out := rendering{}
 	fresh := &rendered{inputs: in, facts: facts, references: references, selectors: selectors, asked: asked, runs: runs,
 		generated: generated, content: content}
@@ -113,7 +115,7 @@ func (r *Reconciler) render(ctx context.Context, s *scope, there *livestate.Snap
 				return rendering{}, err
 			}
 		}
-		if err := r.finish(ctx, s, fresh, draft, there.Record); err != nil {
+		if err := r.finish(ctx, s, fresh, draft, there); err != nil {
 			return rendering{}, err
 		}
 		if err := r.watched(ctx, draft.Kinds()); err != nil {
@@ -198,8 +200,33 @@ func (r *Reconciler) asRecorded(ctx context.Context, s *scope, record *livestate
 	return before, nil
 }
 
-// finish runs the hooks on the output of the templates.
+// finish runs the hooks on the output of the templates. The checksums of the recorded release stay without keys of
+// Secrets, if it has none.
 func (r *Reconciler) finish(ctx context.Context, s *scope, into *rendered, draft *render.Draft,
+	there *livestate.Snapshot) error {
+	keyless, checksums := draft.Keyless(into.facts.Keys)
+	if len(keyless) == 0 {
+		return r.finishOnce(ctx, s, into, draft, there.Record)
+	}
+	if there.Record != nil {
+		err := r.finishOnce(ctx, s, into, draft, there.Record)
+		if err != nil || into.outline.Digest == there.Record.Digest {
+			return err
+		}
+		if draft, err = r.draft(ctx, s, false); err != nil {
+			return err
+		}
+	}
+	keys, err := r.keysFor(ctx, s, there, keyless, checksums)
+	if err != nil {
+		return err
+	}
+	into.facts.Keys = labels.Merge(keys, into.facts.Keys)
+	return r.finishOnce(ctx, s, into, draft, there.Record)
+}
+
+// finishOnce runs the hooks with the facts as they are.
+func (r *Reconciler) finishOnce(ctx context.Context, s *scope, into *rendered, draft *render.Draft,
 	record *livestate.Record) error {
 	facts := into.facts
 	whole, err := s.renderer.Finish(ctx, draft, facts)

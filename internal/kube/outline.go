@@ -32,7 +32,7 @@ var (
 	outlineAnnotations = []string{
 		v1.AnnotationStage, v1.AnnotationRerun, v1.AnnotationKeepsKind,
 		v1.AnnotationStamp, v1.AnnotationRetainedFor, v1.AnnotationOwnerKind, v1.AnnotationReadyWhen,
-		v1.AnnotationReadyMessage, v1.AnnotationGenerated, v1.AnnotationGeneratedVersion,
+		v1.AnnotationReadyMessage, v1.AnnotationGenerated, v1.AnnotationGeneratedVersion, v1.AnnotationChecksumKey,
 		"meta.helm.sh/release-name", "meta.helm.sh/release-namespace",
 	}
 )

@@ -244,6 +244,13 @@ func (d *Draft) Selectors() map[kube.Key]map[string]string {
 // Generated returns the names of the Secrets that the operator fills.
 func (d *Draft) Generated() []string { return hooks.GeneratedSecrets(d.result.Objects) }
 
+// Keyless returns the names of the Secrets that need a key for checksums and are not among some keys, and all such
+// checksums.
+func (d *Draft) Keyless(keys map[string]string) (secrets, checksums []string) {
+	secrets, checksums = hooks.Revealing(d.result.Objects)
+	return slices.DeleteFunc(secrets, func(name string) bool { return keys[name] != "" }), checksums
+}
+
 // Kinds lists the kinds of the objects.
 func (d *Draft) Kinds() []schema.GroupVersionKind {
 	var list []schema.GroupVersionKind

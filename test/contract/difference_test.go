@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/kube/jobs"
 	"github.com/example/appservice-operator/internal/render/hooks"
@@ -16,7 +17,7 @@ import (
 )
 
 // digests are annotations that follow from everything else: a change of them alone is not enough.
-var digests = [...]string{hooks.AnnotationStamp, "app.example.com/config-checksum"}
+var digests = [...]string{hooks.AnnotationStamp, hooks.AnnotationChecksum, v1.AnnotationChecksumKey}
 
 // openMaps are objects with arbitrary keys.
 var openMaps = [...]string{"annotations", "labels", "matchLabels", "nodeSelector", "data"}

@@ -193,6 +193,7 @@ var upgrades = map[string]func(t *testing.T, before *former){
 	},
 	"texts at the end of documents":       endsOfTexts,
 	"pods of a kind that is not built in": podsOfOtherKinds,
+	"a database":                          configured,
 	"what the policy no longer allows": func(t *testing.T, before *former) {
 		before.start(t)
 		cluster.CreateReady(t, formerlyAllowed(before.namespace, "web"))
@@ -219,6 +220,7 @@ var upgrades = map[string]func(t *testing.T, before *former){
 var afterwards = map[string]func(t *testing.T, namespace string){
 	"texts at the end of documents":       endsOfTextsAreReleased,
 	"pods of a kind that is not built in": podsOfOtherKindsAreChecked,
+	"a database":                          showsNoChecksum,
 	"what the policy no longer allows":    formerlyAllowedGoesOn,
 }
 

@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
@@ -158,8 +159,28 @@ func (c *Cluster) facts(
 	if err = c.generated(ctx, resource, draft.Generated(), last, &facts); err != nil {
 		return facts, err
 	}
+	if facts.Keys, err = c.keys(ctx, resource, draft, facts.Recorded); err != nil {
+		return facts, err
+	}
 	facts.Selectors, err = c.selectors(ctx, resource, draft.Selectors())
 	return facts, err
+}
+
+// keys returns the keys of checksums that live Secrets have, or else recorded ones. New ones are not foreseen: without
+// them, pods roll if, and only if, their checksum changes.
+func (c *Cluster) keys(ctx context.Context, resource *unstructured.Unstructured, draft *render.Draft,
+	recorded []*unstructured.Unstructured) (map[string]string, error) {
+	keys := hooks.ChecksumKeys(recorded)
+	secrets, _ := draft.Keyless(nil)
+	for _, name := range secrets {
+		live := kube.Metadata(kube.SecretKind)
+		err := c.reader.Get(ctx, client.ObjectKey{Namespace: resource.GetNamespace(), Name: name}, live)
+		if _, err = c.unless(client.IgnoreNotFound(err), "keys of checksums are taken to be as recorded"); err != nil {
+			return nil, err
+		}
+		keys = labels.Merge(keys, hooks.ChecksumKeys([]client.Object{live}))
+	}
+	return keys, nil
 }
 
 // generated adds the versions of the Secrets that the operator fills, and the certificates that these have: of live

@@ -27,7 +27,7 @@ func noted(resource *unstructured.Unstructured) []v1.RunStatus {
 func ended(runs []jobs.Run) []v1.RunStatus {
 	list := make([]v1.RunStatus, 0, len(runs))
 	for _, run := range runs {
-		list = append(list, v1.RunStatus{Job: run.Name(), Digest: run.Digest, Result: v1.RunComplete})
+		list = append(list, v1.RunStatus{Job: run.Name(""), Digest: run.Digest, Result: v1.RunComplete})
 	}
 	return list
 }
@@ -75,5 +75,5 @@ func commandOf(run jobs.Run, of Outcome) string {
 		}
 		return cmp.Or(text.Line(strings.Join(job.Spec.Template.Spec.Containers[0].Command, " ")), "Job "+job.Name)
 	}
-	return "Job " + run.Name()
+	return "Job " + run.Name("")
 }

@@ -21,7 +21,7 @@ func migrating(t *testing.T, image string, annotations map[string]string) Outcom
 	resource.SetAnnotations(annotations)
 	run, err := jobs.Of(list[0], resource, nil)
 	require.NoError(t, err)
-	list[0].SetName(run.Name())
+	list[0].SetName(run.Name(""))
 	return Outcome{Objects: list, Runs: []jobs.Run{run}}
 }
 

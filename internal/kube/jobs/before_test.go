@@ -33,7 +33,7 @@ func TestARunOfTheStageBeforeIsSettled(t *testing.T) {
 	first, again := before(t, "migrate:1", nil), before(t, "migrate:1", requested("now"))
 	require.NotEqual(t, first.Digest, again.Digest)
 	require.Equal(t, first.what(), again.what())
-	require.NotEqual(t, first.Name(), again.Name(), "the Job that failed still has the name")
+	require.NotEqual(t, first.Name(""), again.Name(""), "the Job that failed still has the name")
 	other := before(t, "migrate:2", nil)
 	for name, test := range map[string]struct {
 		noted v1.RunStatus
@@ -47,7 +47,7 @@ func TestARunOfTheStageBeforeIsSettled(t *testing.T) {
 		"it failed since the request":     {v1.RunStatus{Digest: again.Digest, Result: v1.RunFailed}, again.Digest},
 		"another one was complete":        {v1.RunStatus{Digest: other.Digest, Result: v1.RunComplete}, again.Digest},
 		"a digest of another form":        {v1.RunStatus{Digest: first.what(), Result: v1.RunComplete}, again.Digest},
-		"the name says nothing about one": {v1.RunStatus{Job: again.Name(), Digest: other.Digest}, again.Digest},
+		"the name says nothing about one": {v1.RunStatus{Job: again.Name(""), Digest: other.Digest}, again.Digest},
 	} {
 		if got := again.Settled([]v1.RunStatus{test.noted}); got.Digest != test.want {
 			t.Errorf("%s: got %s, want %s", name, got.Digest, test.want)

@@ -48,7 +48,7 @@ func TestWhatARunIs(t *testing.T) {
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
 			after := identify(t, fields, test.job, test.spec, test.restarted)
-			if (after.Digest != before.Digest) != test.again || (after.Name() != before.Name()) != test.again {
+			if (after.Digest != before.Digest) != test.again || (after.Name("") != before.Name("")) != test.again {
 				t.Errorf("it was %s, and is %s", before.Digest, after.Digest)
 			}
 			if after.Repeats(parse(t, "{image: 'migrate:1'}"), "") == test.again {
@@ -58,6 +58,15 @@ func TestWhatARunIs(t *testing.T) {
 	}
 	if other := identify(t, "image,args,config,envs", "{}", "{image: 'migrate:1'}", ""); !other.Repeats(parse(t, "{image: 'migrate:1'}"), "") {
 		t.Error("it would run again since the chart names one more field")
+	}
+}
+
+func TestWithAKeyTheNameOfARunSaysNothingOfIt(t *testing.T) {
+	run, other := identify(t, "image", "{}", "{image: x}", ""), identify(t, "image", "{}", "{image: y}", "")
+	names := []string{run.Name(""), run.Name("a"), run.Name("b"), other.Name("a")}
+	for i, name := range names {
+		require.True(t, run.Named(name))
+		require.NotContains(t, names[:i], name)
 	}
 }
 
@@ -98,8 +107,8 @@ func TestWhichNotedRunMayBeRepeated(t *testing.T) {
 
 func TestNamesOfRuns(t *testing.T) {
 	run := Run{Job: strings.Repeat("m", 70), Digest: strings.Repeat("d", 32)}
-	if len(run.Name()) != 63 || !run.Named(run.Name()) {
-		t.Errorf("got %q", run.Name())
+	if len(run.Name("")) != 63 || !run.Named(run.Name("")) {
+		t.Errorf("got %q", run.Name(""))
 	}
 	short := Run{Job: "m", Digest: "0123456789"}
 	for name, want := range map[string]bool{"m-01234567": true, "m-89abcdef": true, "m": false, "m-a-01234567": false, "n-01234567": false} {

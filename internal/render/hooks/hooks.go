@@ -57,6 +57,9 @@ type Facts struct {
 	// Generated are the versions of the values of Secrets that the operator fills, by name; nil if there are none, or if
 	// they are not known.
 	Generated map[string]string
+	// Keys are the keys of checksums that Secrets have, by name (ChecksumKey); nil if there are none, or if they are not
+	// known.
+	Keys map[string]string
 	// Certificates are the keys of certificates that live Secrets were filled with, by name; nil if there are none, or if
 	// they are not known.
 	Certificates map[string][]string
@@ -97,7 +100,7 @@ type Hook func(ctx context.Context, in *Input, objects []*unstructured.Unstructu
 
 // Default is the chain that the operator and its command line use, in order.
 func Default() []Hook {
-	return []Hook{Canonical, Reserved, Images, PullPolicy, Restart, Reload, Generated, PodSecurity, Rerun, Stages,
+	return []Hook{Canonical, Reserved, Images, PullPolicy, Restart, Reload, Generated, Checksum, PodSecurity, Rerun, Stages,
 		Selectors, Ownership, Labels, Claims, Policy}
 }
 

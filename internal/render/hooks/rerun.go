@@ -18,7 +18,7 @@ func Rerun(_ context.Context, in *Input, objects []*unstructured.Unstructured) e
 		}
 		for _, run := range in.Runs {
 			if run.Job == object.GetName() {
-				object.SetName(cmp.Or(in.Facts.Jobs[run.Job], run.Name()))
+				object.SetName(cmp.Or(in.Facts.Jobs[run.Job], run.Name(NamingKey(in.Facts.Keys))))
 				break
 			}
 		}

@@ -1,0 +1,149 @@
+package hooks
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/digest"
+	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/kube/reference"
+)
+
+// AnnotationChecksum is the annotation of a pod template by which charts roll pods when the configuration changes that
+// they render: its checksum.
+const AnnotationChecksum = "app.example.com/config-checksum"
+
+// Checksum replaces checksums that cover rendered Secrets, with which anyone who may read pods could test guesses, by
+// ones with a key, which the Secret has in its metadata. Without a key they stay as they are.
+func Checksum(_ context.Context, in *Input, objects []*unstructured.Unstructured) error {
+	for _, pods := range revealing(objects) {
+		for _, secret := range pods.secrets {
+			if text := in.Facts.Keys[secret.GetName()]; text != "" {
+				secret.SetAnnotations(labels.Merge(secret.GetAnnotations(),
+					map[string]string{v1.AnnotationChecksumKey: text}))
+			}
+		}
+		key := in.Facts.Keys[pods.secrets[0].GetName()]
+		annotatePods(pods.template, AnnotationChecksum, keyed(key, pods.checksum))
+	}
+	return nil
+}
+
+// A key of a Secret may be followed by checksums that pods go on showing, as in "KEY:SUM,SUM": pods that an earlier
+// version made do not roll before their configuration changes. Other texts are no keys.
+var checksumKeys = regexp.MustCompile(`^[0-9a-f]{32}(:[0-9a-f]{64}(,[0-9a-f]{64})*)?$`)
+
+// seed is what keys of Secrets that do not exist yet are made of, as long as the process lives.
+var seed = sync.OnceValue(rand.Text)
+
+// NewChecksumKey returns the key of a Secret of a resource whose pods go on showing some checksums, as far as these have
+// no key.
+func NewChecksumKey(resource types.UID, secret string, shown []string) string {
+	key, separator := digest.Keyed(seed(), string(resource)+"/"+secret)[:keyedLength], ":"
+	for _, checksum := range shown {
+		if plain.MatchString(checksum) {
+			key, separator = key+separator+checksum, ","
+		}
+	}
+	return key
+}
+
+// keyedLength is the number of hexadecimal characters of a key, and of a checksum with one.
+const keyedLength = 32
+
+// plain are checksums without a key.
+var plain = regexp.MustCompile(`^[0-9a-f]{64}$`)
+
+// keyed returns what pods show with a key instead of a checksum: 32 hexadecimal characters, or the checksum as before.
+func keyed(text, checksum string) string {
+	key, shown, _ := strings.Cut(text, ":")
+	if key == "" || slices.Contains(strings.Split(shown, ","), checksum) {
+		return checksum
+	}
+	return digest.Keyed(key, checksum)[:keyedLength]
+}
+
+// ChecksumKeys returns the keys of Secrets among some objects, by name; nil if there are none.
+func ChecksumKeys[O client.Object](objects []O) map[string]string {
+	var keys map[string]string
+	for _, object := range objects {
+		text := object.GetAnnotations()[v1.AnnotationChecksumKey]
+		if object.GetObjectKind().GroupVersionKind() == kube.SecretKind && checksumKeys.MatchString(text) {
+			if keys == nil {
+				keys = map[string]string{}
+			}
+			keys[object.GetName()] = text
+		}
+	}
+	return keys
+}
+
+// Revealing returns the names of the Secrets among some objects that pods with a checksum take, and these checksums.
+func Revealing(objects []*unstructured.Unstructured) (names, checksums []string) {
+	for _, pods := range revealing(objects) {
+		for _, secret := range pods.secrets {
+			names = append(names, secret.GetName())
+		}
+		checksums = append(checksums, pods.checksum)
+	}
+	return sorted(names), sorted(checksums)
+}
+
+func sorted(list []string) []string { return slices.Compact(slices.Sorted(slices.Values(list))) }
+
+// NamingKey returns the key that the names of Jobs are made with that run once: one of some keys; empty if there are
+// none.
+func NamingKey(keys map[string]string) string {
+	for _, name := range slices.Sorted(maps.Keys(keys)) {
+		key, _, _ := strings.Cut(keys[name], ":")
+		return key
+	}
+	return ""
+}
+
+// covering is a pod template with a checksum, and the rendered Secrets that its pods take.
+type covering struct {
+	template map[string]any
+	checksum string
+	secrets  []*unstructured.Unstructured
+}
+
+// revealing returns the pod templates among some objects whose checksum may cover values of rendered Secrets.
+func revealing(objects []*unstructured.Unstructured) (list []covering) {
+	var secrets []*unstructured.Unstructured
+	for _, object := range objects {
+		if object.GroupVersionKind() == kube.SecretKind && (object.Object["data"] != nil || object.Object["stringData"] != nil) {
+			secrets = append(secrets, object)
+		}
+	}
+	slices.SortFunc(secrets, func(a, b *unstructured.Unstructured) int { return cmp.Compare(a.GetName(), b.GetName()) })
+	for _, object := range objects {
+		template := reference.PodTemplate(object)
+		checksum, _, _ := unstructured.NestedString(template, "metadata", "annotations", AnnotationChecksum)
+		if checksum == "" || len(secrets) == 0 {
+			continue
+		}
+		mentions := reference.ByPods(object)
+		untaken := func(secret *unstructured.Unstructured) bool {
+			return !slices.ContainsFunc(mentions, func(taken reference.Reference) bool {
+				return taken.Content && taken.Object == reference.Object{Kind: reference.Secret, Name: secret.GetName()}
+			})
+		}
+		if taken := slices.DeleteFunc(slices.Clone(secrets), untaken); len(taken) > 0 {
+			list = append(list, covering{template, checksum, taken})
+		}
+	}
+	return list
+}
