@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/controller/release"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/kube/livestate"
@@ -24,8 +25,8 @@ func knownKeys(known *rendered, there *livestate.Snapshot) map[string]string {
 	return keys
 }
 
-// keysFor returns the keys of checksums for Secrets that have none: those of the recorded release, of Secrets that are
-// to be adopted, or new ones. Pods go on showing the checksums that they show without a key.
+// keysFor returns the keys of checksums for Secrets that have none: those of the recorded release, of Secrets that
+// will be adopted, or new ones. Pods continue to show the checksums that they show without a key.
 func (r *Reconciler) keysFor(ctx context.Context, s *scope, there *livestate.Snapshot,
 	secrets, checksums []string) (map[string]string, error) {
 	keys, shown := map[string]string{}, []string(nil)
@@ -48,7 +49,7 @@ func (r *Reconciler) keysFor(ctx context.Context, s *scope, there *livestate.Sna
 			return nil, err
 		}
 		if maps.Copy(keys, hooks.ChecksumKeys([]client.Object{live})); keys[name] == "" {
-			if live.GetUID() != "" && shown == nil {
+			if live.GetAnnotations()[v1.AnnotationStamp] != "" && shown == nil {
 				shown = checksums
 			}
 			keys[name] = hooks.NewChecksumKey(s.resource.GetUID(), name, shown)
@@ -57,8 +58,8 @@ func (r *Reconciler) keysFor(ctx context.Context, s *scope, there *livestate.Sna
 	return keys, nil
 }
 
-// keyless returns the metadata of a live Secret: one that the resource has, or is to adopt; without a UID if there is
-// none.
+// keyless returns the metadata of a live Secret: one that the resource has, or will adopt; without a stamp if an
+// operator has written none.
 func (r *Reconciler) keyless(ctx context.Context, s *scope, there *livestate.Snapshot, name string) (client.Object, error) {
 	if live := there.Objects[secretKey(name)]; live != nil {
 		return live, nil

@@ -171,7 +171,7 @@ func TestTheNameOfATaskSaysNothingOfItsSecrets(t *testing.T) {
 	require.NoError(t, counted.are("shop:1"))
 }
 
-// Who takes over what an AppService left takes its key, too: no pod rolls.
+// An AppService that takes over what another one left takes its key, too: no pod rolls.
 func TestWhatWasOrphanedKeepsItsKey(t *testing.T) {
 	t.Parallel()
 	namespace, _ := cluster.ManagedNamespace(t)

@@ -41,15 +41,15 @@ func Checksum(_ context.Context, in *Input, objects []*unstructured.Unstructured
 	return nil
 }
 
-// A key of a Secret may be followed by checksums that pods go on showing, as in "KEY:SUM,SUM": pods that an earlier
+// A key of a Secret may be followed by checksums that pods continue to show, as in "KEY:SUM,SUM": pods that an earlier
 // version made do not roll before their configuration changes. Other texts are no keys.
 var checksumKeys = regexp.MustCompile(`^[0-9a-f]{32}(:[0-9a-f]{64}(,[0-9a-f]{64})*)?$`)
 
 // seed is what keys of Secrets that do not exist yet are made of, as long as the process lives.
 var seed = sync.OnceValue(rand.Text)
 
-// NewChecksumKey returns the key of a Secret of a resource whose pods go on showing some checksums, as far as these have
-// no key.
+// NewChecksumKey returns the key of a Secret of a resource whose pods continue to show some checksums, as far as these
+// have no key.
 func NewChecksumKey(resource types.UID, secret string, shown []string) string {
 	key, separator := digest.Keyed(seed(), string(resource)+"/"+secret)[:keyedLength], ":"
 	for _, checksum := range shown {
