@@ -37,6 +37,10 @@ const AnnotationReload = "app.example.com/reload-on-change"
 // chart have to meet.
 const AnnotationPodSecurity = "app.example.com/pod-security"
 
+// AnnotationPodTemplate is the annotation of a rendered object of a kind that is not built in, with the field of its pod
+// template, as in spec.template: its pods are treated as those of a Deployment.
+const AnnotationPodTemplate = "app.example.com/pod-template"
+
 // AnnotationRerun is the annotation of a rendered Job that runs once for each change of what it runs, with the fields
 // of the resource's spec that say what that is, as in image,command,args; or "true" for the spec of the Job, as the
 // chart renders it. Each run is a Job of its own.

@@ -106,7 +106,9 @@ func (c *check) pods() {
 	if content == nil {
 		return
 	}
-	c.metadata("Pod", content)
+	if c.object.GetKind() != "Pod" { // whose own have been checked
+		c.metadata("Pod", content)
+	}
 	c.ephemeral(content)
 	var pod corev1.PodTemplateSpec
 	if runtime.DefaultUnstructuredConverter.FromUnstructured(content, &pod) == nil {

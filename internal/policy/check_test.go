@@ -214,6 +214,7 @@ func TestWhatIsHarmlessIsAllowed(t *testing.T) {
 		"a path by an expression":          ingress + "{rules: [{http: {paths: [{path: /api(/|$)(.*), pathType: ImplementationSpecific}, {path: /, pathType: Prefix}]}}]}",
 		"a policy for everybody":           "apiVersion: networking.k8s.io/v1\nkind: NetworkPolicy\nmetadata: {name: web, namespace: demo}\nspec: {egress: [{}]}",
 		"a label into the mesh":            labeledPods("sidecar.istio.io/inject", "true"),
+		"a label of linkerd's":             labeledPods("linkerd.io/control-plane-ns", "linkerd"),
 		"a label of a queue":               labeledPods("kueue.x-k8s.io/queue-name", "team"),
 		"labels of people":                 labeledPods("example.com/team", "a"),
 		"nodes by another label":           pods("{nodeSelector: {kubernetes.io/os: linux}}"),
@@ -287,4 +288,17 @@ func TestAMessageShowsTheFirstOfMany(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "; and 15 more; allow it by ") || !strings.HasSuffix(err.Error(), "{names: [demo], nodeNames: true, priorityClasses: [+, system-node-critical]}") {
 		t.Errorf("got %v", err)
 	}
+}
+
+// The pods of a Pod are its own: what its metadata violate is said once.
+func TestABarePodIsChecked(t *testing.T) {
+	pod := object(t, "apiVersion: v1\nkind: Pod\nmetadata: {name: web, namespace: demo, annotations: {iam.amazonaws.com/role: admin}}\n"+
+		"spec: {priorityClassName: system-node-critical, containers: [{name: app, image: x}]}")
+	err := Default().For("demo", nil).Check([]*unstructured.Unstructured{pod})
+	refused, found := errors.AsType[*Error](err)
+	require.True(t, found, err)
+	require.Len(t, refused.Violations, 2)
+	require.NoError(t, Default().For("demo", nil).Earlier().Check([]*unstructured.Unstructured{object(t, strings.Replace(
+		"apiVersion: v1\nkind: Pod\nmetadata: {name: web, namespace: demo}\nspec: {priorityClassName: X, containers: [{name: app, image: x}]}", "X", "system-node-critical", 1))}),
+		"earlier versions looked at no Pod, so what the recorded release has stays")
 }

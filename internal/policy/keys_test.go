@@ -64,8 +64,8 @@ func TestAnnotationsThatPeopleUseAreAllowed(t *testing.T) {
 			cert-manager.io/issuer cert-manager.io/cluster-issuer cert-manager.io/duration kubernetes.io/ingress.class owner`,
 		"Service":                 "prometheus.io/scrape service.beta.kubernetes.io/aws-load-balancer-internal networking.gke.io/load-balancer-type team",
 		"ServiceAccount":          "example.com/role description eks.amazonaws.com/role-arn iam.gke.io/gcp-service-account azure.workload.identity/client-id",
-		"Pod":                     "dapr.io/enabled vault.hashicorp.com/agent-inject gke-gcsfuse/volumes prometheus.io/port checksum/config kubectl.kubernetes.io/restartedAt app.example.com/restarted-at app.example.com/config-checksum",
-		"Deployment":              "argocd.argoproj.io/sync-wave reloader.stakater.com/auto kubernetes.io/change-cause app.example.com/reload-on-change",
+		"Pod":                     "dapr.io/enabled vault.hashicorp.com/agent-inject gke-gcsfuse/volumes prometheus.io/port storage/size checksum/config kubectl.kubernetes.io/restartedAt app.example.com/restarted-at app.example.com/config-checksum",
+		"Deployment":              "argocd.argoproj.io/sync-wave cost-estimator.kpt.io/monthly-cost reloader.stakater.com/auto kubernetes.io/change-cause app.example.com/reload-on-change",
 		"PersistentVolumeClaim":   "helm.sh/resource-policy app.example.com/retained-for",
 		"HorizontalPodAutoscaler": "validations.keda.sh/hpa-ownership meta.helm.sh/release-name",
 	} {
@@ -92,6 +92,7 @@ func TestValuesThatPeopleUseAreAllowed(t *testing.T) {
 		"traefik.ingress.kubernetes.io/router.middlewares":   {"demo-auth@kubernetescrd", "demo-auth@kubernetescrd, demo-a.b@kubernetescrd"},
 		"alb.ingress.kubernetes.io/actions.ssl-redirect":     {`{"Type": "redirect", "RedirectConfig": {"Protocol": "HTTPS", "Port": "443", "StatusCode": "HTTP_301"}}`},
 		"alb.ingress.kubernetes.io/load-balancer-attributes": {"idle_timeout.timeout_seconds=600"},
+		"alb.ingress.kubernetes.io/tags":                     {"Environment=dev,Team=test", "cost center=a.b-c"},
 		"haproxy.org/path-rewrite":                           {"/", `/foo/(.*) /\1`},
 	} {
 		for _, value := range values {
@@ -102,6 +103,14 @@ func TestValuesThatPeopleUseAreAllowed(t *testing.T) {
 				assert.NoError(t, Default().For("demo", nil).Check([]*unstructured.Unstructured{of}))
 			})
 		}
+	}
+}
+
+// Controllers find load balancers by tags whose keys have a prefix.
+func TestATagIsNoneOfAController(t *testing.T) {
+	rules := Default().For("demo", nil)
+	for _, value := range []string{"elbv2.k8s.aws/cluster=other", "a=b,ingress.k8s.aws/stack=other/web", "aws:x=y", "kubernetes.io/cluster/other=owned"} {
+		assert.False(t, rules.allows("demo", "alb.ingress.kubernetes.io/tags", value, rules.Annotations["*"], rules.Annotations["Ingress"]), value)
 	}
 }
 

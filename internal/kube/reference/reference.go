@@ -6,12 +6,14 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/kube/gateway"
 )
 
@@ -173,8 +175,8 @@ var (
 	jobPodTemplate = []string{"spec", "jobTemplate", "spec", "template"}
 )
 
-// PodTemplate returns the pod template of an object; nil if its kind is not built in, or has none. It is shared with
-// the object.
+// PodTemplate returns the pod template of an object of a built-in kind, or of one that names the field by annotation;
+// nil if it has none. It is shared with the object.
 func PodTemplate(object *unstructured.Unstructured) map[string]any {
 	switch object.GetKind() {
 	case "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Job":
@@ -182,20 +184,39 @@ func PodTemplate(object *unstructured.Unstructured) map[string]any {
 	case "CronJob":
 		return templateAt(object, jobPodTemplate)
 	}
+	if field := object.GetAnnotations()[v1.AnnotationPodTemplate]; field != "" {
+		return templateAt(object, strings.Split(field, "."))
+	}
 	return nil
 }
 
-// ForeignPodTemplate returns the pod template of an object of a kind that is not built in, such as a Rollout: what is
-// in the same fields and has containers; nil for none. It is shared with the object.
+// ForeignPodTemplate returns the pod template of an object of a kind that is not built in, such as a Rollout, and that
+// names no field: what is in the same fields and has containers; and a Pod itself; nil for none. It is shared with the
+// object.
 func ForeignPodTemplate(object *unstructured.Unstructured) map[string]any {
 	if PodTemplate(object) != nil {
 		return nil
+	}
+	if object.GroupVersionKind() == corev1.SchemeGroupVersion.WithKind("Pod") {
+		return object.Object
 	}
 	for _, path := range [][]string{podTemplate, jobPodTemplate} {
 		template := templateAt(object, path)
 		if _, runs, _ := unstructured.NestedFieldNoCopy(template, "spec", "containers"); runs {
 			return template
 		}
+	}
+	return nil
+}
+
+// CheckPodTemplate returns what is wrong with the annotation of an object that names the field of its pod template.
+func CheckPodTemplate(object *unstructured.Unstructured) error {
+	field := object.GetAnnotations()[v1.AnnotationPodTemplate]
+	if field == "" {
+		return nil
+	}
+	if _, runs, _ := unstructured.NestedFieldNoCopy(PodTemplate(object), "spec", "containers"); !runs {
+		return fmt.Errorf("has the annotation %s: %s, where no pod template with containers is", v1.AnnotationPodTemplate, field)
 	}
 	return nil
 }

@@ -10,14 +10,19 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 	kjson "sigs.k8s.io/json"
 
+	"github.com/example/appservice-operator/internal/kube/reference"
 	"github.com/example/appservice-operator/internal/render/typecheck"
 )
 
 // Canonical converts each object of a built-in kind to the form that the API server stores: quantities in canonical
 // form, no nulls. Live objects can then be compared with rendered ones. A field that the kind does not have is an error
-// that names it. For other kinds, only nulls are removed.
+// that names it. For other kinds, only nulls are removed. The field that an object names for its pod template must have
+// one.
 func Canonical(_ context.Context, _ *Input, objects []*unstructured.Unstructured) error {
 	for _, object := range objects {
+		if err := reference.CheckPodTemplate(object); err != nil {
+			return &ObjectError{object, err}
+		}
 		into, err := scheme.Scheme.New(object.GroupVersionKind())
 		if runtime.IsNotRegisteredError(err) {
 			prune(object.Object)

@@ -118,7 +118,7 @@ func (in *Input) foreignMeets(checks policy.Evaluator, object *unstructured.Unst
 			continue
 		}
 		if !worse(err, asPods(checks, recorded, asked)) {
-			in.outdated(platform.Violation{Kind: object.GetKind(), Name: object.GetName(), Path: "spec.template",
+			in.outdated(platform.Violation{Kind: object.GetKind(), Name: object.GetName(), Path: "spec",
 				Refusal: platform.Refusal{Why: err.Error()}})
 			return nil
 		}
