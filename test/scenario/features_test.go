@@ -126,7 +126,7 @@ data: {again: "AGAIN"}
 	{name: "pause", begin: changes(`paused: true`, ``), ends: `paused: null`, once: "it is paused already"},
 	{name: "ttl", begin: changes(`ttl: 1m`, ``), gone: true, once: "its life is over once"},
 	{name: "size", begin: changes(`size: 3`, `size: 2`)},
-	{name: "autoscaler", begin: changes(autoscaled, `autoscaling: {maxReplicas: 5}`)},
+	{name: "autoscaler", begin: changes(neverLess, `autoscaling: {maxReplicas: 5}`)},
 	{name: "eviction", evicts: true},
 }
 
