@@ -278,7 +278,7 @@ func missing(t *testing.T, app *v1.AppService, capabilities *watch.Discovered) *
 			t.Fatal(err)
 		}
 	}
-	facts.Content = reference.ContentOf(draft.References, facts.There).Version
+	facts.Content, facts.Keys = reference.ContentOf(draft.References, facts.There).Version, keysIn(t, app.Namespace)
 	result, err := renderer.Finish(t.Context(), draft, facts)
 	require.NoError(t, err)
 	there := map[kube.Key]client.Object{}
