@@ -290,7 +290,7 @@ func TestAMessageShowsTheFirstOfMany(t *testing.T) {
 	}
 }
 
-// The pods of a Pod are its own: what its metadata violate is said once.
+// A Pod has no template, so its metadata are checked once.
 func TestABarePodIsChecked(t *testing.T) {
 	pod := object(t, "apiVersion: v1\nkind: Pod\nmetadata: {name: web, namespace: demo, annotations: {iam.amazonaws.com/role: admin}}\n"+
 		"spec: {priorityClassName: system-node-critical, containers: [{name: app, image: x}]}")

@@ -48,7 +48,7 @@ var mostInCycles = map[string]int{
 	"internal/policy":             14,
 	"internal/render":             11,
 	"internal/render/defaults":    2,
-	"internal/render/hooks":       16,
+	"internal/render/hooks":       17,
 	"internal/render/podtemplate": 3,
 	"internal/status":             13,
 	"internal/status/diagnose":    15,
