@@ -60,7 +60,8 @@ func (r *Reconciler) keysFor(ctx context.Context, s *scope, there *livestate.Sna
 
 // keyless returns the metadata of a live Secret: one that the resource has, or will adopt; without a stamp if an
 // operator has written none.
-func (r *Reconciler) keyless(ctx context.Context, s *scope, there *livestate.Snapshot, name string) (client.Object, error) {
+func (r *Reconciler) keyless(ctx context.Context, s *scope, there *livestate.Snapshot,
+	name string) (client.Object, error) {
 	if live := there.Objects[secretKey(name)]; live != nil {
 		return live, nil
 	}
@@ -68,5 +69,6 @@ func (r *Reconciler) keyless(ctx context.Context, s *scope, there *livestate.Sna
 	if there.Record != nil || release.AdoptionOf(s.resource) == nil {
 		return live, nil
 	}
-	return live, client.IgnoreNotFound(r.Live.Get(ctx, client.ObjectKey{Namespace: s.resource.GetNamespace(), Name: name}, live))
+	key := client.ObjectKey{Namespace: s.resource.GetNamespace(), Name: name}
+	return live, client.IgnoreNotFound(r.Live.Get(ctx, key, live))
 }

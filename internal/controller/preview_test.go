@@ -176,8 +176,8 @@ func (s *twin) keep(t *testing.T, objects []*unstructured.Unstructured) {
 	t.Helper()
 	for name, key := range hooks.ChecksumKeys(objects) {
 		secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name, Annotations: map[string]string{v1.AnnotationChecksumKey: key}}}
-		require.NoError(t, client.IgnoreAlreadyExists(s.Client.Create(t.Context(), secret)))
-		require.NoError(t, s.Client.Update(t.Context(), secret))
+		require.NoError(t, client.IgnoreAlreadyExists(s.Create(t.Context(), secret)))
+		require.NoError(t, s.Update(t.Context(), secret))
 	}
 }
 

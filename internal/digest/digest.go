@@ -13,8 +13,8 @@ func Of(text []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Keyed returns the HMAC-SHA-256 of a text in 64 hexadecimal characters: without the key, nobody can test guesses at the
-// text.
+// Keyed returns the HMAC-SHA-256 of a text in 64 hexadecimal characters: without the key, nobody can test guesses at
+// the text.
 func Keyed(key, text string) string {
 	sum := hmac.New(sha256.New, []byte(key))
 	_, _ = sum.Write([]byte(text)) // never fails

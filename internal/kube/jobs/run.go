@@ -162,8 +162,8 @@ func (r Run) MayRepeat(noted v1.RunStatus) bool {
 	return r.fields != nil || strings.HasPrefix(noted.Digest, r.what())
 }
 
-// Name returns the name of the Job for a new run: who may not read the key cannot test guesses at what it runs. An empty
-// key stands for none.
+// Name returns the name of the Job for a new run: who may not read the key cannot test guesses at what it runs. An
+// empty key stands for none.
 func (r Run) Name(key string) string {
 	if key != "" {
 		return r.stem() + digest.Keyed(key, r.Digest)[:suffixLength]

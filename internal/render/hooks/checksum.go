@@ -124,7 +124,8 @@ type covering struct {
 func revealing(objects []*unstructured.Unstructured) (list []covering) {
 	var secrets []*unstructured.Unstructured
 	for _, object := range objects {
-		if object.GroupVersionKind() == kube.SecretKind && (object.Object["data"] != nil || object.Object["stringData"] != nil) {
+		filled := object.Object["data"] != nil || object.Object["stringData"] != nil
+		if filled && object.GroupVersionKind() == kube.SecretKind {
 			secrets = append(secrets, object)
 		}
 	}
