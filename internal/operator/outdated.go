@@ -6,20 +6,24 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/chart"
 	"github.com/example/appservice-operator/internal/controller/release"
+	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/policy"
+	"github.com/example/appservice-operator/internal/render/hooks"
 )
 
 // recordsAtATime is how many records are read at a time: each may have some hundred KiB.
 const recordsAtATime = 250
 
-// outdated returns a line for each resource whose recorded release the policy refuses. Fields that only earlier
-// versions of the built-in policy allowed stay as they are, and nobody else may begin with them. No namespaces stands
-// for all.
+// outdated returns a line for each resource whose recorded release the policy refuses, or Pod Security. Fields that
+// only earlier versions allowed stay as they are, and nobody else may begin with them. No namespaces stands for all.
 func outdated(ctx context.Context, reader client.Reader, rules *policy.Policy, namespaces []string) (lines []string,
 	err error) {
 	labeled, err := labelsOf(ctx, reader, rules)
@@ -31,9 +35,8 @@ func outdated(ctx context.Context, reader client.Reader, rules *policy.Policy, n
 	}
 	for _, namespace := range namespaces {
 		err := eachRecord(ctx, reader, namespace, func(record *corev1.Secret) {
-			if line := outdatedIn(record, rules.For(record.Namespace, labeled[record.Namespace])); line != "" {
-				lines = append(lines, line)
-			}
+			labels := labeled[record.Namespace]
+			lines = append(lines, outdatedIn(record, hooks.FactsOf(record.Namespace, labels, rules), labels != nil)...)
 		})
 		if err != nil {
 			return nil, fmt.Errorf("cannot read the records of releases: %w", err)
@@ -42,15 +45,16 @@ func outdated(ctx context.Context, reader client.Reader, rules *policy.Policy, n
 	return lines, nil
 }
 
-// labelsOf returns the labels of namespaces, if the policy depends on them.
+// labelsOf returns the labels of namespaces; nil if they may not be read, and the policy does not depend on them.
 func labelsOf(ctx context.Context, reader client.Reader, rules *policy.Policy) (map[string]map[string]string, error) {
-	labeled, namespaces := map[string]map[string]string{}, &corev1.NamespaceList{}
-	if !rules.Selects() {
-		return labeled, nil
-	}
-	if err := reader.List(ctx, namespaces); err != nil {
+	namespaces := &corev1.NamespaceList{}
+	switch err := reader.List(ctx, namespaces); {
+	case apierrors.IsForbidden(err) && !rules.Selects():
+		return nil, nil
+	case err != nil:
 		return nil, fmt.Errorf("cannot read the labels of namespaces: %w", err)
 	}
+	labeled := map[string]map[string]string{}
 	for _, namespace := range namespaces.Items {
 		labeled[namespace.Name] = namespace.Labels
 	}
@@ -74,20 +78,34 @@ func eachRecord(ctx context.Context, reader client.Reader, namespace string, vis
 	}
 }
 
-// outdatedIn returns the line for the resource of a record; empty if there is nothing, or if the record cannot be read.
-func outdatedIn(record *corev1.Secret, rules policy.Rules) string {
+// outdatedIn returns the lines for the resource of a record; none if there is nothing, or if the record cannot be read.
+// The level of the namespace may not be known.
+func outdatedIn(record *corev1.Secret, facts hooks.Facts, labeled bool) (lines []string) {
 	owner := metav1.GetControllerOfNoCopy(record)
 	recorded, err := release.Decode(record)
 	if owner == nil || err != nil {
-		return ""
+		return nil
 	}
-	against, refused := errors.AsType[*policy.Error](rules.Check(recorded.Objects))
-	if !refused {
-		return ""
+	const stays = "stays allowed, with a warning, and no other may begin with it: "
+	line := func(what string, against error) {
+		lines = append(lines, fmt.Sprintf("%s %s/%s %s%v", owner.Kind, record.Namespace, owner.Name, what, against))
 	}
-	what := "is refused as soon as it changes: "
-	if rules.Earlier().Check(recorded.Objects) == nil {
-		what = "stays allowed, with a warning, and no other may begin with it: "
+	if against, refused := errors.AsType[*policy.Error](facts.Policy.Check(recorded.Objects)); refused {
+		if facts.Policy.Earlier().Check(recorded.Objects) == nil {
+			line(stays, against)
+		} else {
+			line("is refused as soon as it changes: ", against)
+		}
 	}
-	return fmt.Sprintf("%s %s/%s %s%v", owner.Kind, record.Namespace, owner.Name, what, against)
+	level, err := chart.PodSecurity(recorded.Chart)
+	if err != nil || !labeled {
+		return lines
+	}
+	resource := kube.Object(schema.FromAPIVersionAndKind(owner.APIVersion, owner.Kind))
+	if pods, err := hooks.OutdatedPods(resource, level, facts.Enforced, recorded.Objects); err == nil && pods != nil {
+		for _, violation := range pods.Violations {
+			line(stays, errors.New(violation.Why))
+		}
+	}
+	return lines
 }

@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/operator"
 	"github.com/example/appservice-operator/test/files"
 	"github.com/example/appservice-operator/test/granted"
 	"github.com/example/appservice-operator/test/harness"
@@ -81,6 +82,16 @@ func podsOfOtherKindsAreChecked(t *testing.T, namespace string) {
 		assert.Contains(t, said[1], "runtimeClassName nvidia")
 	}
 	warned()
+	var options operator.Options
+	cluster.Manager(t, cluster.Namespace(t), func(o *operator.Options, _ *harness.Requests) { options = *o })
+	options.WatchNamespaces = []string{namespace}
+	said, err := operator.CheckFiles(options, cluster.Config)
+	require.NoError(t, err)
+	said = linesAbout(said, namespace)
+	require.Len(t, said, 2, "the check names it, too")
+	assert.Contains(t, said[0], "runtimeClassName nvidia")
+	assert.Contains(t, said[1], "AppJob "+namespace+"/report stays allowed, with a warning, and no other may begin with it: ")
+	assert.Contains(t, said[1], "hostNetwork")
 	live := &unstructured.Unstructured{}
 	live.SetGroupVersionKind(workload)
 	cluster.Get(t, client.ObjectKeyFromObject(resource), live)

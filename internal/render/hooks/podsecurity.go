@@ -126,6 +126,16 @@ func (in *Input) foreignMeets(checks policy.Evaluator, object *unstructured.Unst
 	return err
 }
 
+// OutdatedPods returns how recorded pods of kinds that are not built in violate the level that applies to them, which
+// earlier versions did not check; nil if they do not. Owner is the resource that they were rendered for.
+func OutdatedPods(owner *unstructured.Unstructured, asked, enforced Level,
+	recorded []*unstructured.Unstructured) (*platform.Error, error) {
+	in := &Input{Owner: owner, PodSecurity: asked, Facts: Facts{Enforced: enforced, Recorded: recorded}}
+	builtIn := func(object *unstructured.Unstructured) bool { return reference.ForeignPodTemplate(object) == nil }
+	err := PodSecurity(context.Background(), in, slices.DeleteFunc(slices.Clone(recorded), builtIn))
+	return in.Outdated, err
+}
+
 // worse reports whether an error about pods has more than an earlier one.
 func worse(now, before error) bool {
 	refused, earlier := (*PodSecurityError)(nil), (*PodSecurityError)(nil)
