@@ -290,6 +290,14 @@ func TestAMessageShowsTheFirstOfMany(t *testing.T) {
 	}
 }
 
+func TestAnImageThatIsInjectedIsOfARegistry(t *testing.T) {
+	annotated := object(t, deployment+"{template: {metadata: {annotations: {dapr.io/sidecar-image: 'daprio/daprd:1.8.3'}}, spec: {containers: [{name: app, image: registry.example.com/app:1}]}}}")
+	require.NoError(t, Default().For("demo", nil).Check([]*unstructured.Unstructured{annotated}))
+	rules := rulesOf(t, "default: {registries: [registry.example.com]}", "demo", nil)
+	require.ErrorContains(t, rules.Check([]*unstructured.Unstructured{annotated}), "annotation dapr.io/sidecar-image daprio/daprd:1.8.3: registries allows registry.example.com")
+	require.NoError(t, rules.Earlier().Check([]*unstructured.Unstructured{annotated}), "earlier versions did not look")
+}
+
 // A Pod has no template, so its metadata are checked once.
 func TestABarePodIsChecked(t *testing.T) {
 	pod := object(t, "apiVersion: v1\nkind: Pod\nmetadata: {name: web, namespace: demo, annotations: {iam.amazonaws.com/role: admin}}\n"+

@@ -121,6 +121,7 @@ func TestValuesOfInjectors(t *testing.T) {
 		"config.linkerd.io/opaque-ports":                           {[]string{"3306,4444-4450"}, nil},
 		"config.linkerd.io/default-inbound-policy":                 {[]string{"deny"}, []string{"all-unauthenticated"}},
 		"config.alpha.linkerd.io/proxy-wait-before-exit-seconds":   {[]string{"10"}, []string{"10\n"}},
+		"dapr.io/sidecar-image":                                    {[]string{"daprio/daprd:1.8.3", "ghcr.io/dapr/daprd:1.15.4-mariner"}, []string{"evil/daprd:1", "daprio/evil", "evil.example/daprio/daprd:1", "daprio/daprd:1\nx"}},
 		"dapr.io/sidecar-seccomp-profile-type":                     {[]string{"RuntimeDefault"}, []string{"Unconfined"}},
 		"vault.hashicorp.com/agent-inject-secret-db":               {[]string{"kv/data/app"}, nil},
 		"vault.hashicorp.com/agent-inject-template-db":             {[]string{secrets}, []string{`{{ plugin "sh" "-c" "id" }}`, "{{ $a\n|plugin }}"}},

@@ -94,6 +94,9 @@ const (
 // ingressClass is the annotation that named the class before there was a field.
 const ingressClass = "kubernetes.io/ingress.class"
 
+// daprImage is the annotation with the image of a container that is injected: the rules of images apply to it, too.
+const daprImage = "dapr.io/sidecar-image"
+
 // metadata checks the annotations and labels of an object, or of a template within it, by the rules for a kind.
 func (c *check) metadata(kind string, content map[string]any) {
 	for key, value := range in(content, "annotations") {
@@ -102,6 +105,9 @@ func (c *check) metadata(kind string, content map[string]any) {
 		case key == issuer, key == clusterIssuer, key == issuerKind, key == issuerGroup: // together
 		default:
 			c.key("annotation", "annotations", key, value, c.Annotations, kind)
+		}
+		if key == daprImage && !c.choice.earlier {
+			c.image("annotation "+key, value)
 		}
 	}
 	for key, value := range in(content, "labels") {

@@ -54,11 +54,11 @@ func (s source) text(t *testing.T, folder string) []byte {
 }
 
 // grounds are the built-in policies, with the share of AppServices, in percent, that each may refuse. Those of shared name
-// images, addresses, certificates, volumes or priorities that tenants must not choose, or leave a mesh.
+// addresses, certificates, volumes or priorities that tenants must not choose, or leave a mesh.
 var grounds = []struct {
 	name policy.BuiltIn
 	most float64
-}{{policy.Open, 0}, {policy.Shared, 3.2}}
+}{{policy.Open, 0}, {policy.Shared, 3}}
 
 // named is an error that says which object, or which document of a file, is meant.
 var named = regexp.MustCompile(`document \d+|among \d+ objects|(Deployment|StatefulSet|ReplicaSet|ReplicationController|Pod|Job|CronJob|Service|Ingress|ConfigMap|ServiceAccount|PersistentVolumeClaim|HorizontalPodAutoscaler|PodDisruptionBudget|NetworkPolicy) \S+`)
