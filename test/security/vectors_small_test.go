@@ -3,6 +3,7 @@
 package security
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/digest"
 	"github.com/example/appservice-operator/internal/render/hooks"
 	"github.com/example/appservice-operator/test/harness"
 )
@@ -67,7 +69,33 @@ var _ = register(vectors{
 		seen:    restored, harm: is("app", func(d *appsv1.Deployment) bool { return version(d) == d.Labels[firstVersion] }),
 		guard: "what pods show is made of no value", fixed: noDigest,
 	},
+	"a password by the checksum of a configuration": {
+		does: applies(`{config: {databaseUrl: "postgres://web:summer2026@db"}}`), seen: ready,
+		harm: is("app", func(d *appsv1.Deployment) bool {
+			return strings.Contains(fmt.Sprint(d.Spec.Template.Annotations), guess)
+		}),
+		guard: "the checksum that pods show has a key", fixed: "TestPodsDoNotShowAChecksumOfASecret fails without the hook Checksum",
+	},
+	"a password by the name of a task's Job": {
+		does: applies(`{config: {databaseUrl: "postgres://web:summer2026@db"}, release: {command: [migrate]}}`), seen: ready,
+		harm: func(s *scene) error {
+			job, err := taskIn(s, s.namespace)
+			if err != nil {
+				return err
+			}
+			app := s.app()
+			err = cluster.Client.Get(s.Context(), client.ObjectKeyFromObject(app), app)
+			if err == nil && !strings.HasSuffix(job.Name, digest.Of([]byte(app.Status.Runs[0].Digest))[:8]) {
+				err = errors.New("its name has another end")
+			}
+			return err
+		},
+		guard: "the names of Jobs are made with a key", fixed: "TestTheNameOfATaskSaysNothingOfItsSecrets fails without the key",
+	},
 })
+
+// guess is the checksum of a configuration with a password that people guess.
+var guess = fmt.Sprintf("%x", sha256.Sum256([]byte("{}\n{}\npostgres://web:summer2026@db")))
 
 func anyPod(*corev1.PodSpec) bool { return true }
 
