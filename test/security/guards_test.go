@@ -36,7 +36,10 @@ const closedNetwork = "network"
 // closedWildcards is the label, with any value, of a namespace that may use no host below a wildcard of others.
 const closedWildcards = "wildcards"
 
-// mayWildcards are namespaces that may have wildcards: those of other tenants.
+// sharesHosts is the label, with any value, of a namespace that shares its hosts with others who do.
+const sharesHosts = "hosts"
+
+// mayWildcards are namespaces that may have wildcards, and share their hosts: those of other tenants.
 const mayWildcards = guardsOnIn + "victim-*"
 
 // rules is the policy: shared, and the built-in policy open in namespaces in which guards are off, or all except the policy are on.
@@ -52,7 +55,8 @@ func rules(t *testing.T) string {
 	text, err := yaml.Marshal(map[string]any{"builtIn": "shared", "namespaces": []any{
 		map[string]any{"openNetworkPolicies": false, "selector": labeled(closedNetwork)},
 		map[string]any{"belowWildcards": []any{}, "selector": labeled(closedWildcards)},
-		map[string]any{"wildcardHosts": true, "names": []any{mayWildcards}}, entry,
+		map[string]any{"sharedHosts": []any{"*"}, "selector": labeled(sharesHosts)},
+		map[string]any{"wildcardHosts": true, "sharedHosts": []any{"*"}, "names": []any{mayWildcards}}, entry,
 	}})
 	require.NoError(t, err)
 	return string(text)

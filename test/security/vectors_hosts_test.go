@@ -28,6 +28,14 @@ var _ = register(vectors{
 		`{host: HOST, paths: [{path: /app}]}`, `{host: HOST, paths: [{path: "/%61pp", pathType: Exact}]}`, overlapping),
 	"a regular expression over a path of somebody else": taken(
 		`{host: HOST, paths: [{path: /app}]}`, `{host: HOST, paths: [{path: "/.*", pathType: ImplementationSpecific}]}`, overlapping),
+	"a path that is an expression over one of somebody else, on a host of both": {
+		prepare: func(s *scene) { s.serves(`{host: shop.VICTIM.example.com, paths: [{path: /app}]}`) },
+		does: applies(`{ports: [{port: 80}], ingress: {annotations: {nginx.ingress.kubernetes.io/use-regex: "true"},
+			hosts: [{host: shop.VICTIM.example.com, paths: [{path: "/[a-z]pp"}]}]}}`),
+		harm:  func(s *scene) error { return has(s, s.namespace) },
+		guard: "a path that a controller may take for an expression overlaps with all", label: sharesHosts, reason: v1.ReasonHostConflict,
+		words: []string{"/[a-z]pp"}, fixed: "the rule holds on all hosts that are shared", shared: true,
+	},
 	"an exact path beside one of somebody else": taken(
 		`{host: HOST, paths: [{path: /app, pathType: Exact}]}`, `{host: HOST, paths: [{path: /app/x, pathType: Exact}]}`, overlapping),
 	"a host below a wildcard of somebody else": taken(`{host: "*.VICTIM.example.com"}`, `{host: HOST}`, overlapping),
