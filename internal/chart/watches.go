@@ -3,11 +3,14 @@ package chart
 import (
 	"bytes"
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path"
+	"slices"
+	"strings"
 	"text/template"
 
 	sprig "github.com/go-task/slim-sprig/v3"
@@ -54,54 +57,94 @@ func (v *DefaultValues) UnmarshalJSON(text []byte) error {
 // charts. Environment variables and sprig functions in overrideValues are expanded.
 func LoadWatches(text []byte, charts fs.FS) ([]Watch, error) {
 	list, broken, err := ReadWatches(text, charts)
-	for i := 0; err == nil && i < len(list); i++ {
-		if cause := broken[list[i].GroupVersionKind]; cause != nil {
-			err = fmt.Errorf("cannot use watches: %s: %w", list[i].GroupVersionKind, cause)
-		}
-	}
 	if err != nil {
 		return nil, err
+	}
+	for _, w := range list {
+		if cause := broken[w.GroupVersionKind]; cause != nil {
+			return nil, fmt.Errorf("cannot use watches: %s: %w", w.GroupVersionKind, cause)
+		}
+	}
+	if faults := broken.WithoutKind(); len(faults) > 0 {
+		return nil, fmt.Errorf("cannot use watches: %w", faults[0])
 	}
 	return list, nil
 }
 
-// Broken holds the errors of charts that cannot be used, by kind.
+// Broken holds the errors of entries and charts that cannot be used, by kind: those of entries are EntryErrors, joined
+// for those without a kind.
 type Broken map[schema.GroupVersionKind]error
 
-// ReadWatches is like LoadWatches, but continues if a chart exists and cannot be used: only the name of such a chart is
-// known.
+// WithoutKind returns the errors of entries that name no kind.
+func (b Broken) WithoutKind() []error {
+	if all, are := b[schema.GroupVersionKind{}].(interface{ Unwrap() []error }); are {
+		return all.Unwrap()
+	}
+	return nil
+}
+
+// EntryError says what is wrong with an entry of a watches file: that kind cannot be served, whatever its chart.
+type EntryError struct {
+	// Entry counts from 1.
+	Entry int
+	Err   error
+}
+
+func (e *EntryError) Error() string { return fmt.Sprintf("entry %d of watches: %v", e.Entry, e.Err) }
+
+// Unwrap returns the cause.
+func (e *EntryError) Unwrap() error { return e.Err }
+
+// ReadWatches is like LoadWatches, but continues if an entry or its chart cannot be used: only the name of such a chart
+// is known.
 func ReadWatches(text []byte, charts fs.FS) ([]Watch, Broken, error) {
-	var list []Watch
-	broken := Broken{}
-	if err := yaml.UnmarshalStrict(text, &list); err != nil {
+	var entries []json.RawMessage
+	if err := yaml.UnmarshalStrict(text, &entries); err != nil {
 		return nil, nil, fmt.Errorf("cannot parse watches: %w", err)
 	}
-	if len(list) == 0 {
+	if len(entries) == 0 {
 		return nil, nil, fmt.Errorf("cannot use watches: no entry, so there is nothing to serve")
 	}
-	seen := map[schema.GroupVersionKind]bool{}
-	for i := range list {
-		w := &list[i]
+	var list []Watch
+	broken := Broken{}
+	for i, entry := range entries {
+		w, err := readEntry(entry)
+		kind := w.GroupVersionKind
 		if w.Version == "" || w.Kind == "" {
-			return nil, nil, fmt.Errorf("cannot use watches: entry %d: version and kind are required", i+1)
+			broken[schema.GroupVersionKind{}] = errors.Join(append(broken.WithoutKind(), &EntryError{i + 1, err})...)
+			continue
 		}
-		if seen[w.GroupVersionKind] {
-			return nil, nil, fmt.Errorf("cannot use watches: %s is listed twice", w.GroupVersionKind)
+		if slices.ContainsFunc(list, func(other Watch) bool { return other.GroupVersionKind == kind }) {
+			broken[kind] = &EntryError{i + 1, fmt.Errorf("%s is listed twice", kind)}
+			continue
 		}
-		seen[w.GroupVersionKind] = true
-		if err := completeWatch(w); err != nil {
-			return nil, nil, fmt.Errorf("cannot use watches: %s: %w", w.GroupVersionKind, err)
+		if err != nil {
+			broken[kind] = &EntryError{i + 1, err}
+		} else if w.Chart, err = LoadKind(charts, w.ChartPath, kind); err != nil {
+			broken[kind] = err
 		}
-		var err error
-		if w.Chart, err = LoadKind(charts, w.ChartPath, w.GroupVersionKind); errors.Is(err, fs.ErrNotExist) {
-			return nil, nil, fmt.Errorf("cannot use watches: %s: %w", w.GroupVersionKind, err)
-		} else if err != nil {
-			broken[w.GroupVersionKind] = err
-			w.Chart = &helmchart.Chart{Metadata: &helmchart.Metadata{APIVersion: helmchart.APIVersionV2,
-				Name: path.Base(w.ChartPath)}}
+		if err != nil {
+			name := cmp.Or(w.ChartPath, strings.ToLower(w.Kind))
+			w.Chart = &helmchart.Chart{Metadata: &helmchart.Metadata{APIVersion: helmchart.APIVersionV2, Name: path.Base(name)}}
 		}
+		list = append(list, w)
 	}
 	return list, broken, nil
+}
+
+// readEntry returns an entry; only its kind, as far as that can be read, if it cannot be used.
+func readEntry(text []byte) (Watch, error) {
+	var w, only Watch
+	err := yaml.UnmarshalStrict(text, &w)
+	if err == nil {
+		err = completeWatch(&w)
+	}
+	if err != nil {
+		_ = json.Unmarshal(text, &only.GroupVersionKind)
+		only.Selector, only.WatchDependentResources = &metav1.LabelSelector{}, ptr.To(true)
+		return only, err
+	}
+	return w, nil
 }
 
 // LoadKind loads the chart of a kind.
@@ -121,6 +164,9 @@ func LoadKind(charts fs.FS, dir string, kind schema.GroupVersionKind) (*helmchar
 }
 
 func completeWatch(w *Watch) (err error) {
+	if w.Version == "" || w.Kind == "" {
+		return fmt.Errorf("version and kind are required")
+	}
 	if w.ChartPath == "" {
 		return fmt.Errorf("chart is required")
 	}

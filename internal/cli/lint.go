@@ -131,8 +131,17 @@ func entriesOf(files fs.FS) ([]chart.Watch, error) {
 	if err != nil {
 		return nil, err
 	}
-	list, _, err := chart.ReadWatches(text, files)
-	return list, err
+	list, broken, err := chart.ReadWatches(text, files)
+	if err != nil {
+		return nil, err
+	}
+	faults := broken.WithoutKind()
+	for _, entry := range list {
+		if fault, is := errors.AsType[*chart.EntryError](broken[entry.GroupVersionKind]); is {
+			faults = append(faults, fault)
+		}
+	}
+	return list, errors.Join(faults...)
 }
 
 // watchesIn returns the files of a folder with a watches.yaml, and its entries.

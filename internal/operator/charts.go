@@ -2,6 +2,7 @@ package operator
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"slices"
@@ -179,6 +180,10 @@ func (*charts) NeedLeaderElection() bool { return false }
 
 // load puts the present files to use, if they are another chart and a valid one.
 func (k *kindChart) load(ctx context.Context) {
+	if wrong := k.charts.broken[k.entry.GroupVersionKind]; isEntry(wrong) { // read at the start only
+		k.refuse(wrong)
+		return
+	}
 	var next *render.Renderer
 	loaded, err := chart.LoadKind(k.charts.files, k.entry.ChartPath, k.entry.GroupVersionKind)
 	if err == nil {
@@ -204,6 +209,12 @@ func (k *kindChart) load(ctx context.Context) {
 	k.tell("chart loaded again")
 	k.warn()
 	k.enqueue(ctx)
+}
+
+// isEntry reports whether an entry of watches.yaml is wrong, rather than its chart.
+func isEntry(err error) bool {
+	_, is := errors.AsType[*chart.EntryError](err)
+	return is
 }
 
 // refuse reports once what is wrong with the files. The chart in use stays.

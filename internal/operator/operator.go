@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
@@ -49,6 +50,9 @@ func New(config *rest.Config, options Options) (manager.Manager, error) {
 	charts, err := options.charts()
 	if err != nil {
 		return nil, err
+	}
+	for _, fault := range charts.broken.WithoutKind() {
+		log.Log.WithName("charts").Error(fault, "an entry of watches is left out: it names no kind")
 	}
 	list := charts.list
 	config = rest.CopyConfig(config)

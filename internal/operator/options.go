@@ -3,6 +3,7 @@
 package operator
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"io/fs"
@@ -165,6 +166,9 @@ func (o *Options) charts() (*charts, error) {
 	}
 	if out.list, out.broken, err = chart.ReadWatches(text, out.files); err != nil {
 		return nil, err
+	}
+	if len(out.list) == 0 {
+		return nil, fmt.Errorf("cannot use watches: %w", errors.Join(out.broken.WithoutKind()...))
 	}
 	return out, nil
 }

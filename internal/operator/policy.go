@@ -140,7 +140,7 @@ func CheckFiles(options Options, cluster *rest.Config) (warnings []string, err e
 	if err != nil {
 		return nil, err
 	}
-	var mistakes []error
+	mistakes := charts.broken.WithoutKind()
 	version := options.KubeVersion
 	if cluster != nil && version == "" {
 		if version, err = versionOf(cluster); err != nil {
@@ -155,7 +155,11 @@ func CheckFiles(options Options, cluster *rest.Config) (warnings []string, err e
 		if broken == nil {
 			broken = cmp.Or(render.For(entry, entry.Chart).FitPlatform(), chart.Supports(entry.Chart, version))
 		}
-		if broken != nil {
+		switch {
+		case isEntry(broken):
+			mistakes = append(mistakes, fmt.Errorf("%s cannot be served: %w", entry.Kind, broken))
+			continue
+		case broken != nil:
 			mistakes = append(mistakes, fmt.Errorf("the chart of %s cannot be used: %w", entry.Kind, broken))
 		}
 		for _, warning := range chart.Warnings(entry.Chart) {

@@ -27,6 +27,47 @@ metadata: {name: buckets.example.com}
 {{- end }}
 `
 
+// An entry of watches.yaml that is wrong is refused alone, and stays so until the operator is restarted: all other kinds are served.
+func TestAnEntryThatIsWrongIsRefusedAlone(t *testing.T) {
+	t.Parallel()
+	namespace := cluster.Namespace(t)
+	dir := files.Charts(t)
+	watches := filepath.Join(dir, "watches.yaml")
+	files.Write(t, watches, `
+- {group: app.example.com, version: v1, kind: AppService, chart: helm-charts/appservice}
+- {group: app.example.com, version: v1, kind: AppJob, chart: helm-charts/appjob, unheardOf: true}
+- {chart: helm-charts/appjob}
+`)
+	var options operator.Options
+	manager := cluster.Manager(t, namespace, func(o *operator.Options, _ *harness.Requests) {
+		o.ChartDir, o.WatchesFile = dir, watches
+		options = *o
+	})
+	cluster.CreateReady(t, harness.Seed(namespace, "one"))
+	eventOfCRD(t, "appjobs", v1.ReasonChartRefused, `entry 2 of watches: error unmarshaling JSON: while decoding JSON: json: unknown field "unheardOf"`)
+	job := appJob(namespace, map[string]any{"image": "busybox"})
+	cluster.Create(t, job)
+	waits := func() {
+		t.Helper()
+		harness.Eventually(t, "the resource of the refused kind waits", func() error {
+			cluster.Refresh(t, job)
+			return stands(job, map[string]string{v1.ConditionReady: "False " + v1.ReasonRenderFailed})
+		})
+	}
+	waits()
+	files.Write(t, filepath.Join(dir, "helm-charts/appjob/templates/note.yaml"), "# another chart\n")
+	cluster.CreateReady(t, withDatabase(namespace, "two"))
+	waits()
+	_, err := operator.CheckFiles(options, nil)
+	require.ErrorContains(t, err, "AppJob cannot be served: entry 2 of watches: ")
+	require.ErrorContains(t, err, "entry 3 of watches: version and kind are required")
+
+	manager.Stop(t)
+	files.Write(t, watches, "- {group: app.example.com, version: v1, kind: AppJob, chart: helm-charts/appjob}\n")
+	cluster.Manager(t, namespace, func(o *operator.Options, _ *harness.Requests) { o.ChartDir, o.WatchesFile = dir, watches })
+	becomesReady(t, job)
+}
+
 // A chart with a kind that can never be watched is refused alone, at the start and when it changes: all other kinds are
 // served, and an event of the CRD names the template.
 func TestAChartThatIsRefusedIsRefusedAlone(t *testing.T) {
