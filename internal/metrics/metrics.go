@@ -19,6 +19,7 @@ type Metrics struct {
 	build      *prometheus.GaugeVec
 	charts     *prometheus.GaugeVec
 	refused    *prometheus.GaugeVec
+	missing    *prometheus.GaugeVec
 	policy     *prometheus.GaugeVec
 	unusable   prometheus.Gauge
 	reconciles *prometheus.HistogramVec
@@ -54,6 +55,8 @@ func New() *Metrics {
 			"chart", "version"),
 		refused: gauge("appservice_chart_load_failed",
 			"1 while the files of a chart cannot be used, and the chart before stays in use; the log says why.", "kind"),
+		missing: gauge("appservice_kind_missing",
+			"1 for a kind of watches.yaml that the cluster does not serve: its CRD is missing, or cannot be read.", "kind"),
 		policy: gauge("appservice_policy_info",
 			"The platform's policy in use: its file, the built-in policy that this is laid over, open or shared, and its digest; always 1.",
 			"source", "built_in", "digest"),
@@ -102,7 +105,7 @@ func histogram(name, help string, buckets []float64, labels ...string) *promethe
 }
 
 func (m *Metrics) all() []prometheus.Collector {
-	return []prometheus.Collector{m.build, m.charts, m.refused, m.policy, m.unusable, m.reconciles, m.failures, m.renders,
+	return []prometheus.Collector{m.build, m.charts, m.refused, m.missing, m.policy, m.unusable, m.reconciles, m.failures, m.renders,
 		m.actions, m.durations, m.drift, m.rollouts, m.fleets}
 }
 
@@ -126,6 +129,9 @@ func (m *Metrics) Policy(source, builtIn, digest string, refused bool) {
 	m.policy.WithLabelValues(source, builtIn, digest).Set(1)
 	m.unusable.Set(oneIf(refused))
 }
+
+// Missing exports that a kind is not served.
+func (m *Metrics) Missing(kind string) { m.missing.WithLabelValues(kind).Set(1) }
 
 func oneIf(so bool) float64 {
 	if so {

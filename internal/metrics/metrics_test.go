@@ -15,6 +15,7 @@ func example(t *testing.T) *Metrics {
 	t.Helper()
 	m := New()
 	kind := m.Kind("AppService", &chart.Metadata{Name: "appservice", Version: "1.2.3"})
+	m.Missing("AppJob")
 	kind.Failed("RenderFailed")
 	kind.Corrected("Service", "create")
 	m.Policy("/etc/appservice/policy/policy.yaml", "shared", "0123456789abcdef0123456789abcdef", false)

@@ -71,9 +71,6 @@ func split(mapper meta.RESTMapper, list []chart.Watch) (there []chart.Watch, mis
 	if len(there) == 0 && len(failed) > 0 {
 		return nil, missing, errors.Join(failed...)
 	}
-	if len(there) == 0 {
-		return nil, missing, fmt.Errorf("the cluster serves no kind of watches.yaml: install their CRDs first, with make install: missing are %s", missing)
-	}
 	return there, missing, nil
 }
 
@@ -82,6 +79,14 @@ func split(mapper meta.RESTMapper, list []chart.Watch) (there []chart.Watch, mis
 type awaited struct {
 	kinds  []schema.GroupVersionKind
 	mapper meta.RESTMapper
+}
+
+// ready returns an error if no kind at all is served.
+func (a awaited) ready(there []chart.Watch) error {
+	if len(there) > 0 {
+		return nil
+	}
+	return fmt.Errorf("the cluster serves no kind of watches.yaml: install their CRDs, as with make install: missing are %s", a)
 }
 
 func (a awaited) String() string {

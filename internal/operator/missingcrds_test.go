@@ -44,7 +44,7 @@ func TestKindsThatTheClusterDoesNotServe(t *testing.T) {
 		"all are served":                        {nil, []schema.GroupVersionKind{here, missing}, "Here Missing|", ""},
 		"one is missing in a group that is not": {&meta.NoKindMatchError{}, []schema.GroupVersionKind{here, missing}, "Here|Missing.example.com", ""},
 		"its whole group is missing":            {discovery(notFound), []schema.GroupVersionKind{here, missing}, "Here|Missing.example.com", ""},
-		"nothing is served":                     {&meta.NoKindMatchError{}, []schema.GroupVersionKind{missing}, "", "install their CRDs first"},
+		"nothing is served":                     {&meta.NoKindMatchError{}, []schema.GroupVersionKind{missing}, "|Missing.example.com", ""},
 		"the API server does not say of one":    {discovery(apierrors.NewServiceUnavailable("later")), []schema.GroupVersionKind{here, missing}, "Here|Missing.example.com", ""},
 		"the API server does not say of any":    {discovery(apierrors.NewServiceUnavailable("later")), []schema.GroupVersionKind{missing}, "", "cannot find the resource of Missing"},
 	}
@@ -60,6 +60,9 @@ func TestKindsThatTheClusterDoesNotServe(t *testing.T) {
 					t.Errorf("got %v, want %s", err, test.fails)
 				}
 				return
+			}
+			if served := absent.ready(there) == nil; served != (len(there) > 0) {
+				t.Errorf("ready is %t", served)
 			}
 			var names []string
 			for _, entry := range there {

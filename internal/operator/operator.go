@@ -72,7 +72,7 @@ func New(config *rest.Config, options Options) (manager.Manager, error) {
 			return nil, fmt.Errorf("cannot wait for %s: %w", missing, err)
 		}
 	}
-	if err := addProbes(mgr, informers, list); err != nil {
+	if err := addProbes(mgr, informers, list, missing); err != nil {
 		return nil, err
 	}
 	discoverer, err := discovery.NewDiscoveryClientForConfigAndClient(config, mgr.GetHTTPClient())
@@ -98,6 +98,9 @@ func New(config *rest.Config, options Options) (manager.Manager, error) {
 	counters, err := metrics.Register(ctrlmetrics.Registry)
 	if err != nil {
 		return nil, err
+	}
+	for _, kind := range missing.kinds {
+		counters.Missing(kind.Kind)
 	}
 	rules, err := newPolicy(options.Policy, counters)
 	if err != nil {
@@ -198,9 +201,12 @@ func managerOptions(options Options, list []chart.Watch, informers *kube.Informe
 
 // addProbes adds the probes. The operator is ready when it can read the resources that it serves, and its own records
 // of them: a kind that only some resources use affects only those.
-func addProbes(mgr manager.Manager, informers *kube.Informers, list []chart.Watch) error {
+func addProbes(mgr manager.Manager, informers *kube.Informers, list []chart.Watch, missing awaited) error {
 	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
 		return fmt.Errorf("cannot set up the health probe: %w", err)
+	}
+	if err := mgr.AddReadyzCheck("kinds", func(*http.Request) error { return missing.ready(list) }); err != nil {
+		return fmt.Errorf("cannot set up the readiness probe: %w", err)
 	}
 	for _, kind := range append(served(list), kube.SecretKind) {
 		seen := func(*http.Request) error { return informers.Seen(kind) }

@@ -163,6 +163,9 @@ func (o *Options) charts() (*charts, error) {
 	}
 	if out.folder != "" {
 		out.files = os.DirFS(out.folder)
+		if _, err := os.Stat(out.folder); err != nil {
+			return nil, fmt.Errorf("cannot read the charts: %w", err)
+		}
 	}
 	if out.list, out.broken, err = chart.ReadWatches(text, out.files); err != nil {
 		return nil, err

@@ -5,11 +5,13 @@ package integration
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/example/appservice-operator/test/files"
@@ -19,26 +21,60 @@ import (
 // An operator that is newer than the CRDs serves the kinds whose CRDs exist. It ends, to be restarted, once a missing one is created.
 func TestACRDIsMissing(t *testing.T) {
 	t.Parallel()
-	namespace := cluster.Namespace(t)
-	dir := files.Charts(t)
-	kind, plural := "Late"+strings.ToUpper(namespace[len(namespace)-5:]), "late"+namespace[len(namespace)-5:]+"s"
-	files.Write(t, filepath.Join(dir, "watches.yaml"), fmt.Sprintf(`- {group: app.example.com, version: v1, kind: AppService, chart: helm-charts/appservice}
-- {group: example.org, version: v1, kind: %s, chart: helm-charts/appjob}
-`, kind))
-	proxy := cluster.Unbound().NewProxy(t) // no role covers the kind
-	process := harness.Run(t, proxy.Kubeconfig, "--watch-namespaces="+namespace, "--watches-file="+filepath.Join(dir, "watches.yaml"))
-	app := harness.Seed(namespace, "web")
-	cluster.CreateReady(t, app)
+	const appService = "- {group: app.example.com, version: v1, kind: AppService, chart: helm-charts/appservice}\n"
+	late := newLate(t, appService)
+	cluster.CreateReady(t, harness.Seed(late.namespace, "web"))
+	late.comes(t)
+}
 
-	late := harness.AnyCRD(schema.GroupVersionKind{Group: "example.org", Version: "v1", Kind: kind}, plural)
-	cluster.Install(t, late)
-	t.Cleanup(func() { _ = cluster.Client.Delete(context.WithoutCancel(t.Context()), late) })
+// An operator none of whose CRDs exists waits for them, and is not ready.
+func TestAllCRDsAreMissing(t *testing.T) {
+	t.Parallel()
+	late := newLate(t, "")
+	harness.Eventually(t, "the probe says what is missing", func() error {
+		code, text := late.readyz()
+		if code != http.StatusInternalServerError || !strings.Contains(text, "[-]kinds failed") {
+			return fmt.Errorf("it says %d %s", code, text)
+		}
+		return nil
+	})
+	require.Contains(t, late.Output.String(), "kinds are not served: their CRDs are missing")
+	late.comes(t)
+}
+
+// late is an operator that serves a kind whose CRD does not exist yet.
+type late struct {
+	*process
+	namespace, kind, plural string
+}
+
+// newLate starts one that serves other kinds, too.
+func newLate(t *testing.T, others string) *late {
+	t.Helper()
+	namespace := cluster.Namespace(t)
+	dir, suffix := files.Charts(t), namespace[len(namespace)-5:]
+	l := &late{namespace: namespace, kind: "Late" + strings.ToUpper(suffix), plural: "late" + suffix + "s"}
+	watches := filepath.Join(dir, "watches.yaml")
+	files.Write(t, watches, others+fmt.Sprintf("- {group: example.org, version: v1, kind: %s, chart: helm-charts/appjob}\n", l.kind))
+	probe := harness.FreeAddress(t)
+	proxy := cluster.Unbound().NewProxy(t) // no role covers the kind
+	l.process = &process{harness.Run(t, proxy.Kubeconfig, "--watch-namespaces="+namespace, "--watches-file="+watches,
+		"--health-probe-bind-address="+probe), proxy, probe}
+	return l
+}
+
+// comes creates the CRD, and waits until the operator ends.
+func (l *late) comes(t *testing.T) {
+	t.Helper()
+	crd := harness.AnyCRD(schema.GroupVersionKind{Group: "example.org", Version: "v1", Kind: l.kind}, l.plural)
+	cluster.Install(t, crd)
+	t.Cleanup(func() { _ = cluster.Client.Delete(context.WithoutCancel(t.Context()), crd) })
 	select {
-	case <-process.Ended():
+	case <-l.Ended():
 	case <-time.After(harness.Patience):
 		t.Fatalf("it did not end within %s", harness.Patience)
 	}
-	if want := "the cluster serves " + kind + " now"; process.State().ExitCode() == 0 || !strings.Contains(process.Output.String(), want) {
-		t.Errorf("it ended with code %d, and says not %s: %s", process.State().ExitCode(), want, process.Output.String())
+	if want := "the cluster serves " + l.kind + " now"; l.State().ExitCode() == 0 || !strings.Contains(l.Output.String(), want) {
+		t.Errorf("it ended with code %d, and says not %s: %s", l.State().ExitCode(), want, l.Output.String())
 	}
 }
