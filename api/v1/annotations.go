@@ -37,8 +37,8 @@ const AnnotationReload = "app.example.com/reload-on-change"
 // chart have to meet.
 const AnnotationPodSecurity = "app.example.com/pod-security"
 
-// AnnotationPodTemplate is the annotation of a rendered object of a kind that is not built in, with the field of its pod
-// template, as in spec.template: its pods are treated as those of a Deployment.
+// AnnotationPodTemplate is the annotation of a rendered object of a kind that is not built in, with the field of its
+// pod template, as in spec.template: its pods are treated as those of a Deployment.
 const AnnotationPodTemplate = "app.example.com/pod-template"
 
 // AnnotationRerun is the annotation of a rendered Job that runs once for each change of what it runs, with the fields

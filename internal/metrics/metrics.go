@@ -105,8 +105,8 @@ func histogram(name, help string, buckets []float64, labels ...string) *promethe
 }
 
 func (m *Metrics) all() []prometheus.Collector {
-	return []prometheus.Collector{m.build, m.charts, m.refused, m.missing, m.policy, m.unusable, m.reconciles, m.failures, m.renders,
-		m.actions, m.durations, m.drift, m.rollouts, m.fleets}
+	return []prometheus.Collector{m.build, m.charts, m.refused, m.missing, m.policy, m.unusable, m.reconciles, m.failures,
+		m.renders, m.actions, m.durations, m.drift, m.rollouts, m.fleets}
 }
 
 // Describe implements prometheus.Collector.
