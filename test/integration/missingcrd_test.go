@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/example/appservice-operator/test/files"
@@ -31,14 +30,16 @@ func TestACRDIsMissing(t *testing.T) {
 func TestAllCRDsAreMissing(t *testing.T) {
 	t.Parallel()
 	late := newLate(t, "")
-	harness.Eventually(t, "the probe says what is missing", func() error {
+	harness.Eventually(t, "it is not ready, and says why", func() error {
 		code, text := late.readyz()
 		if code != http.StatusInternalServerError || !strings.Contains(text, "[-]kinds failed") {
-			return fmt.Errorf("it says %d %s", code, text)
+			return fmt.Errorf("the probe says %d %s", code, text)
+		}
+		if log := late.Output.String(); !strings.Contains(log, "kinds are not served: their CRDs are missing") {
+			return fmt.Errorf("the log is %s", log)
 		}
 		return nil
 	})
-	require.Contains(t, late.Output.String(), "kinds are not served: their CRDs are missing")
 	late.comes(t)
 }
 
