@@ -204,7 +204,7 @@ func (r *Reconciler) asRecorded(ctx context.Context, s *scope, record *livestate
 // Secrets, if it has none.
 func (r *Reconciler) finish(ctx context.Context, s *scope, into *rendered, draft *render.Draft,
 	there *livestate.Snapshot) error {
-	keyless, checksums := draft.Keyless(into.facts.Keys)
+	keyless, workloads := draft.Keyless(into.facts.Keys)
 	if len(keyless) == 0 {
 		return r.finishOnce(ctx, s, into, draft, there.Record)
 	}
@@ -217,7 +217,7 @@ func (r *Reconciler) finish(ctx context.Context, s *scope, into *rendered, draft
 			return err
 		}
 	}
-	keys, err := r.keysFor(ctx, s, there, keyless, checksums)
+	keys, err := r.keysFor(ctx, s, there, keyless, workloads)
 	if err != nil {
 		return err
 	}

@@ -265,10 +265,10 @@ func (r *Reconciler) renderEarlier(ctx context.Context, s *scope, wanted renderi
 		return nil, err
 	}
 	again := func(chain ...hooks.Hook) (*render.Result, error) {
-		chain = append(chain, hooks.Sizes(present), hooks.ClaimSizes(present))
+		chain = append(chain, hooks.Sizes(present), hooks.ClaimSizes(present), hooks.KeepKeys)
 		return render.Again(ctx, s.resource, earlier.Chart, earlier.Config, earlier.Manifest, facts, chain...)
 	}
-	facts.Content, facts.Generated = wanted.content.Version, wanted.facts.Generated
+	facts.Content, facts.Generated, facts.Keys = wanted.content.Version, wanted.facts.Generated, wanted.facts.Keys
 	facts.Recorded = earlier.Objects
 	restarted, err := again(hooks.Restarts)
 	if err == nil && sameApartFromBudgets(restarted.Objects, present) {

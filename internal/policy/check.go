@@ -96,22 +96,24 @@ func (c *check) atMost(path string, value int64) {
 	}
 }
 
-// pods checks the pods that an object creates, if its pod template can be decoded; other checks report one that cannot.
+// pods checks the pods that an object creates, if its pod templates can be decoded; other checks report one that cannot.
 // Earlier versions knew those of built-in kinds only.
 func (c *check) pods() {
-	content := reference.PodTemplate(c.object)
-	if content == nil && !c.choice.earlier {
-		content = reference.ForeignPodTemplate(c.object)
+	templates := []map[string]any{reference.PodTemplate(c.object)}
+	if !c.choice.earlier {
+		templates = append(templates, reference.ForeignPodTemplate(c.object))
 	}
-	if content == nil {
-		return
-	}
-	if c.object.GetKind() != "Pod" { // whose own have been checked
-		c.metadata("Pod", content)
-	}
-	c.ephemeral(content)
-	var pod corev1.PodTemplateSpec
-	if runtime.DefaultUnstructuredConverter.FromUnstructured(content, &pod) == nil {
-		c.pod(&pod.Spec)
+	for _, content := range templates {
+		if content == nil {
+			continue
+		}
+		if !reference.IsPod(c.object) { // whose own metadata have been checked
+			c.metadata("Pod", content)
+		}
+		c.ephemeral(content)
+		var pod corev1.PodTemplateSpec
+		if runtime.DefaultUnstructuredConverter.FromUnstructured(content, &pod) == nil {
+			c.pod(&pod.Spec)
+		}
 	}
 }

@@ -290,6 +290,17 @@ func TestAMessageShowsTheFirstOfMany(t *testing.T) {
 	}
 }
 
+func TestNoTemplateIsHidden(t *testing.T) {
+	for name, text := range map[string]string{
+		"beside the one that is named": "kind: Fleet\nmetadata: {name: web, namespace: demo, annotations: {app.example.com/pod-template: spec.a}}\n" +
+			"spec: {a: {spec: {containers: [{name: app, image: x}]}}, template: {spec: {priorityClassName: system-node-critical, containers: [{name: app, image: x}]}}}",
+		"of a Pod of another group": "kind: Pod\nmetadata: {name: web, namespace: demo}\n" +
+			"spec: {template: {metadata: {annotations: {iam.amazonaws.com/role: admin}}, spec: {containers: [{name: app, image: x}]}}}",
+	} {
+		require.Error(t, Default().For("demo", nil).Check([]*unstructured.Unstructured{object(t, "apiVersion: apps.example.com/v1\n"+text)}), name)
+	}
+}
+
 func TestAnImageThatIsInjectedIsOfARegistry(t *testing.T) {
 	annotated := object(t, deployment+"{template: {metadata: {annotations: {dapr.io/sidecar-image: 'daprio/daprd:1.8.3'}}, spec: {containers: [{name: app, image: registry.example.com/app:1}]}}}")
 	require.NoError(t, Default().For("demo", nil).Check([]*unstructured.Unstructured{annotated}))

@@ -109,7 +109,7 @@ func TestValuesThatPeopleUseAreAllowed(t *testing.T) {
 // Controllers find load balancers by tags whose keys have a prefix.
 func TestATagIsNoneOfAController(t *testing.T) {
 	rules := Default().For("demo", nil)
-	for _, value := range []string{"elbv2.k8s.aws/cluster=other", "a=b,ingress.k8s.aws/stack=other/web", "aws:x=y", "kubernetes.io/cluster/other=owned"} {
+	for _, value := range []string{"elbv2.k8s.aws/cluster=other", "a=b,ingress.k8s.aws/stack=other/web", "aws:x=y", "kubernetes.io/cluster/other=owned", "KubernetesCluster=other", "a=b,kubernetescluster=other"} {
 		assert.False(t, rules.allows("demo", "alb.ingress.kubernetes.io/tags", value, rules.Annotations["*"], rules.Annotations["Ingress"]), value)
 	}
 }

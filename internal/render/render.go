@@ -244,11 +244,11 @@ func (d *Draft) Selectors() map[kube.Key]map[string]string {
 // Generated returns the names of the Secrets that the operator fills.
 func (d *Draft) Generated() []string { return hooks.GeneratedSecrets(d.result.Objects) }
 
-// Keyless returns the names of the Secrets that need a key for checksums and are not among some keys, and all such
-// checksums.
-func (d *Draft) Keyless(keys map[string]string) (secrets, checksums []string) {
-	secrets, checksums = hooks.Revealing(d.result.Objects)
-	return slices.DeleteFunc(secrets, func(name string) bool { return keys[name] != "" }), checksums
+// Keyless returns the names of the Secrets that need a key for checksums and are not among some keys, and the workloads
+// that show such checksums.
+func (d *Draft) Keyless(keys map[string]string) (secrets []string, workloads []*unstructured.Unstructured) {
+	workloads, secrets = hooks.Revealing(d.result.Objects)
+	return slices.DeleteFunc(secrets, func(name string) bool { return keys[name] != "" }), workloads
 }
 
 // Kinds lists the kinds of the objects.

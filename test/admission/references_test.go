@@ -142,7 +142,7 @@ func TestWhoMayReferToWhat(t *testing.T) {
 			Write{Now: "{image: a, config: {environment: {secretName: a, serviceAccount: b, name: c}, files: {claimName: d}}, podAnnotations: {secretName: a}, resources: {limits: {secretName: 1}}, " +
 				"podTemplate: {metadata: {annotations: {serviceAccount: a}, labels: {claimName: b}}}, nodeSelector: {serviceAccountName: a}}"}, "",
 		},
-		"fields of a kind of a chart, named as ours":      {Write{Kind: "Backup", Now: "{route: [{kind: x}], monitoring: on, autoscaling: 3, serviceAccount: [a]}"}, ""},
+		"fields of a kind of a chart, named as ours":      {Write{Kind: "Backup", Now: "{route: [{kind: x}], monitoring: on, autoscaling: 3, serviceAccount: {create: [a]}}"}, ""},
 		"fields of a kind of a chart that are ours":       {Write{Kind: "Backup", Now: "{route: {kind: x}}"}, "spec.route requires kind HTTPRoute"},
 		"a field of a kind of a chart":                    {Write{Kind: "Backup", Now: "{target: {secretName: db}}"}, `spec.target.secretName refers to Secret "db"`},
 		"a claim":                                         {Write{Now: "{image: a, volumes: [{name: a, persistentVolumeClaim: {claimName: data}}]}"}, `PersistentVolumeClaim "data"`},

@@ -190,23 +190,30 @@ func PodTemplate(object *unstructured.Unstructured) map[string]any {
 	return nil
 }
 
-// ForeignPodTemplate returns the pod template of an object of a kind that is not built in, such as a Rollout, and that
-// names no field: what is in the same fields and has containers; and a Pod itself; nil for none. It is shared with the
-// object.
+// ForeignPodTemplate returns the pod template of an object of a kind that is not built in, such as a Rollout: what is in
+// the same fields and has containers, if that is not the one that it names; and a Pod itself; nil for none. It is shared
+// with the object.
 func ForeignPodTemplate(object *unstructured.Unstructured) map[string]any {
-	if PodTemplate(object) != nil {
+	named := object.GetAnnotations()[v1.AnnotationPodTemplate]
+	if PodTemplate(object) != nil && named == "" {
 		return nil
 	}
-	if object.GroupVersionKind() == corev1.SchemeGroupVersion.WithKind("Pod") {
+	if IsPod(object) {
 		return object.Object
 	}
 	for _, path := range [][]string{podTemplate, jobPodTemplate} {
 		template := templateAt(object, path)
-		if _, runs, _ := unstructured.NestedFieldNoCopy(template, "spec", "containers"); runs {
+		_, runs, _ := unstructured.NestedFieldNoCopy(template, "spec", "containers")
+		if runs && strings.Join(path, ".") != named {
 			return template
 		}
 	}
 	return nil
+}
+
+// IsPod reports whether an object is a Pod.
+func IsPod(object *unstructured.Unstructured) bool {
+	return object.GroupVersionKind() == corev1.SchemeGroupVersion.WithKind("Pod")
 }
 
 // CheckPodTemplate returns what is wrong with the annotation of an object that names the field of its pod template.

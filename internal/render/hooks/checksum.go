@@ -29,33 +29,43 @@ const AnnotationChecksum = "app.example.com/config-checksum"
 // ones with a key, which the Secret has in its metadata. Without a key they stay as they are.
 func Checksum(_ context.Context, in *Input, objects []*unstructured.Unstructured) error {
 	for _, pods := range revealing(objects) {
-		for _, secret := range pods.secrets {
-			if text := in.Facts.Keys[secret.GetName()]; text != "" {
-				secret.SetAnnotations(labels.Merge(secret.GetAnnotations(),
-					map[string]string{v1.AnnotationChecksumKey: text}))
-			}
-		}
+		in.annotateKeys(pods.secrets)
 		key := in.Facts.Keys[pods.secrets[0].GetName()]
 		annotatePods(pods.template, AnnotationChecksum, keyed(key, pods.checksum))
 	}
 	return nil
 }
 
-// A key of a Secret may be followed by checksums that pods continue to show, as in "KEY:SUM,SUM": pods that an earlier
-// version made do not roll before their configuration changes. Other texts are no keys.
-var checksumKeys = regexp.MustCompile(`^[0-9a-f]{32}(:[0-9a-f]{64}(,[0-9a-f]{64})*)?$`)
+// KeepKeys adds the keys of checksums to Secrets of an earlier release that had none yet.
+func KeepKeys(_ context.Context, in *Input, objects []*unstructured.Unstructured) error {
+	for _, pods := range revealing(objects) {
+		in.annotateKeys(slices.DeleteFunc(slices.Clone(pods.secrets), func(secret *unstructured.Unstructured) bool {
+			return secret.GetAnnotations()[v1.AnnotationChecksumKey] != ""
+		}))
+	}
+	return nil
+}
+
+func (in *Input) annotateKeys(secrets []*unstructured.Unstructured) {
+	for _, secret := range secrets {
+		if text := in.Facts.Keys[secret.GetName()]; text != "" {
+			secret.SetAnnotations(labels.Merge(secret.GetAnnotations(), map[string]string{v1.AnnotationChecksumKey: text}))
+		}
+	}
+}
+
+// A key of a Secret may be followed by digests of checksums that pods continue to show, as in "KEY:DIGEST,DIGEST": pods
+// that an earlier version made do not roll before their configuration changes. Other texts are no keys.
+var checksumKeys = regexp.MustCompile(`^[0-9a-f]{32}(:[0-9a-f]{32}(,[0-9a-f]{32})*)?$`)
 
 // seed is what keys of Secrets that do not exist yet are made of, as long as the process lives.
 var seed = sync.OnceValue(rand.Text)
 
-// NewChecksumKey returns the key of a Secret of a resource whose pods continue to show some checksums, as far as these
-// have no key.
+// NewChecksumKey returns the key of a Secret of a resource whose pods continue to show some checksums.
 func NewChecksumKey(resource types.UID, secret string, shown []string) string {
 	key, separator := digest.Keyed(seed(), string(resource)+"/"+secret)[:keyedLength], ":"
-	for _, checksum := range shown {
-		if plain.MatchString(checksum) {
-			key, separator = key+separator+checksum, ","
-		}
+	for _, checksum := range sorted(shown) {
+		key, separator = key+separator+digest.Of([]byte(checksum))[:keyedLength], ","
 	}
 	return key
 }
@@ -63,13 +73,10 @@ func NewChecksumKey(resource types.UID, secret string, shown []string) string {
 // keyedLength is the number of hexadecimal characters of a key, and of a checksum with one.
 const keyedLength = 32
 
-// plain are checksums without a key.
-var plain = regexp.MustCompile(`^[0-9a-f]{64}$`)
-
 // keyed returns what pods show with a key instead of a checksum: 32 hexadecimal characters, or the checksum as before.
 func keyed(text, checksum string) string {
 	key, shown, _ := strings.Cut(text, ":")
-	if key == "" || slices.Contains(strings.Split(shown, ","), checksum) {
+	if key == "" || slices.Contains(strings.Split(shown, ","), digest.Of([]byte(checksum))[:keyedLength]) {
 		return checksum
 	}
 	return digest.Keyed(key, checksum)[:keyedLength]
@@ -90,15 +97,28 @@ func ChecksumKeys[O client.Object](objects []O) map[string]string {
 	return keys
 }
 
-// Revealing returns the names of the Secrets among some objects that pods with a checksum take, and these checksums.
-func Revealing(objects []*unstructured.Unstructured) (names, checksums []string) {
+// Revealing returns the workloads among some objects whose pods show a checksum of a rendered Secret that they take,
+// and the names of these Secrets.
+func Revealing(objects []*unstructured.Unstructured) (workloads []*unstructured.Unstructured, secrets []string) {
 	for _, pods := range revealing(objects) {
+		workloads = append(workloads, pods.workload)
 		for _, secret := range pods.secrets {
-			names = append(names, secret.GetName())
+			secrets = append(secrets, secret.GetName())
 		}
-		checksums = append(checksums, pods.checksum)
 	}
-	return sorted(names), sorted(checksums)
+	return workloads, sorted(secrets)
+}
+
+// ChecksumsOf returns the checksums that the pods of some objects show.
+func ChecksumsOf(objects []*unstructured.Unstructured) (list []string) {
+	for _, object := range objects {
+		checksum, _, _ := unstructured.NestedString(reference.PodTemplate(object), "metadata", "annotations",
+			AnnotationChecksum)
+		if checksum != "" {
+			list = append(list, checksum)
+		}
+	}
+	return list
 }
 
 func sorted(list []string) []string { return slices.Compact(slices.Sorted(slices.Values(list))) }
@@ -115,6 +135,7 @@ func NamingKey(keys map[string]string) string {
 
 // covering is a pod template with a checksum, and the rendered Secrets that its pods take.
 type covering struct {
+	workload *unstructured.Unstructured
 	template map[string]any
 	checksum string
 	secrets  []*unstructured.Unstructured
@@ -143,7 +164,7 @@ func revealing(objects []*unstructured.Unstructured) (list []covering) {
 			})
 		}
 		if taken := slices.DeleteFunc(slices.Clone(secrets), untaken); len(taken) > 0 {
-			list = append(list, covering{template, checksum, taken})
+			list = append(list, covering{object, template, checksum, taken})
 		}
 	}
 	return list

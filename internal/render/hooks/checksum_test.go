@@ -40,8 +40,8 @@ func TestAChecksumOfASecretGetsAKey(t *testing.T) {
 	}{
 		"of a rendered Secret":                {[]map[string]any{secret("a"), workload("Deployment", sum, takes("secretRef", "a"))}, key, with, true},
 		"of replicas":                         {[]map[string]any{secret("a"), workload("StatefulSet", sum, takes("secretRef", "a"))}, key, with, true},
-		"that pods show already":              {[]map[string]any{secret("a"), workload("Deployment", sum, takes("secretRef", "a"))}, key + ":" + other + "," + sum, sum, true},
-		"after another one":                   {[]map[string]any{secret("a"), workload("Deployment", sum, takes("secretRef", "a"))}, key + ":" + other, with, true},
+		"that pods show already":              {[]map[string]any{secret("a"), workload("Deployment", sum, takes("secretRef", "a"))}, NewChecksumKey("u", "a", []string{other, sum}), sum, true},
+		"after another one":                   {[]map[string]any{secret("a"), workload("Deployment", sum, takes("secretRef", "a"))}, key + ":" + strings.Repeat("2", 32), with, true},
 		"the key is not known":                {[]map[string]any{secret("a"), workload("Deployment", sum, takes("secretRef", "a"))}, "", sum, true},
 		"of a ConfigMap":                      {[]map[string]any{secret("a"), workload("Deployment", sum, takes("configMapRef", "a"))}, key, sum, false},
 		"of somebody else's Secret":           {[]map[string]any{secret("b"), workload("Deployment", sum, takes("secretRef", "a"))}, key, sum, false},
@@ -76,11 +76,16 @@ func TestKeysOfChecksums(t *testing.T) {
 	for _, another := range []string{NewChecksumKey("other", "web", nil), NewChecksumKey("uid", "other", nil)} {
 		require.NotEqual(t, keyed(key, sum), keyed(another, sum))
 	}
-	require.Equal(t, key+":"+sum, NewChecksumKey("uid", "web", []string{keyed(key, sum), sum, "?"}), "only checksums without a key are shown again")
-	require.Equal(t, key, NamingKey(map[string]string{"web": key + ":" + sum, "zoo": "x"}))
+	for _, shown := range []string{sum, "sha1", strings.ToUpper(sum)} {
+		goesOn := NewChecksumKey("uid", "web", []string{"other", shown})
+		require.Equal(t, shown, keyed(goesOn, shown))
+		require.Equal(t, keyed(key, "another"), keyed(goesOn, "another"))
+		require.NotContains(t, goesOn, shown)
+		require.Equal(t, key, NamingKey(map[string]string{"web": goesOn, "zoo": "x"}))
+	}
 	require.Empty(t, NamingKey(nil))
-	for text, counts := range map[string]bool{key: true, key + ":" + sum: true, key + ":" + sum + "," + sum: true,
-		"": false, "?": false, key + ":": false, key + "0": false, key + ":" + key: false, key[1:]: false} {
+	for text, counts := range map[string]bool{key: true, key + ":" + key: true, key + ":" + key + "," + key: true,
+		"": false, "?": false, key + ":": false, key + "0": false, key + ":" + sum: false, key[1:]: false} {
 		secret := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Secret"}}
 		secret.SetName("web")
 		secret.SetUID(types.UID("u"))
@@ -88,5 +93,23 @@ func TestKeysOfChecksums(t *testing.T) {
 		require.Equal(t, counts, ChecksumKeys([]*unstructured.Unstructured{secret})["web"] == text && text != "", text)
 		secret.SetKind("ConfigMap")
 		require.Nil(t, ChecksumKeys([]*unstructured.Unstructured{secret}))
+	}
+}
+
+// A release that is applied again has the key that its Secret has by now, and shows what it showed.
+func TestAnEarlierReleaseKeepsTheKey(t *testing.T) {
+	objects := func(key string) []*unstructured.Unstructured {
+		return []*unstructured.Unstructured{
+			parse(t, "{apiVersion: v1, kind: Secret, metadata: {name: web, annotations: {"+key+"}}, data: {url: eA==}}"),
+			parse(t, "{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, spec: {template: {metadata: {annotations: {"+AnnotationChecksum+": before}}, "+
+				"spec: {containers: [{name: app, image: x, envFrom: [{secretRef: {name: web}}]}]}}}}"),
+		}
+	}
+	in := &Input{Facts: Facts{Keys: map[string]string{"web": "now"}}}
+	for had, want := range map[string]string{"": "now", v1.AnnotationChecksumKey + ": then": "then"} {
+		again := objects(had)
+		require.NoError(t, KeepKeys(t.Context(), in, again))
+		require.Equal(t, want, again[0].GetAnnotations()[v1.AnnotationChecksumKey])
+		require.Equal(t, []string{"before"}, ChecksumsOf(again))
 	}
 }

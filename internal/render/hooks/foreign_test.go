@@ -65,3 +65,10 @@ func TestABarePodIsHeldToTheLevel(t *testing.T) {
 	require.Len(t, in.Outdated.Violations, 1)
 	require.False(t, strings.Contains(in.Outdated.Violations[0].Path, "template"), "a Pod has no template")
 }
+
+// An object that names another field hides no pods.
+func TestATemplateBesideTheNamedOneIsChecked(t *testing.T) {
+	decoy := parse(t, "{apiVersion: apps.example.com/v1, kind: Fleet, metadata: {name: web, annotations: {"+v1.AnnotationPodTemplate+": spec.a}}, spec: {"+
+		"a: {spec: {containers: [{name: app, image: x}]}}, template: {spec: {hostNetwork: true, containers: [{name: app, image: x}]}}}}")
+	require.ErrorContains(t, PodSecurity(t.Context(), &Input{}, []*unstructured.Unstructured{decoy}), "host namespaces")
+}

@@ -89,14 +89,14 @@ func PodSecurity(_ context.Context, in *Input, objects []*unstructured.Unstructu
 				v1.AnnotationPodSecurity, profile)}
 		}
 		asked := required(profile, in.PodSecurity, in.Facts.Enforced)
-		switch {
-		case foreign != nil:
-			err = in.foreignMeets(checks, object, asked)
-		case asked.Level == Restricted:
+		if content != nil && asked.Level == Restricted {
 			restrict(content)
-			fallthrough
-		default:
+		}
+		if content != nil {
 			err = meets(checks, object, content, asked)
+		}
+		if err == nil && foreign != nil {
+			err = in.foreignMeets(checks, object, asked)
 		}
 		if err != nil {
 			return err
