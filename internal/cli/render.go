@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/kube/generate"
 	"github.com/example/appservice-operator/internal/render"
@@ -168,6 +169,10 @@ func hideContent(object *unstructured.Unstructured) *unstructured.Unstructured {
 		for key := range content {
 			content[key] = hidden
 		}
+	}
+	if annotations := out.GetAnnotations(); annotations[v1.AnnotationChecksumKey] != "" {
+		annotations[v1.AnnotationChecksumKey] = hidden
+		out.SetAnnotations(annotations)
 	}
 	return out
 }

@@ -17,7 +17,7 @@ import (
 )
 
 // knownKeys returns the keys of checksums that Secrets have, by name: as they are live, or else as last rendered. If
-// that is the recorded release, it counts more: somebody changed the live ones since.
+// that is the recorded release, it counts more: live ones that differ were changed by others.
 func knownKeys(known *rendered, there *livestate.Snapshot) map[string]string {
 	keys := map[string]string{}
 	maps.Copy(keys, hooks.ChecksumKeys(slices.Collect(maps.Values(there.Objects))))

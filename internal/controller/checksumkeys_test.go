@@ -14,7 +14,7 @@ import (
 	"github.com/example/appservice-operator/internal/render/hooks"
 )
 
-// Of two operators, the one whose key is not in use takes over the other's, and a key that somebody changed is put back.
+// An operator takes over the key that another one wrote first, and restores one that was changed.
 func TestWhichKeyCounts(t *testing.T) {
 	live, own := strings.Repeat("1", 32), strings.Repeat("2", 32)
 	secret := kube.Metadata(kube.SecretKind)

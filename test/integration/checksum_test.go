@@ -186,3 +186,16 @@ func TestWhatWasOrphanedKeepsItsKey(t *testing.T) {
 	require.Equal(t, pods, whatRuns(t, namespace), "pods were replaced")
 	require.True(t, maps.Equal(keys, keysIn(t, namespace)))
 }
+
+// Two operators that nobody elects use one key: the first that was written.
+func TestTwoOperatorsUseOneKey(t *testing.T) {
+	t.Parallel()
+	namespace, manager := cluster.ManagedNamespace(t)
+	harness.Run(t, cluster.Kubeconfig, "--watch-namespaces="+namespace)
+	app := withDatabase(namespace, "web")
+	cluster.CreateReady(t, app)
+	cluster.Change(t, app, func(app *v1.AppService) { app.Spec.MinReadySeconds = ptr.To[int32](1) })
+	cluster.Ready(t, app)
+	manager.Rest(t)
+	require.LessOrEqual(t, deployment(t, app).Generation, int64(6), "they write in turns")
+}
