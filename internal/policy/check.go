@@ -96,8 +96,8 @@ func (c *check) atMost(path string, value int64) {
 	}
 }
 
-// pods checks the pods that an object creates, if its pod templates can be decoded; other checks report one that cannot.
-// Earlier versions knew those of built-in kinds only.
+// pods checks the pods that an object creates, if its pod templates can be decoded; other checks report one that
+// cannot. Earlier versions knew those of built-in kinds only.
 func (c *check) pods() {
 	templates := []map[string]any{reference.PodTemplate(c.object)}
 	if !c.choice.earlier {

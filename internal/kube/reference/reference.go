@@ -190,9 +190,9 @@ func PodTemplate(object *unstructured.Unstructured) map[string]any {
 	return nil
 }
 
-// ForeignPodTemplate returns the pod template of an object of a kind that is not built in, such as a Rollout: what is in
-// the same fields and has containers, if that is not the one that it names; and a Pod itself; nil for none. It is shared
-// with the object.
+// ForeignPodTemplate returns the pod template of an object of a kind that is not built in, such as a Rollout: what is
+// in the same fields and has containers, if that is not the one that it names; and a Pod itself; nil for none. It is
+// shared with the object.
 func ForeignPodTemplate(object *unstructured.Unstructured) map[string]any {
 	named := object.GetAnnotations()[v1.AnnotationPodTemplate]
 	if PodTemplate(object) != nil && named == "" {
