@@ -83,6 +83,19 @@ func (b Broken) WithoutKind() []error {
 	return nil
 }
 
+// All returns the first error if no kind of a list can be served: all entries are wrong, or their charts are missing.
+func (b Broken) All(list []Watch) error {
+	first := b.WithoutKind()
+	for _, w := range list {
+		broken := b[w.GroupVersionKind]
+		if _, wrong := errors.AsType[*EntryError](broken); !wrong && !errors.Is(broken, fs.ErrNotExist) {
+			return nil
+		}
+		first = append(first, broken)
+	}
+	return fmt.Errorf("cannot use watches, no kind can be served: %w", first[0])
+}
+
 // EntryError says what is wrong with an entry of a watches file: that kind cannot be served, whatever its chart.
 type EntryError struct {
 	// Entry counts from 1.

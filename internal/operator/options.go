@@ -3,7 +3,6 @@
 package operator
 
 import (
-	"errors"
 	"flag"
 	"fmt"
 	"io/fs"
@@ -170,8 +169,5 @@ func (o *Options) charts() (*charts, error) {
 	if out.list, out.broken, err = chart.ReadWatches(text, out.files); err != nil {
 		return nil, err
 	}
-	if len(out.list) == 0 {
-		return nil, fmt.Errorf("cannot use watches: %w", errors.Join(out.broken.WithoutKind()...))
-	}
-	return out, nil
+	return out, out.broken.All(out.list)
 }

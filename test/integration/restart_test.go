@@ -136,7 +136,7 @@ func TestAManagerWithoutAClusterSaysSoInOneLine(t *testing.T) {
 
 func TestAManagerRefusesAChartThatIsNotThere(t *testing.T) {
 	t.Parallel()
-	expectExit(t, harness.Run(t, cluster.Kubeconfig, "--chart-dir="+t.TempDir()), "helm-charts/appservice")
+	expectExit(t, harness.Run(t, cluster.Kubeconfig, "--chart-dir="+t.TempDir()), "helm-charts/app")
 }
 
 func expectExit(t *testing.T, process *harness.Process, message string) {
