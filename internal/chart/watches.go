@@ -83,8 +83,8 @@ func (b Broken) WithoutKind() []error {
 	return nil
 }
 
-// All returns the first error if no kind of a list can be served: all entries are wrong, or their charts are missing.
-func (b Broken) All(list []Watch) error {
+// Fatal returns the first error if no kind of a list can be served: all entries are wrong, or their charts are missing.
+func (b Broken) Fatal(list []Watch) error {
 	first := b.WithoutKind()
 	for _, w := range list {
 		broken := b[w.GroupVersionKind]

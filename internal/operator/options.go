@@ -169,5 +169,5 @@ func (o *Options) charts() (*charts, error) {
 	if out.list, out.broken, err = chart.ReadWatches(text, out.files); err != nil {
 		return nil, err
 	}
-	return out, out.broken.All(out.list)
+	return out, out.broken.Fatal(out.list)
 }
