@@ -193,7 +193,7 @@ func managerOptions(options Options, list []chart.Watch, informers *kube.Informe
 		Transform: watch.StripCRD}
 	for _, entry := range list {
 		resource := kube.Object(entry.GroupVersionKind)
-		selector, _ := metav1.LabelSelectorAsSelector(entry.Selector) // chart.LoadWatches has tried it
+		selector, _ := metav1.LabelSelectorAsSelector(entry.Selector) // chart.ReadWatches has tried it
 		out.Cache.ByObject[resource] = cache.ByObject{Label: selector}
 	}
 	return out
