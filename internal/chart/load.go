@@ -25,19 +25,35 @@ import (
 // refuses one that cannot be used for any values: templates, expressions in them, or a fields.yaml that do not parse,
 // or templates whose output differs between renders. The error wraps a Fault for each mistake that has a place. The
 // values of the chart include the defaults of its fields.yaml.
-func Load(fsys fs.FS, dir string) (*chart.Chart, error) {
+func Load(fsys fs.FS, dir string) (*chart.Chart, error) { return loadAs(fsys, dir, checked) }
+
+// LoadPublished is like Load for a chart that is served as it was published: what its templates may not do is refused
+// when they do it, and a fields.yaml has no meaning.
+func LoadPublished(fsys fs.FS, dir string) (*chart.Chart, error) {
+	return loadAs(fsys, dir, func(files []*loader.BufferedFile) (*chart.Chart, error) {
+		c, err := complete(files)
+		if err != nil {
+			return nil, err
+		}
+		_, err = Parse(c)
+		return c, err
+	})
+}
+
+func loadAs(fsys fs.FS, dir string, of func([]*loader.BufferedFile) (*chart.Chart, error)) (*chart.Chart, error) {
 	list, err := files(fsys, dir)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read chart %s: %w", dir, err)
 	}
-	c, err := checked(list)
+	c, err := of(list)
 	if err != nil {
 		return nil, fmt.Errorf("cannot load chart %s: %w", dir, err)
 	}
 	return c, nil
 }
 
-func checked(files []*loader.BufferedFile) (*chart.Chart, error) {
+// complete returns the chart that files are, with all its subcharts.
+func complete(files []*loader.BufferedFile) (*chart.Chart, error) {
 	if err := checkYAML(files); err != nil {
 		return nil, err
 	}
@@ -55,6 +71,15 @@ func checked(files []*loader.BufferedFile) (*chart.Chart, error) {
 		return nil, err
 	}
 	if _, err := ForeignKinds(c); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// checked returns the chart that files are, which was written for this operator.
+func checked(files []*loader.BufferedFile) (*chart.Chart, error) {
+	c, err := complete(files)
+	if err != nil {
 		return nil, err
 	}
 	if err := fields.Complete(c, "."); err != nil {

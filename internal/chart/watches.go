@@ -43,6 +43,8 @@ type Watch struct {
 	// NamespaceDefaults are the fields that the defaults of a namespace may set, as in resources or config.environment;
 	// with none, namespaces have no defaults.
 	NamespaceDefaults []string `json:"namespaceDefaults,omitempty"`
+
+	Published `json:",inline"`
 }
 
 // DefaultValues lie beneath each spec, in the shape of a spec. Whole numbers stay whole.
@@ -133,7 +135,7 @@ func ReadWatches(text []byte, charts fs.FS) ([]Watch, Broken, error) {
 		}
 		if err != nil {
 			broken[kind] = &EntryError{i + 1, err}
-		} else if w.Chart, err = LoadKind(charts, w.ChartPath, kind); err != nil {
+		} else if w.Chart, err = w.Load(charts, w.ChartPath); err != nil {
 			broken[kind] = err
 		}
 		if err != nil {
@@ -160,16 +162,20 @@ func readEntry(text []byte) (Watch, error) {
 	return w, nil
 }
 
-// LoadKind loads the chart of a kind.
-func LoadKind(charts fs.FS, dir string, kind schema.GroupVersionKind) (*helmchart.Chart, error) {
-	c, err := Load(charts, path.Clean(dir))
+// Load loads a chart for the kind of an entry: the one that it names, or another one.
+func (w Watch) Load(charts fs.FS, dir string) (*helmchart.Chart, error) {
+	dir = path.Clean(dir)
+	if w.Published.Is() {
+		return LoadPublished(charts, dir)
+	}
+	c, err := Load(charts, dir)
 	if err != nil {
 		return nil, err
 	}
 	var problems fields.Problems
-	switch _, err := fields.OfFolder(c, ".", kind); {
+	switch _, err := fields.OfFolder(c, ".", w.GroupVersionKind); {
 	case errors.As(err, &problems):
-		return nil, fmt.Errorf("cannot load chart %s: %w", path.Clean(dir), Faults(c, problems))
+		return nil, fmt.Errorf("cannot load chart %s: %w", dir, Faults(c, problems))
 	case err != nil:
 		return nil, err
 	}
@@ -182,6 +188,9 @@ func completeWatch(w *Watch) (err error) {
 	}
 	if w.ChartPath == "" {
 		return fmt.Errorf("chart is required")
+	}
+	if err := w.Published.check(); err != nil {
+		return err
 	}
 	if _, err = metav1.LabelSelectorAsSelector(w.Selector); err != nil {
 		return fmt.Errorf("selector: %w", err)

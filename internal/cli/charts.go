@@ -11,7 +11,6 @@ import (
 	"helm.sh/helm/v3/pkg/chartutil"
 
 	appservice "github.com/example/appservice-operator"
-	"github.com/example/appservice-operator/internal/chart"
 	"github.com/example/appservice-operator/internal/cli/preview"
 )
 
@@ -71,7 +70,7 @@ func oneChart(dir string, files fs.FS) (*preview.Charts, error) {
 	}
 	var names []string
 	for i, entry := range all.Watches {
-		loaded, err := chart.LoadKind(files, ".", entry.GroupVersionKind)
+		loaded, err := entry.Load(files, ".")
 		if err != nil {
 			return nil, err
 		}

@@ -107,7 +107,7 @@ func (s *shell) chartSubjects(args, resources []string) ([]chartSubject, error) 
 		}
 		for _, entry := range entries {
 			list = append(list, chartSubject{lint.Subject{Files: files, Dir: entry.ChartPath, Kind: entry.GroupVersionKind,
-				Overrides: entry.OverrideValues}, entry.ChartPath, false})
+				Overrides: entry.OverrideValues, Published: entry.Published}, entry.ChartPath, false})
 		}
 	}
 	for _, arg := range args {
@@ -178,7 +178,7 @@ func subjectOf(arg string) (chartSubject, error) {
 		for _, entry := range entries {
 			if path.Clean(entry.ChartPath) == filepath.ToSlash(below) {
 				return chartSubject{lint.Subject{Files: files, Dir: entry.ChartPath, Kind: entry.GroupVersionKind,
-					Overrides: entry.OverrideValues}, filepath.ToSlash(filepath.Clean(arg)), false}, nil
+					Overrides: entry.OverrideValues, Published: entry.Published}, filepath.ToSlash(filepath.Clean(arg)), false}, nil
 			}
 		}
 		if above == filepath.Dir(above) {

@@ -185,7 +185,7 @@ func (k *kindChart) load(ctx context.Context) {
 		return
 	}
 	var next *render.Renderer
-	loaded, err := chart.LoadKind(k.charts.files, k.entry.ChartPath, k.entry.GroupVersionKind)
+	loaded, err := k.entry.Load(k.charts.files, k.entry.ChartPath)
 	if err == nil {
 		next = k.renderer(loaded)
 		err = k.fits(ctx, next)

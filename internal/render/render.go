@@ -45,6 +45,8 @@ type Renderer struct {
 	// Broken says why the chart cannot be used; nil if it can. Only the name of a broken chart is known.
 	Broken     error
 	Translator values.Translator
+	// Published are the keys in watches.yaml of a chart that is served as it was published.
+	Published appchart.Published
 	// Platform holds the settings in watches.yaml besides the chart.
 	Platform Platform
 	Hooks    []hooks.Hook

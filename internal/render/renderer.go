@@ -14,9 +14,14 @@ import (
 
 // For returns the renderer of an entry of watches.yaml with a chart, which may differ from the one that it names.
 func For(entry appchart.Watch, c *chart.Chart) *Renderer {
+	translator := values.For(entry.GroupVersionKind, c, entry.OverrideValues)
+	if entry.Published.Is() {
+		translator = values.Unchanged(entry.OverrideValues)
+	}
 	return &Renderer{
 		Chart:      c,
-		Translator: values.For(entry.GroupVersionKind, c, entry.OverrideValues),
+		Translator: translator,
+		Published:  entry.Published,
 		Platform: Platform{
 			Kind: entry.GroupVersionKind, Defaults: entry.DefaultValues, Namespaces: entry.NamespaceDefaults,
 			Overrides: entry.OverrideValues,

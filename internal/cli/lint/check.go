@@ -31,11 +31,18 @@ type Subject struct {
 	Dir       string
 	Kind      schema.GroupVersionKind
 	Overrides map[string]string
+	// Published are the keys of an entry whose chart is served as it was published.
+	Published chart.Published
 	Cases     []Case
 	// Complete is set if there are no other cases: exceptions that these do not need are reported as stale.
 	Complete bool
 	// Granted are the operator's RBAC rules; nil if they are not checked.
 	Granted rbac.Granted
+}
+
+// entry returns the entry of watches.yaml that serves the chart, as far as it is known.
+func (s *Subject) entry() chart.Watch {
+	return chart.Watch{GroupVersionKind: s.Kind, OverrideValues: s.Overrides, Published: s.Published}
 }
 
 // Finding is a mistake.
@@ -105,7 +112,7 @@ func Check(ctx context.Context, subject Subject) ([]Finding, error) {
 		return nil, err
 	}
 	var found findings
-	loaded, err := chart.LoadKind(subject.Files, subject.Dir, subject.Kind)
+	loaded, err := subject.entry().Load(subject.Files, subject.Dir)
 	if err != nil {
 		found.unloadable(err)
 		return found, nil

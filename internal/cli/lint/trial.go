@@ -55,7 +55,7 @@ func newTrial(loaded *helmchart.Chart, subject Subject) *trial {
 // renderer returns a renderer like the manager's. The hook, unless nil, runs first, so it sees objects as rendered by
 // the templates.
 func (t *trial) renderer(hook hooks.Hook) *render.Renderer {
-	r := render.For(chart.Watch{GroupVersionKind: t.subject.Kind, OverrideValues: t.subject.Overrides}, t.chart)
+	r := render.For(t.subject.entry(), t.chart)
 	r.ClusterScoped = t.clusterScoped
 	if hook != nil {
 		r.Hooks = append([]hooks.Hook{hook}, r.Hooks...)

@@ -127,10 +127,10 @@ func TestMistakesOfAChartShowTheTemplate(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c, err := chart.LoadKind(fstest.MapFS{
+			c, err := chart.Watch{GroupVersionKind: kind}.Load(fstest.MapFS{
 				"web/Chart.yaml":       {Data: []byte("apiVersion: v2\nname: web\nversion: 1.0.0\n")},
 				"web/templates/a.yaml": {Data: []byte(test.template)},
-			}, "web", kind)
+			}, "web")
 			require.NoError(t, err)
 			renderer, assumed := render.For(chart.Watch{GroupVersionKind: kind}, c), Cluster{Capabilities: render.Serving(c)}
 			const web = "apiVersion: example.com/v1\nkind: Web\nmetadata: {name: web}\nspec: {}\n"

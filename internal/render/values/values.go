@@ -37,6 +37,9 @@ func For(kind schema.GroupVersionKind, c *chart.Chart, overrides map[string]stri
 	return t
 }
 
+// Unchanged returns the translator that takes a spec as values, with the overrides of watches.yaml over it.
+func Unchanged(overrides map[string]string) Translator { return &translator{overrides: overrides} }
+
 // Read translates, and lists the fields of the spec that neither Go type nor chart knows, for example spec.backup. They
 // are not among the values: a newer CRD than that of the operator accepted them. Translators of other packages list
 // none.
