@@ -1,0 +1,88 @@
+package charts
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+)
+
+// reason is why the operator renders something otherwise than Helm.
+type reason struct {
+	name   string
+	covers func(difference) bool
+}
+
+// reasons are all that a difference may have; the first that covers it counts. A difference without one is a defect.
+var reasons = []reason{
+	{"test of the chart", func(d difference) bool { return d.test && missing(d) }},
+	{"CustomResourceDefinition left out", func(d difference) bool {
+		return d.object.Kind == "CustomResourceDefinition" && missing(d)
+	}},
+	{"random value", func(d difference) bool { return d.random && len(d.path) > 0 }},
+	{"hook: the operator runs it as a stage", func(d difference) bool { return d.hook && hookMark(d) }},
+	{"Job runs once: a digest in its name", func(d difference) bool {
+		return d.object.Kind == "Job" && slices.Equal(d.path, []string{"metadata", "name"})
+	}},
+	{"default of the API server: the pull policy of an image", func(d difference) bool {
+		return len(d.path) > 0 && d.path[len(d.path)-1] == "imagePullPolicy" && d.helm == nothing{} &&
+			slices.Contains([]any{"Always", "IfNotPresent"}, d.ours)
+	}},
+	{"null removed: it means what is left out", func(d difference) bool { return d.helm == nil && d.ours == nothing{} }},
+}
+
+// why returns the name of the reason for a difference; empty if there is none.
+func why(d difference) string {
+	for _, reason := range reasons {
+		if reason.covers(d) {
+			return reason.name
+		}
+	}
+	return ""
+}
+
+func missing(d difference) bool { return len(d.path) == 0 && d.ours == nothing{} }
+
+// withoutMarks removes what the operator adds to each object, and to the templates of claims, to know it again: labels
+// and annotations of its own, and its owner.
+func withoutMarks(object *unstructured.Unstructured) *unstructured.Unstructured {
+	object = object.DeepCopy()
+	object.SetOwnerReferences(nil)
+	unmark(object.Object)
+	return object
+}
+
+func unmark(value any) {
+	switch value := value.(type) {
+	case []any:
+		for _, child := range value {
+			unmark(child)
+		}
+	case map[string]any:
+		metadata, _ := value["metadata"].(map[string]any)
+		for _, field := range []string{"labels", "annotations"} {
+			entries, _ := metadata[field].(map[string]any)
+			maps.DeleteFunc(entries, func(name string, _ any) bool { return strings.HasPrefix(name, v1.GroupVersion.Group+"/") })
+			if entries != nil && len(entries) == 0 {
+				delete(metadata, field)
+			}
+		}
+		for _, child := range value {
+			unmark(child)
+		}
+	}
+}
+
+// hookMark reports whether a difference is an annotation by which Helm knows hooks, or by which helm install marks
+// other objects.
+func hookMark(d difference) bool {
+	if len(d.path) != 3 || d.path[0] != "metadata" {
+		return false
+	}
+	last := d.path[2]
+	return strings.HasPrefix(last, "helm.sh/hook") && d.ours == nothing{} ||
+		strings.HasPrefix(last, "meta.helm.sh/") || last == "app.kubernetes.io/managed-by" && d.ours == "Helm"
+}
