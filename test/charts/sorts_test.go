@@ -51,6 +51,15 @@ var sorts = map[string]map[string]any{
 	},
 	"far-schema": {defaultsOnly: nil},
 	"requires":   {"ci/host-values.yaml": nil},
+	"files":      {defaultsOnly: nil},
+	"documents":  {defaultsOnly: []string{"null removed: it means what is left out"}, "every API": []string{"null removed: it means what is left out"}},
+	"release": {
+		defaultsOnly: []string{"Job runs once: a digest in its name"}, "every API": []string{"Job runs once: a digest in its name"},
+		"batch=false": nil,
+	},
+	"changes-values": {defaultsOnly: nil},
+	"nulls":          {defaultsOnly: nil, "ci/without-values.yaml": nil},
+	"imports":        {defaultsOnly: nil, "tags.parts=false": nil},
 }
 
 // Each chart stands for what many public charts do.
