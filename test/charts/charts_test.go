@@ -60,6 +60,8 @@ type outcome struct {
 	refused     error
 	// withValue says that it was rendered with the line of values.yaml.
 	withValue bool
+	// open says that it was rendered with templatesInSpec.
+	open bool
 }
 
 // silent are the differences without a reason.
@@ -69,10 +71,11 @@ func (o outcome) silent() []difference {
 
 // subject is a chart, as both load it.
 type subject struct {
-	helm     *chart.Chart
-	raw      []*chart.File
-	renderer *render.Renderer
-	kind     schema.GroupVersionKind
+	helm *chart.Chart
+	raw  []*chart.File
+	// open executes templates in the spec, too.
+	renderer, open *render.Renderer
+	kind           schema.GroupVersionKind
 	// failed is the error with which the operator refuses to load it.
 	failed error
 }
@@ -98,7 +101,9 @@ func load(folder, name string) (*subject, error) {
 		return s, nil
 	}
 	s.renderer = render.For(watch, loaded)
-	s.renderer.ClusterScoped = clusterScoped
+	watch.TemplatesInSpec = true
+	s.open = render.For(watch, loaded)
+	s.renderer.ClusterScoped, s.open.ClusterScoped = clusterScoped, clusterScoped
 	return s, nil
 }
 
@@ -159,7 +164,7 @@ func (s *subject) again(e *expected, of set, times int) error {
 }
 
 // render renders a set by the operator: as a resource with these values as spec.
-func (s *subject) render(t *testing.T, of set, served chartutil.VersionSet) (map[key]*unstructured.Unstructured, error) {
+func (s *subject) render(t *testing.T, by *render.Renderer, of set, served chartutil.VersionSet) (map[key]*unstructured.Unstructured, error) {
 	if s.failed != nil {
 		return nil, s.failed
 	}
@@ -174,7 +179,7 @@ func (s *subject) render(t *testing.T, of set, served chartutil.VersionSet) (map
 	capabilities := chartutil.DefaultCapabilities.Copy()
 	capabilities.KubeVersion = version
 	capabilities.APIVersions = append(slices.Clone(capabilities.APIVersions), served...)
-	result, err := s.renderer.Predict(t.Context(), render.Input{Resource: resource, Capabilities: capabilities}, privileged)
+	result, err := by.Predict(t.Context(), render.Input{Resource: resource, Capabilities: capabilities}, privileged)
 	if err != nil {
 		return nil, err
 	}
@@ -201,15 +206,49 @@ func (s *subject) try(t *testing.T, of set) *outcome {
 		return nil
 	}
 	s.mayRender(e.helm[0])
-	ours, err := s.render(t, of, e.served)
-	if err != nil {
-		return &outcome{set: of.name, refused: err}
+	tried := &outcome{set: of.name}
+	ours, err := s.render(t, s.renderer, of, e.served)
+	if err != nil && onWhatGround(err) == inSpec {
+		tried.open = true
+		ours, err = s.render(t, s.open, of, e.served)
 	}
-	tried := &outcome{set: of.name, differences: compare(e.helm, ours)}
+	if err != nil {
+		tried.refused = err
+		if unstable, found := errors.AsType[*render.UnstableError](err); found && !timely.MatchString(unstable.Function) {
+			_ = s.again(&e, of, 5)
+			if steady(e.helm) {
+				tried.refused = fmt.Errorf("helm renders the same each time: %s", err)
+			}
+		}
+		return tried
+	}
+	tried.differences = compare(e.helm, ours)
 	if len(tried.silent()) > 0 && s.again(&e, of, 20) == nil { // two keys of a map are in the same order half of the time
 		tried.differences = compare(e.helm, ours)
 	}
 	return tried
+}
+
+// timely matches the functions whose result is the same for some time.
+var timely = regexp.MustCompile(`(?i)date|now|ago|round`)
+
+// steady reports whether several renderings of Helm are the same, tests of the chart aside.
+func steady(helm []map[key]helmObject) bool {
+	first := untested(helm[0])
+	return !slices.ContainsFunc(helm[1:], func(other map[key]helmObject) bool {
+		objects := map[key]*unstructured.Unstructured{}
+		for of, object := range untested(other) {
+			objects[of] = object.Unstructured
+		}
+		return len(compare([]map[key]helmObject{first}, objects)) > 0
+	})
+}
+
+// untested leaves out the tests of a chart.
+func untested(objects map[key]helmObject) map[key]helmObject {
+	objects = maps.Clone(objects)
+	maps.DeleteFunc(objects, func(_ key, object helmObject) bool { return object.test })
+	return objects
 }
 
 // mayRender adds the kinds of objects to those that the chart may render.
@@ -224,20 +263,13 @@ func (s *subject) mayRender(objects map[key]helmObject) {
 		}
 	}
 	slices.Sort(renders)
-	s.renderer.Published.Renders = renders
+	s.renderer.Published.Renders, s.open.Published.Renders = renders, renders
 }
 
 // outcomes compares all sets of a chart: over the line of values.yaml if the operator refuses its defaults without.
 func (s *subject) outcomes(t *testing.T, knows known) []outcome {
 	sets, err := setsOf(s.helm, s.raw, knows.Helm, *booleans, *seed)
 	require.NoError(t, err)
-	for _, of := range sets { // all kinds are known before the first rendering of the operator
-		if of.name == defaultsOnly || strings.HasPrefix(of.name, "ci/") {
-			if e, err := s.expect(of); err == nil {
-				s.mayRender(e.helm[0])
-			}
-		}
-	}
 	var list []outcome
 	withValue := false // once the defaults have been refused: this is how the chart would be served
 	for _, of := range sets {
@@ -284,20 +316,22 @@ type tally struct {
 	sync.Mutex
 	charts, loaded, byDefault, withValue, refused, announced int
 
-	sets, both, withLine, differ, refusedSets, reasons, silent int
+	sets, both, withLine, open, differ, refusedSets, reasons, silent int
 
-	named, refusals map[string]int
+	named, grounds, refusals map[string]int
 }
 
 func (a *tally) print() {
-	for _, name := range slices.Sorted(maps.Keys(a.refusals)) {
-		fmt.Printf("REFUSED %d times %s\n", a.refusals[name], name)
+	list := func(counts map[string]int, format string) {
+		for _, name := range slices.Sorted(maps.Keys(counts)) {
+			fmt.Printf(format, counts[name], name)
+		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(a.named)) {
-		fmt.Printf("REASON %d differences: %s\n", a.named[name], name)
-	}
-	fmt.Printf("SETS sets=%d both=%d with_value=%d differ=%d refused=%d reasons=%d silent=%d\n", a.sets, a.both, a.withLine, a.differ,
-		a.refusedSets, a.reasons, a.silent)
+	list(a.refusals, "REFUSED %d times %s\n")
+	list(a.grounds, "GROUND %d refusals: %s\n")
+	list(a.named, "REASON %d differences: %s\n")
+	fmt.Printf("SETS sets=%d both=%d with_value=%d templates_in_spec=%d differ=%d refused=%d reasons=%d silent=%d\n", a.sets, a.both,
+		a.withLine, a.open, a.differ, a.refusedSets, a.reasons, a.silent)
 	fmt.Printf("CHARTS charts=%d loaded=%d default=%d value=%d refused=%d announced=%d silent=%d\n", a.charts, a.loaded, a.byDefault,
 		a.withValue, a.refused, a.announced, a.silent)
 }
@@ -305,7 +339,8 @@ func (a *tally) print() {
 // numbers matches what differs between messages about the same thing.
 var numbers = regexp.MustCompile(`\d+`)
 
-// add counts a chart, and returns its line and its differences without a reason.
+// add counts a chart, and returns its line, and its differences and refusals without a reason, with the sets that have
+// them.
 func (a *tally) add(name string, s *subject, knows known, outcomes []outcome) (line string, silent map[string][]string) {
 	a.Lock()
 	defer a.Unlock()
@@ -321,11 +356,20 @@ func (a *tally) add(name string, s *subject, knows known, outcomes []outcome) (l
 		if of.withValue {
 			withLine++
 		}
+		if of.open {
+			a.open++
+		}
 		if of.refused != nil {
 			if refused++; refused == 1 {
 				first = of.set + ": " + short(of.refused)
 			}
 			a.refusals[numbers.ReplaceAllString(short(of.refused), "N")]++
+			ground := onWhatGround(of.refused)
+			if ground == "" {
+				silent["refused, "+of.refused.Error()] = append(silent["refused, "+of.refused.Error()], of.set)
+				ground = "none"
+			}
+			a.grounds[ground]++
 			continue
 		}
 		both++
@@ -380,7 +424,7 @@ func TestPublicChartsRenderAsHelm(t *testing.T) {
 	files.Into(t, filepath.Join("test", "charts", "values.yaml"), &table)
 	selected, err := regexp.Compile(*only)
 	require.NoError(t, err)
-	sum := &tally{named: map[string]int{}, refusals: map[string]int{}}
+	sum := &tally{named: map[string]int{}, grounds: map[string]int{}, refusals: map[string]int{}}
 	var lines []string
 	t.Run("charts", func(t *testing.T) {
 		for _, name := range names {

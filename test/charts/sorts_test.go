@@ -29,7 +29,7 @@ var sorts = map[string]map[string]any{
 	"random-landing":   {defaultsOnly: refusal("randAlphaNum")},
 	"random-unused":    {defaultsOnly: nil},
 	"reads-cluster":    {defaultsOnly: nil},
-	"unsorted-keys":    {defaultsOnly: sometimes{"random value"}},
+	"unsorted-keys":    {defaultsOnly: sometimes{randomOrder}},
 	"hooks": {
 		defaultsOnly: refusal("Helm hook"), "migrate=false": nil,
 	},
