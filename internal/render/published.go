@@ -3,8 +3,6 @@ package render
 import (
 	"cmp"
 	"context"
-	"encoding/base64"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -30,13 +28,13 @@ type published struct {
 
 // executePublished renders a published chart.
 func (r *Renderer) executePublished(ctx context.Context, of run) (*published, error) {
-	out, err := r.renderSeeded(ctx, of, first)
+	out, err := r.renderSeeded(ctx, of, first, "")
 	if err != nil {
-		return nil, r.attribute(of, r.adviseOnHook(ctx, of, err))
+		return nil, r.attribute(ctx, of, r.adviseOnHook(ctx, of, err))
 	}
 	unstable, err := r.unstable(ctx, of, out)
 	if err != nil {
-		return nil, r.attribute(of, err)
+		return nil, r.attribute(ctx, of, err)
 	}
 	if unstable != nil {
 		unstable.Advice = r.adviseOnRandom(ctx, of, unstable)
@@ -49,18 +47,15 @@ func (r *Renderer) executePublished(ctx context.Context, of run) (*published, er
 	return out, nil
 }
 
-// renderSeeded renders a published chart with a seed for its fresh functions.
-func (r *Renderer) renderSeeded(ctx context.Context, of run, with seed) (*published, error) {
+// renderSeeded renders a published chart with a seed for its fresh functions, or for the call at one site only.
+func (r *Renderer) renderSeeded(ctx context.Context, of run, with seed, only string) (*published, error) {
 	enabled, input, err := r.input(of)
 	if err != nil {
 		return nil, err
 	}
-	rendered, err := r.engine().render(enabled, input, with)
+	rendered, err := r.engine().render(enabled, input, with, only)
 	if err != nil {
-		if action, found := errors.AsType[*ActionError](err); found {
-			return nil, &untrustedError{action.Action, templateFault(err)}
-		}
-		return nil, templateFault(err)
+		return nil, &executionError{err, templateFault(err)}
 	}
 	out := &published{calls: rendered.calls}
 	if out.manifests, out.warnings, err = documentsOf(rendered.files); err != nil {
@@ -89,27 +84,6 @@ func (r *Renderer) inChart(site string) string {
 	return site
 }
 
-// untrustedError says that tpl was given an action that is not the chart's.
-type untrustedError struct {
-	action string
-	err    error // where
-}
-
-func (e *untrustedError) Error() string { return e.err.Error() }
-func (e *untrustedError) Unwrap() error { return e.err }
-
-// attribute attributes an action to the field of the spec that has it; to the chart if none has.
-func (r *Renderer) attribute(of run, err error) error {
-	untrusted, found := errors.AsType[*untrustedError](err)
-	if !found {
-		return err
-	}
-	if field := fieldWith(of.vals, untrusted.action); field != "" {
-		return &InvalidSpecError{notTrusted(field, untrusted.action, r.Platform.Kind)}
-	}
-	return untrusted.err
-}
-
 // UnstableError says that a part of an object differs in each render.
 type UnstableError struct {
 	Key kube.Key
@@ -132,7 +106,7 @@ func (r *Renderer) unstable(ctx context.Context, of run, out *published) (*Unsta
 	if len(out.calls) == 0 {
 		return nil, nil
 	}
-	again, err := r.renderSeeded(ctx, of, second)
+	again, err := r.renderSeeded(ctx, of, second, "")
 	if err != nil {
 		return nil, err
 	}
@@ -141,18 +115,19 @@ func (r *Renderer) unstable(ctx context.Context, of run, out *published) (*Unsta
 		return nil, nil
 	}
 	unstable := &UnstableError{Key: found[0].key, Field: found[0].field}
-	by := call{function: out.calls[0].function, site: out.calls[0].site}
-	for _, difference := range found {
-		for _, call := range out.calls {
-			if len(call.made) > len(by.made) && difference.shows(call.made) {
-				unstable.Key, unstable.Field, by = difference.key, difference.field, call
-			}
+	var tried []call
+	for _, each := range out.calls {
+		if slices.Contains(tried, each) || len(tried) == mostTrials {
+			continue
 		}
-		if by.made != "" {
-			break
+		tried = append(tried, each)
+		again, err := r.renderSeeded(ctx, of, second, each.site)
+		if err == nil && slices.Contains(differences(out.manifests, again.manifests), found[0]) {
+			unstable.Function, unstable.Site = each.function, r.inChart(each.site)
+			return unstable, nil
 		}
 	}
-	unstable.Function, unstable.Site = by.function, r.inChart(by.site)
+	unstable.Function, unstable.Site = out.calls[0].function, r.inChart(out.calls[0].site)
 	return unstable, nil
 }
 
@@ -160,17 +135,6 @@ func (r *Renderer) unstable(ctx context.Context, of run, out *published) (*Unsta
 type difference struct {
 	key   kube.Key
 	field string
-	value any // of the first one
-}
-
-// shows reports whether the value has a text in it, also in base64.
-func (d difference) shows(text string) bool {
-	value := fmt.Sprint(d.value)
-	if text == "" || strings.Contains(value, text) {
-		return text != ""
-	}
-	decoded, err := base64.StdEncoding.DecodeString(value)
-	return err == nil && strings.Contains(string(decoded), text)
 }
 
 // differences lists the fields in which two renderings differ.
@@ -178,12 +142,12 @@ func differences(one, other []manifest) (list []difference) {
 	for i, manifest := range one {
 		key := kube.KeyOf(manifest.object)
 		if i >= len(other) || kube.KeyOf(other[i].object) != key {
-			return append(list, difference{key, "metadata.name", manifest.object.GetName()})
+			return append(list, difference{key, "metadata.name"})
 		}
 		list = append(list, differingFields(key, "", manifest.object.Object, other[i].object.Object)...)
 	}
 	if len(other) > len(one) {
-		list = append(list, difference{kube.KeyOf(other[len(one)].object), "metadata.name", other[len(one)].object.GetName()})
+		list = append(list, difference{kube.KeyOf(other[len(one)].object), "metadata.name"})
 	}
 	return list
 }
@@ -197,7 +161,7 @@ func differingFields(key kube.Key, field string, a, b any) (list []difference) {
 			}
 			for name := range other {
 				if _, there := one[name]; !there {
-					list = append(list, difference{key, strings.TrimPrefix(field+"."+name, "."), nil})
+					list = append(list, difference{key, strings.TrimPrefix(field+"."+name, ".")})
 				}
 			}
 			return list
@@ -214,7 +178,7 @@ func differingFields(key kube.Key, field string, a, b any) (list []difference) {
 			return nil
 		}
 	}
-	return []difference{{key, field, a}}
+	return []difference{{key, field}}
 }
 
 // plain returns what a chart renders without a spec.

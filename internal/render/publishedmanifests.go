@@ -156,15 +156,20 @@ func withoutDefinitions(list []manifest, cluster *chartutil.Capabilities) (rest 
 		}
 		var read struct {
 			Spec struct {
-				Group    string
-				Names    struct{ Kind string }
-				Versions []struct{ Name string }
-			}
+				Group string `json:"group"`
+				Names struct {
+					Kind string `json:"kind"`
+				} `json:"names"`
+				Versions []struct {
+					Name string `json:"name"`
+				} `json:"versions"`
+			} `json:"spec"`
 		}
 		_ = runtime.DefaultUnstructuredConverter.FromUnstructured(one.object.Object, &read) // no kind is served then
-		there := slices.ContainsFunc(read.Spec.Versions, func(version struct{ Name string }) bool {
-			return cluster.APIVersions.Has(read.Spec.Group + "/" + version.Name + "/" + read.Spec.Names.Kind)
-		})
+		there := false
+		for _, version := range read.Spec.Versions {
+			there = there || cluster.APIVersions.Has(read.Spec.Group+"/"+version.Name+"/"+read.Spec.Names.Kind)
+		}
 		if !there {
 			missing = append(missing, one.object.GetName())
 		}
