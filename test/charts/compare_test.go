@@ -20,8 +20,8 @@ type difference struct {
 	path []string
 	// helm and ours are what each renders; nothing if it does not.
 	helm, ours any
-	// hook and test are those of Helm's object. Random says that Helm itself renders it otherwise each time.
-	hook, test, random bool
+	// test says that it is for helm test only, random that Helm renders it otherwise each time.
+	test, random bool
 }
 
 // nothing is what is left out. A null is something else.
@@ -51,7 +51,7 @@ func shown(value any) string {
 func compare(helm []map[key]helmObject, ours map[key]*unstructured.Unstructured) (list []difference) {
 	ours = renamed(helm[0], ours)
 	for of, first := range helm[0] {
-		d := difference{object: of, hook: first.hook, test: first.test}
+		d := difference{object: of, test: first.test}
 		random := map[string]bool{}
 		for _, again := range helm[1:] {
 			other, there := again[of]

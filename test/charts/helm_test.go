@@ -33,8 +33,8 @@ var version = chartutil.KubeVersion{Version: "v1.37.0", Major: "1", Minor: "37"}
 // helmObject is an object that Helm renders.
 type helmObject struct {
 	*unstructured.Unstructured
-	// hook says that Helm runs it as a hook, test that it does so only for helm test.
-	hook, test bool
+	// test says that it is for helm test only.
+	test bool
 }
 
 // helmRenders returns what helm install sends to an API server that serves some kinds besides the built-in ones, in the
@@ -49,31 +49,32 @@ func helmRenders(c *chart.Chart, vals map[string]any, served chartutil.VersionSe
 		return nil, err
 	}
 	objects := map[key]helmObject{}
-	add := func(text string, object helmObject) error {
+	add := func(text string, test, hook bool) error {
 		documents, err := files.Decode([]byte(text))
 		if err != nil {
 			return err
 		}
 		for _, document := range flat(documents) {
-			if object.Unstructured, err = stored(document); err != nil {
+			object, err := stored(document)
+			if err != nil {
 				return err
 			}
-			if !object.hook {
-				installed(object.Unstructured)
+			if !hook {
+				installed(object)
 			}
-			if _, twice := objects[keyOf(object.Unstructured)]; twice {
-				return fmt.Errorf("%s is rendered twice", keyOf(object.Unstructured))
+			if _, twice := objects[keyOf(object)]; twice {
+				return fmt.Errorf("%s is rendered twice", keyOf(object))
 			}
-			objects[keyOf(object.Unstructured)] = object
+			objects[keyOf(object)] = helmObject{object, test}
 		}
 		return nil
 	}
-	if err := add(rendered.Manifest, helmObject{}); err != nil {
+	if err := add(rendered.Manifest, false, false); err != nil {
 		return nil, err
 	}
 	for _, hook := range rendered.Hooks {
 		test := !slices.ContainsFunc(hook.Events, func(event release.HookEvent) bool { return event != release.HookTest })
-		if err := add(hook.Manifest, helmObject{hook: true, test: test}); err != nil && !test {
+		if err := add(hook.Manifest, test, true); err != nil && !test {
 			return nil, err
 		}
 	}

@@ -29,7 +29,6 @@ var reasons = []reason{
 		return d.object.Kind == "CustomResourceDefinition" && missing(d)
 	}},
 	{randomOrder, func(d difference) bool { return d.random && len(d.path) > 0 && permuted(d.helm, d.ours) }},
-	{"hook: the operator runs it as a stage", func(d difference) bool { return d.hook && hookMark(d) }},
 	{"Job runs once: a digest in its name", func(d difference) bool {
 		return d.object.Kind == "Job" && slices.Equal(d.path, []string{"metadata", "name"})
 	}},
@@ -139,15 +138,4 @@ func unmark(value any) {
 			unmark(child)
 		}
 	}
-}
-
-// hookMark reports whether a difference is an annotation by which Helm knows hooks, or by which helm install marks
-// other objects.
-func hookMark(d difference) bool {
-	if len(d.path) != 3 || d.path[0] != "metadata" {
-		return false
-	}
-	last := d.path[2]
-	return strings.HasPrefix(last, "helm.sh/hook") && d.ours == nothing{} ||
-		strings.HasPrefix(last, "meta.helm.sh/") || last == "app.kubernetes.io/managed-by" && d.ours == "Helm"
 }

@@ -22,7 +22,8 @@ type sometimes []string
 // some reasons, or not at all. Sets that Helm does not render are left out.
 var sorts = map[string]map[string]any{
 	"own-templates": {
-		defaultsOnly: nil, "ci/other-values.yaml": nil, "verbose=true": nil,
+		defaultsOnly: nil, "ci/other-values.yaml": nil, "verbose=true": nil, "ci/template-values.yaml": nil,
+		"ci/reserved-values.yaml": refusal("must not have app.example.com/managed"),
 	},
 	"nested-templates": {defaultsOnly: nil},
 	"fragments":        {defaultsOnly: nil},
@@ -59,6 +60,8 @@ var sorts = map[string]map[string]any{
 	},
 	"changes-values": {defaultsOnly: nil},
 	"nulls":          {defaultsOnly: nil, "ci/without-values.yaml": nil},
+	"elsewhere":      {defaultsOnly: refusal(`namespace "monitoring"`), "ci/here-values.yaml": nil},
+	"rights":         {defaultsOnly: nil, "aggregate=true": refusal("aggregate-to-view")},
 	"imports":        {defaultsOnly: nil, "tags.parts=false": nil},
 }
 
@@ -91,8 +94,10 @@ func compareOutcome(t *testing.T, want map[string]any, got outcome) {
 	assert.True(t, known, "what %s renders is not described", got.set)
 	if text, refused := wanted.(refusal); refused {
 		assert.ErrorContains(t, got.refused, string(text), got.set)
+		assert.NotEmpty(t, onWhatGround(got.refused), got.set)
 		return
 	}
+	assert.Equal(t, got.set == "ci/template-values.yaml", got.open, got.set)
 	assert.NoError(t, got.refused, got.set)
 	reasons, _ := wanted.([]string)
 	if random, is := wanted.(sometimes); is && len(got.differences) > 0 {
@@ -109,6 +114,24 @@ func compareOutcome(t *testing.T, want map[string]any, got outcome) {
 		}
 	}
 	assert.ElementsMatch(t, reasons, found, got.set)
+}
+
+// A reason that no small chart has would cover what nobody expects.
+func TestEachReasonIsThatOfASort(t *testing.T) {
+	found := map[string]bool{}
+	for _, sets := range sorts {
+		for _, want := range sets {
+			reasons, _ := want.([]string)
+			random, _ := want.(sometimes)
+			for _, name := range append(reasons, random...) {
+				found[name] = true
+			}
+		}
+	}
+	for _, reason := range reasons {
+		assert.True(t, found[reason.name], reason.name)
+	}
+	assert.Len(t, reasons, len(found))
 }
 
 // A set of values that Helm does not render either is not counted.
