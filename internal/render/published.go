@@ -14,9 +14,10 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/render/defaults"
+	"github.com/example/appservice-operator/internal/render/values"
 )
 
-// What a published chart may not do is refused when its output shows it, not when a template could do it.
+// A published chart is refused for its output, not for what its templates could do.
 
 // published is the output of a published chart.
 type published struct {
@@ -49,22 +50,20 @@ func (r *Renderer) executePublished(ctx context.Context, of run) (*published, er
 
 // renderSeeded renders a published chart with a seed for its fresh functions, or for the call at one site only.
 func (r *Renderer) renderSeeded(ctx context.Context, of run, with seed, only string) (*published, error) {
-	enabled, input, err := r.input(of)
+	rendered, err := r.texts(of, with, only)
 	if err != nil {
 		return nil, err
-	}
-	rendered, err := r.engine().render(enabled, input, with, only)
-	if err != nil {
-		return nil, &executionError{err, templateFault(err)}
 	}
 	out := &published{calls: rendered.calls}
-	if out.manifests, out.warnings, err = documentsOf(rendered.files); err != nil {
+	all, warnings, err := documentsOf(rendered.files)
+	if err != nil {
 		return nil, err
 	}
-	if out.manifests, err = withoutHooks(ctx, of.resource, out.manifests); err != nil {
+	if err := checkHooks(ctx, of.resource, all); err != nil {
 		return nil, err
 	}
-	out.manifests, out.definitions = withoutDefinitions(out.manifests, of.capabilities)
+	out.warnings = warnings
+	out.manifests, out.definitions = withoutDefinitions(withoutHooks(all), of.capabilities)
 	for _, lookup := range rendered.lookups {
 		warning := v1.Problem{Source: r.inChart(lookup.site), Reason: v1.ReasonLookupEmpty,
 			Message: fmt.Sprintf("%s finds nothing: templates cannot read the cluster", lookup.function)}
@@ -73,6 +72,19 @@ func (r *Renderer) renderSeeded(ctx context.Context, of run, with seed, only str
 		}
 	}
 	return out, nil
+}
+
+// texts returns what the templates of a published chart render with a seed.
+func (r *Renderer) texts(of run, with seed, only string) (texts, error) {
+	enabled, input, err := r.input(of)
+	if err != nil {
+		return texts{}, err
+	}
+	rendered, err := r.engine().render(enabled, input, with, only)
+	if err != nil {
+		return texts{}, &executionError{err, templateFault(err)}
+	}
+	return rendered, nil
 }
 
 // inChart returns a place without the name of the chart and the column: templates/a.yaml:3.
@@ -181,22 +193,32 @@ func differingFields(key kube.Key, field string, a, b any) (list []difference) {
 	return []difference{{key, field}}
 }
 
-// plain returns what a chart renders without a spec.
+// plain returns what a chart renders without a spec, hooks left out: what is random there may differ.
 func (r *Renderer) plain(ctx context.Context, draft *Draft) ([]*unstructured.Unstructured, error) {
-	resource := draft.of.Resource.DeepCopy()
+	resource := draft.resource.DeepCopy()
 	resource.Object["spec"] = map[string]any{}
-	in := draft.of
-	in.Resource = resource
-	layers, err := r.Layers(in.Defaults)
+	platform, err := r.Layers(defaults.Text{})
 	if err != nil {
 		return nil, err
 	}
-	without := slices.DeleteFunc(layers, func(l defaults.Layer) bool { return l.Source != defaults.ByPlatform })
-	again, err := r.draft(ctx, in, without)
+	under, _ := r.Under(resource, platform)
+	vals, _, err := values.Read(ctx, r.Translator, under)
 	if err != nil {
 		return nil, err
 	}
-	return again.result.Objects, nil
+	rendered, err := r.texts(run{resource, vals, draft.capabilities}, first, "")
+	if err != nil {
+		return nil, err
+	}
+	manifests, _, err := documentsOf(rendered.files)
+	if err != nil {
+		return nil, err
+	}
+	var list []*unstructured.Unstructured
+	for _, one := range withoutHooks(manifests) {
+		list = append(list, one.object)
+	}
+	return list, nil
 }
 
 // with returns the inputs of the templates with another value at a path.

@@ -106,8 +106,8 @@ func TestTplExecutesOnlyWhatThePublishedChartSays(t *testing.T) {
 	assert.Contains(t, result.Manifest(), "{{ .RELEASE.NAME }}")
 }
 
-// Neither a README nor the values of the chart's tests are a part of what it renders.
-func TestWhatIsNoPartOfThePublishedChart(t *testing.T) {
+// Neither its README nor its tests count.
+func TestTextsOutsideOfThePublishedChart(t *testing.T) {
 	r := publishedOf(t, map[string]string{
 		"values.yaml": "other: ''\n", "README.md": "{{ .Values.secret }}", "ci/a-values.yaml": "{{ .Values.secret }}",
 		"tests/a.yaml": "{{ .Values.secret }}", "templates/a.yaml": configMap(`{{ tpl .Values.other . }}`),
@@ -250,7 +250,7 @@ func TestAPublishedChartRendersOnlyWhatItsEntryAllows(t *testing.T) {
 		"another verb":              {fmt.Sprintf(rules, "Role", ""), `{rules: [{apiGroups: [''], resources: [pods], verbs: [get, delete]}]}`, "grants rights that are not among grants"},
 		"everything":                {fmt.Sprintf(rules, "ClusterRole", ""), `{rules: [{apiGroups: ['*'], resources: ['*'], verbs: ['*']}]}`, "not among grants"},
 		"a URL":                     {fmt.Sprintf(rules, "ClusterRole", ""), `{rules: [{nonResourceURLs: ['*'], verbs: [get]}]}`, "not among grants"},
-		"an aggregation":            {fmt.Sprintf(rules, "ClusterRole", "aggregationRule: {clusterRoleSelectors: [{matchLabels: {a: b}}]}\n"), `{}`, "aggregationRule"},
+		"an aggregation":            {fmt.Sprintf(rules, "ClusterRole", "{{ .Values.extra }}\n"), `{extra: "aggregationRule: {clusterRoleSelectors: [{matchLabels: {a: b}}]}"}`, "aggregationRule"},
 		"the label of one":          {fmt.Sprintf(rules, "ClusterRole", ""), `{labels: {rbac.authorization.k8s.io/aggregate-to-view: "true"}}`, "aggregate-to-view"},
 		"a binding":                 {fmt.Sprintf(rules, "ClusterRole", "") + "---\n" + bound, `{}`, ""},
 		"to another role":           {fmt.Sprintf(rules, "ClusterRole", "") + "---\n" + bound, `{role: cluster-admin}`, `binds ClusterRole "cluster-admin"`},

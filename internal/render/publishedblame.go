@@ -14,8 +14,7 @@ import (
 	appchart "github.com/example/appservice-operator/internal/chart"
 )
 
-// Who is to blame if a published chart does not render: its templates have been seen with its own values, and a spec
-// may be anything.
+// If a published chart does not render, the spec is at fault as soon as it renders without one of its fields.
 
 // executionError says that a template failed.
 type executionError struct {
@@ -105,14 +104,14 @@ func removed(in map[string]any, path []string) map[string]any {
 	return out
 }
 
-// harmless matches what text/template says of an expression without quoting a value.
+// harmless matches messages of text/template about an expression that quote no value.
 var harmless = regexp.MustCompile(`^(?:in \S+ line \d+: )?(?:<[^>]*>: )?(?:` +
 	`can't evaluate field \w+ in type \S+( \{\})?|nil pointer evaluating \S+( \{\})?(\.\w+)*` +
 	`|wrong type for value; expected \S+( \{\})?; got \S+( \{\})?|wrong number of args for \w+: want .*` +
 	`|error calling \w+|range can't iterate over|map has no entry for key|no template "[^"]*"|template: no template "[^"]*"` +
 	`|"\w+" is not a defined function|invalid value; expected \S+)`)
 
-// withoutValues returns what is said of a template that failed, without what it says of a value.
+// withoutValues returns the message of a template that failed, without any value in it.
 func withoutValues(message string) string {
 	if said := harmless.FindString(message); said != "" {
 		return said
