@@ -86,8 +86,9 @@ manifests:
 	go run -C tools/crdgen . -root '$(CURDIR)'
 	go run ./tools/cmd/kind
 
-kind: ## Make the files that a new kind begins with, KIND=AppJob for example. Then make generate bundle golden.
-	@go run ./tools/cmd/kind -new '$(KIND)'
+# FROM=CHART takes a chart of others, a folder or a package, as it was published; KIND, GROUP and NAMES of resources may be left out.
+kind: ## Make the files that a new kind begins with, KIND=AppJob, or FROM=CHART. Then make generate bundle golden.
+	@go run ./tools/cmd/kind -new '$(KIND)' -from '$(FROM)' -group '$(GROUP)' -names '$(NAMES)'
 
 generate: manifests ## Generate CRDs, DeepCopy methods, references.
 	$(call tool,controller-gen) object paths=./api/...

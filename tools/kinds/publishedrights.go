@@ -1,0 +1,225 @@
+package kinds
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/yaml"
+
+	"github.com/example/appservice-operator/internal/chart/rbac"
+)
+
+// whyPublished is the description of rights in the roles.
+const (
+	whyPublished = "The kinds that the chart may render, by renders of watches.yaml. They are written by server-side apply: a patch,\n" +
+		"and a create if the object is new."
+	whyGranted = "What roles of the chart may grant, by grants of watches.yaml: nobody can grant what he does not have."
+)
+
+// definition is what rights need to know of a kind.
+type definition struct {
+	plural        string
+	clusterScoped bool
+}
+
+// wellKnown are kinds of others that charts render, of which neither a client nor a chart tells.
+var wellKnown = map[schema.GroupKind]definition{
+	{Group: "apiregistration.k8s.io", Kind: "APIService"}:                {"apiservices", true},
+	{Group: "cert-manager.io", Kind: "ClusterIssuer"}:                    {"clusterissuers", true},
+	{Group: "gateway.networking.k8s.io", Kind: "GatewayClass"}:           {"gatewayclasses", true},
+	{Group: "policy", Kind: "PodSecurityPolicy"}:                         {"podsecuritypolicies", true},
+	{Group: "security.openshift.io", Kind: "SecurityContextConstraints"}: {"securitycontextconstraints", true},
+	{Group: "snapshot.storage.k8s.io", Kind: "VolumeSnapshotClass"}:      {"volumesnapshotclasses", true},
+}
+
+// guessed is the plural of the kind.
+func (k kind) guessed() string { return guessed(schema.GroupKind{Group: k.Group, Kind: k.Kind}) }
+
+func guessed(kind schema.GroupKind) string {
+	plural, _ := meta.UnsafeGuessKindToResource(kind.WithVersion(""))
+	return plural.Resource
+}
+
+// lookup returns what is known of a kind that the chart renders, and of any other by the usual rules.
+func (k kind) lookup(of schema.GroupKind) definition {
+	if said, known := k.defined[of]; known {
+		return said
+	}
+	if said, known := wellKnown[of]; known {
+		return said
+	}
+	for _, version := range scheme.Scheme.VersionsForGroupKind(of) {
+		if found, clusterScoped := builtIn(of.WithVersion(version.Version)); found {
+			return definition{guessed(of), clusterScoped}
+		}
+	}
+	return definition{plural: guessed(of)}
+}
+
+// mayRender lists what the chart may render.
+func (k kind) mayRender() []schema.GroupKind {
+	var list []schema.GroupKind
+	for _, name := range k.Renders {
+		list = append(list, schema.ParseGroupKind(name))
+		if name == "StatefulSet.apps" {
+			list = append(list, schema.GroupKind{Kind: "PersistentVolumeClaim"}) // of its templates
+		}
+	}
+	return list
+}
+
+// clusterScoped reports whether the chart may render what lives outside of namespaces.
+func (k kind) clusterScoped() bool {
+	return slices.ContainsFunc(k.mayRender(), func(of schema.GroupKind) bool { return k.lookup(of).clusterScoped })
+}
+
+// outranks reports whether a resource of the kind becomes what the role edit of Kubernetes does not let its users make:
+// rights, webhooks, APIs, or anything for the whole cluster.
+func (k kind) outranks() bool {
+	return k.clusterScoped() || slices.ContainsFunc(k.mayRender(), func(of schema.GroupKind) bool { return of.Group == rbacv1.GroupName })
+}
+
+// addition is what an option adds to the roles of an installation: rules as text for namespaces, and for outside of them.
+type addition struct{ inside, outside []string }
+
+// addition returns the rights that the chart takes besides those that all installations have.
+func (k kind) addition(all []rbac.Need) addition {
+	var held, renders, grants []rbacv1.PolicyRule
+	for _, need := range all {
+		held = append(held, rbacv1.PolicyRule{APIGroups: []string{need.Group}, Resources: []string{need.Resource}, Verbs: need.Verbs})
+	}
+	for _, of := range k.mayRender() {
+		renders = append(renders, rbacv1.PolicyRule{
+			APIGroups: []string{of.Group}, Resources: []string{k.lookup(of).plural}, Verbs: rbac.ToRender,
+		})
+	}
+	for _, rule := range k.Grants {
+		if !wild(rule) {
+			grants = append(grants, single(rule)...)
+		}
+	}
+	var out addition
+	out.add(k, whyPublished, lacking(renders, held))
+	out.add(k, whyGranted, lacking(grants, slices.Concat(held, renders)))
+	return out
+}
+
+// add adds rules with their reason.
+func (a *addition) add(k kind, why string, rules []rbacv1.PolicyRule) {
+	for into, outside := range map[*[]string]bool{&a.inside: false, &a.outside: true} {
+		some := slices.DeleteFunc(slices.Clone(rules), func(rule rbacv1.PolicyRule) bool { return k.outside(rule) != outside })
+		comment := "# " + strings.ReplaceAll(why, "\n", "\n# ") + "\n"
+		for _, rule := range mergedRules(some) {
+			*into = append(*into, comment+ruleText(rule))
+			comment = ""
+		}
+	}
+}
+
+// outside reports whether a rule is about what lives outside of namespaces.
+func (k kind) outside(rule rbacv1.PolicyRule) bool {
+	if len(rule.NonResourceURLs) > 0 {
+		return true
+	}
+	resource, _, _ := strings.Cut(rule.Resources[0], "/")
+	of := schema.GroupResource{Group: rule.APIGroups[0], Resource: resource}
+	for kind, known := range k.defined {
+		if kind.Group == of.Group && known.plural == of.Resource {
+			return known.clusterScoped
+		}
+	}
+	for kind, known := range wellKnown {
+		if kind.Group == of.Group && known.plural == of.Resource {
+			return known.clusterScoped
+		}
+	}
+	return slices.Contains(outsiders(), of)
+}
+
+// outsiders are Kubernetes' own resources that live outside of namespaces.
+var outsiders = sync.OnceValue(func() []schema.GroupResource {
+	var list []schema.GroupResource
+	for kind := range scheme.Scheme.AllKnownTypes() {
+		if found, clusterScoped := builtIn(kind); found && clusterScoped {
+			list = append(list, schema.GroupResource{Group: kind.Group, Resource: guessed(kind.GroupKind())})
+		}
+	}
+	return list
+})
+
+// single splits a rule into one for each resource.
+func single(rule rbacv1.PolicyRule) []rbacv1.PolicyRule {
+	if len(rule.NonResourceURLs) > 0 {
+		return []rbacv1.PolicyRule{rule}
+	}
+	var list []rbacv1.PolicyRule
+	for _, group := range rule.APIGroups {
+		for _, resource := range rule.Resources {
+			one := rule
+			one.APIGroups, one.Resources = []string{group}, []string{resource}
+			list = append(list, one)
+		}
+	}
+	return list
+}
+
+// lacking returns the rules that others do not cover.
+func lacking(rules, held []rbacv1.PolicyRule) []rbacv1.PolicyRule {
+	return slices.DeleteFunc(slices.Clone(rules), func(rule rbacv1.PolicyRule) bool {
+		return slices.ContainsFunc(held, func(one rbacv1.PolicyRule) bool { return covers(one, rule) })
+	})
+}
+
+// unheld says in a comment which grants the operator cannot have.
+func (k kind) unheld() string {
+	var out strings.Builder
+	for _, rule := range k.Grants {
+		if wild(rule) {
+			out.WriteString("# " + strings.ReplaceAll(strings.TrimSuffix(ruleText(rule), "\n"), "\n", "\n# ") + "\n")
+		}
+	}
+	if out.Len() == 0 {
+		return ""
+	}
+	return "# Not in it, because of their wildcards, are these grants. The operator can write a role with such a rule only with the verb escalate\n" +
+		"# on that role, and bind it with bind: make kind with NAMES=NAME of the resources writes these to grants.\n" + out.String()
+}
+
+// definedBy reads the definitions of kinds that a chart brings.
+func definedBy(root, chart string) (map[schema.GroupKind]definition, error) {
+	text, err := os.ReadFile(filepath.Join(root, ownDefinitions, filepath.Base(chart)+".yaml"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	found := map[schema.GroupKind]definition{}
+	for _, object := range objectsOf(string(text)) {
+		var read struct {
+			Spec struct {
+				Group, Scope string
+				Names        struct{ Kind, Plural string }
+			}
+		}
+		raw, err := object.MarshalJSON()
+		if err != nil {
+			return nil, err
+		}
+		if err := yaml.Unmarshal(raw, &read); err != nil {
+			return nil, err
+		}
+		found[schema.GroupKind{Group: read.Spec.Group, Kind: read.Spec.Names.Kind}] =
+			definition{read.Spec.Names.Plural, read.Spec.Scope == "Cluster"}
+	}
+	return found, nil
+}
