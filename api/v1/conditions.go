@@ -172,6 +172,15 @@ const (
 	// ReasonFieldUnknown: a field of the spec is stored that the operator does not know, since the CRD is newer; the field
 	// has no effect.
 	ReasonFieldUnknown = "FieldUnknown"
+	// ReasonFieldDropped: a chart that is served as it was published renders a field that its kind does not have, or one
+	// field twice; what has no effect is left out.
+	ReasonFieldDropped = "FieldDropped"
+	// ReasonLookupEmpty: a template of a chart that is served as it was published looks for an object of the cluster; it
+	// finds none, whether there is one or not.
+	ReasonLookupEmpty = "LookupEmpty"
+	// ReasonDefinitionMissing: a chart renders CustomResourceDefinitions, which were left out, and the cluster does not
+	// have them.
+	ReasonDefinitionMissing = "DefinitionMissing"
 	// ReasonExpiring: the resource is about to be deleted, since it has nearly lived for its spec.ttl.
 	ReasonExpiring = "Expiring"
 	// ReasonExpirationFailed: the spec.ttl of the resource is over, and it could not be deleted.

@@ -84,6 +84,9 @@ func (s *shell) render(command *cobra.Command, r *rendering, names []string) err
 		for _, field := range result.Unknown {
 			s.note("%s: %s has no effect: neither the operator nor the chart knows it", one.name(), field)
 		}
+		for _, warning := range result.Warnings {
+			s.note("%s: %s: %s", one.name(), warning.Source, warning.Message)
+		}
 		count, err := r.write(s.Out, result)
 		if err != nil {
 			return err

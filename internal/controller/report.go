@@ -48,7 +48,7 @@ func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering,
 	if wanted.rendered != nil {
 		in.Digest, in.Rendered, in.Unserved = wanted.outline.Digest, wanted.outline.Keys, wanted.outline.Unserved
 		in.Unknown, in.Others, in.Defaults = wanted.outline.Unknown, othersOf(wanted), wanted.defaults
-		in.Outdated = outdated(wanted.outline.Outdated)
+		in.Outdated, in.Warnings = outdated(wanted.outline.Outdated), wanted.outline.Warnings
 	}
 	if in.Waits = r.why(s, done); done.hold.by == byStage {
 		r.showStaged(&in, s, done)

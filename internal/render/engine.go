@@ -20,13 +20,16 @@ import (
 // once.
 type templates struct {
 	sets sync.Map // of *set, by the charts that are enabled
+	// published is nil for a chart that was written for this operator.
+	published *publishedTemplates
 }
 
 // set is the templates of a chart with some of its subcharts.
 type set struct {
-	once  sync.Once
-	err   error
-	files []appchart.Template
+	published *publishedTemplates
+	once      sync.Once
+	err       error
+	files     []appchart.Template
 	// members are what each chart's templates see in every render, by its path.
 	members  map[string]any
 	programs sync.Pool // of *program; one render at a time uses one
@@ -38,11 +41,19 @@ type program struct {
 	work *work
 }
 
+// texts are what the templates of a chart were rendered to.
+type texts struct {
+	// files are the texts, by the names of the templates.
+	files map[string]string
+	// calls of fresh functions, and lookups, of a published chart.
+	calls, lookups []call
+}
+
 // render returns the text of each template, as engine.Engine{}.Render does, and stops if it exceeds the limits. Without
 // a REST config the lookup function finds nothing: templates cannot read the cluster. Enabled is the chart, always of
 // the same files, without the subcharts that the values disable.
-func (t *templates) render(enabled *chart.Chart, input chartutil.Values) (map[string]string, error) {
-	return t.of(enabled).execute(enabled, input, nil)
+func (t *templates) render(enabled *chart.Chart, input chartutil.Values, with seed) (texts, error) {
+	return t.of(enabled).execute(enabled, input, with, nil)
 }
 
 // of returns the templates of a chart with its enabled subcharts.
@@ -53,7 +64,7 @@ func (t *templates) of(enabled *chart.Chart) *set {
 	}
 	found, known := t.sets.Load(key)
 	if !known {
-		found, _ = t.sets.LoadOrStore(key, &set{})
+		found, _ = t.sets.LoadOrStore(key, &set{published: t.published})
 	}
 	s := found.(*set)
 	s.once.Do(func() { s.err = s.prepare(enabled) })
@@ -69,7 +80,7 @@ func pathsOf(c *chart.Chart) []string {
 }
 
 func (s *set) prepare(c *chart.Chart) error {
-	first, err := newProgram(c)
+	first, err := newProgram(c, s.published)
 	if err != nil {
 		return err
 	}
@@ -79,21 +90,24 @@ func (s *set) prepare(c *chart.Chart) error {
 	}
 	s.files = appchart.TemplateFiles(c)
 	s.programs.New = func() any {
-		again, _ := newProgram(c) // it succeeded above
+		again, _ := newProgram(c, s.published) // it succeeded above
 		return again
 	}
 	s.programs.Put(first)
 	return nil
 }
 
-func newProgram(c *chart.Chart) (*program, error) {
+func newProgram(c *chart.Chart, published *publishedTemplates) (*program, error) {
 	all, err := appchart.Parse(c)
 	if err != nil {
 		return nil, err
 	}
-	p := &program{all: all, work: &work{}}
+	p := &program{all: all, work: &work{published: published}}
 	all.Funcs(p.work.functions(all))
 	for _, parsed := range all.Templates() {
+		if published != nil {
+			locate(parsed.Tree)
+		}
 		appchart.Inspect(parsed.Root, instrument)
 	}
 	return p, nil
@@ -152,24 +166,24 @@ func (s *set) scopes(c *chart.Chart, parent chartutil.Values, all map[string]cha
 }
 
 // execute renders all templates. Their output goes through traced, if that is not nil.
-func (s *set) execute(c *chart.Chart, input chartutil.Values, traced *trace) (files map[string]string, err error) {
+func (s *set) execute(c *chart.Chart, input chartutil.Values, with seed, traced *trace) (out texts, err error) {
 	if s.err != nil {
-		return nil, s.err
+		return texts{}, s.err
 	}
 	p := s.programs.Get().(*program)
 	if traced != nil {
-		p, _ = newProgram(c) // its templates are about to be marked
+		p, _ = newProgram(c, s.published) // its templates are about to be marked
 		traced.mark(p.all)
 	}
 	defer func() {
 		if thrown := recover(); thrown != nil {
-			files, err = nil, fmt.Errorf("rendering template failed: %v", thrown)
+			out, err = texts{}, fmt.Errorf("rendering template failed: %v", thrown)
 		}
 	}()
-	p.work.begin()
+	p.work.begin(with)
 	all := map[string]chartutil.Values{}
 	s.scopes(c, input, all)
-	files = make(map[string]string, len(s.files))
+	out.files = make(map[string]string, len(s.files))
 	for _, file := range s.files {
 		if file.Partial() {
 			continue
@@ -179,14 +193,15 @@ func (s *set) execute(c *chart.Chart, input chartutil.Values, traced *trace) (fi
 			"BasePath": path.Join(file.Chart.ChartFullPath(), "templates")}
 		text, err := p.execute(file.Name, scope, traced)
 		if err != nil {
-			return nil, err
+			return texts{}, err
 		}
-		files[file.Name] = text
+		out.files[file.Name] = text
 	}
+	out.calls, out.lookups = p.work.calls, p.work.lookups
 	if traced == nil {
 		s.programs.Put(p)
 	}
-	return files, nil
+	return out, nil
 }
 
 func (p *program) execute(name string, scope chartutil.Values, traced *trace) (string, error) {

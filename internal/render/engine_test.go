@@ -24,11 +24,11 @@ func same(t *testing.T, renderer *Renderer, resource *unstructured.Unstructured)
 	require.NoError(t, err)
 	enabled, input, err := renderer.input(run{resource, vals, everyKind})
 	require.NoError(t, err)
-	got, err := renderer.templates.render(enabled, input)
+	got, err := renderer.engine().render(enabled, input, first)
 	require.NoError(t, err)
 	want, err := engine.Engine{}.Render(enabled, input)
 	require.NoError(t, err)
-	if !maps.Equal(got, want) {
+	if !maps.Equal(got.files, want) {
 		t.Errorf("got\n%v\nHelm renders\n%v", got, want)
 	}
 }
@@ -118,7 +118,7 @@ func TestAFailureOfParsedTemplatesIsToldByHelm(t *testing.T) {
 			require.NoError(t, err)
 			_, want := engine.Engine{}.Render(enabled, input)
 			for range 2 { // the second time, too
-				_, got := renderer.templates.render(enabled, input)
+				_, got := renderer.engine().render(enabled, input, first)
 				if got == nil || want == nil || !strings.Contains(got.Error(), "a.yaml") {
 					t.Fatalf("got %v, Helm says %v", got, want)
 				}

@@ -117,11 +117,14 @@ func (r *Renderer) blame(err error) error {
 	var ofPatch *podtemplate.Error
 	var reserved *hooks.ReservedError
 	var image *hooks.ImageError
+	var notGranted *hooks.NotGrantedError
 	switch {
 	case err == nil:
 		return nil
 	case errors.As(err, &reserved):
 		return &InvalidSpecError{reserved}
+	case errors.As(err, &notGranted):
+		return &InvalidSpecError{notGranted}
 	case errors.As(err, &ofPatch):
 		return &InvalidSpecError{ofPatch}
 	case errors.As(err, &invalid), errors.As(err, &insecure), errors.As(err, &disallowed),

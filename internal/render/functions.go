@@ -56,12 +56,33 @@ func (w *work) functions(all *template.Template) template.FuncMap {
 		"html": template.HTMLEscaper, "js": template.JSEscaper, "urlquery": template.URLQueryEscaper,
 	})
 	dateInZone := functions["dateInZone"].(func(string, any, string) string)
-	maps.Copy(functions, dated(dateInZone, functions["durationRound"].(func(any) string)))
+	durationRound := functions["durationRound"].(func(any) string)
+	maps.Copy(functions, dated(dateInZone, durationRound))
+	if w.published != nil {
+		derive := functions["derivePassword"].(func(uint32, string, string, string, string) string)
+		maps.Copy(functions, sorted())
+		maps.Copy(functions, w.fresh())
+		maps.Copy(functions, w.dates(dateInZone, durationRound))
+		functions["derivePassword"] = w.derivePassword(derive)
+	}
 	for _, name := range growing {
 		functions[name] = w.counted(name, functions[name])
 	}
 	functions["include"], functions["tpl"] = w.include(all), w.tpl(all)
 	return functions
+}
+
+// deriving is how many steps derivePassword counts as.
+const deriving = 10_000
+
+func (w *work) derivePassword(derive func(uint32, string, string, string, string) string) any {
+	return func(counter uint32, kind, password, user, site string) (string, error) {
+		w.steps += deriving - 1
+		if err := w.step(); err != nil {
+			return "", err
+		}
+		return derive(counter, kind, password, user, site), nil
+	}
 }
 
 // counted returns a function that counts the bytes of what it makes, and returns an error if they are too many.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"text/template"
+	"text/template/parse"
 	"time"
 
 	appchart "github.com/example/appservice-operator/internal/chart"
@@ -40,9 +41,15 @@ type work struct {
 	steps, depth int
 	began        time.Time
 	exceeded     error
+
+	published *publishedTemplates // nil for a chart that was written for this operator
+	seed      seed
+	calls     []call // of fresh functions
+	lookups   []call
+	parsed    map[string]*parse.Tree // what tpl has parsed
 }
 
-func (w *work) begin() { *w = work{began: time.Now()} }
+func (w *work) begin(s seed) { *w = work{began: time.Now(), published: w.published, seed: s} }
 
 // step counts a round of a loop or an inclusion.
 func (w *work) step() error {
@@ -120,6 +127,9 @@ func (w *work) include(all *template.Template) func(string, any) (string, error)
 
 // tpl is Helm's tpl function, with limits. It refuses whatever templates in files of the chart may not use either.
 func (w *work) tpl(parent *template.Template) func(string, any) (string, error) {
+	if w.published != nil {
+		return w.publishedTpl(parent)
+	}
 	return func(text string, data any) (string, error) {
 		defer w.leave()
 		if err := w.enter(); err != nil {

@@ -64,12 +64,17 @@ func manifestsOf(files map[string]string, asBefore bool) (list []manifest, ends 
 			list = append(list, manifest{source, object})
 		}
 	}
+	sortByInstallation(list)
+	return list, ends, nil
+}
+
+// sortByInstallation sorts objects by Helm's order of installation.
+func sortByInstallation(list []manifest) {
 	slices.SortStableFunc(list, func(a, b manifest) int {
 		first, second := a.object.GetKind(), b.object.GetKind()
 		order := cmp.Compare(installed(first), installed(second))
 		return cmp.Or(order, strings.Compare(first, second))
 	})
-	return list, ends, nil
 }
 
 // ended returns an object as Helm reads its document, which ends with one line end: nil if that is the same, or if the
@@ -101,14 +106,17 @@ func documents(text string) []string {
 		return []string{text}
 	}
 	split := releaseutil.SplitManifests(text)
-	keys := slices.SortedFunc(maps.Keys(split), func(a, b string) int {
-		return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b)) // manifest-2 before manifest-10
-	})
+	keys := slices.SortedFunc(maps.Keys(split), byNumber)
 	list := make([]string, 0, len(keys))
 	for _, key := range keys {
 		list = append(list, split[key])
 	}
 	return list
+}
+
+// byNumber compares the names of two documents: manifest-2 comes before manifest-10.
+func byNumber(a, b string) int {
+	return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b))
 }
 
 // testHook reports whether an object is a test of the chart, which the operator does not run. It refuses objects that

@@ -153,8 +153,8 @@ func (r *Renderer) trace(of run, file string) (*trace, string) {
 	for _, template := range appchart.TemplateFiles(enabled) {
 		if template.Name == file {
 			traced := &trace{file: file, text: template.Text}
-			files, _ := r.templates.of(enabled).execute(enabled, input, traced)
-			return traced, files[file]
+			rendered, _ := r.engine().of(enabled).execute(enabled, input, first, traced)
+			return traced, rendered.files[file]
 		}
 	}
 	return nil, ""

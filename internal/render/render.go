@@ -56,6 +56,7 @@ type Renderer struct {
 	ClusterScoped func(schema.GroupVersionKind) bool
 
 	schemas   schemas
+	prepare   sync.Once // of the templates
 	templates templates
 	identity  struct {
 		once           sync.Once
@@ -104,6 +105,10 @@ type Outline struct {
 	Unknown []string
 	// ClusterScoped reports whether any of the objects is cluster-scoped.
 	ClusterScoped bool
+	// Warnings are what a user should know of a rendering that succeeds.
+	Warnings []v1.Problem
+	// Definitions are the names of CustomResourceDefinitions that were left out, and that the cluster does not have.
+	Definitions []string
 	// Claims are the hosts and paths of the routes.
 	Claims hosts.Wanted
 	// Stages are the stages of the objects that are not of the main one; nil if there are none.
@@ -172,8 +177,8 @@ func (r *Renderer) draft(ctx context.Context, in Input, layers []defaults.Layer)
 		Defaults: applied, of: in, layers: layers,
 		run: run{resource, vals, in.Capabilities}, result: Result{Outline: Outline{Unknown: unknown}, Values: vals},
 	}
-	manifests, ends, err := r.execute(draft.run, in.WithoutEnds)
-	if draft.Ends = ends; err != nil {
+	manifests, err := r.execute(ctx, draft, in.WithoutEnds)
+	if err != nil {
 		return nil, r.blame(r.place(draft.run, err))
 	}
 	for _, manifest := range manifests {
@@ -279,6 +284,10 @@ func (r *Renderer) finish(ctx context.Context, draft *Draft, facts hooks.Facts) 
 		Runs:          draft.Runs,
 		Facts:         facts,
 	}
+	if r.Published.Is() {
+		input.Published = &hooks.Published{Published: r.Published, Kind: r.Platform.Kind.Kind,
+			Plain: func() ([]*unstructured.Unstructured, error) { return r.plain(ctx, draft) }}
+	}
 	if err := hooks.Run(ctx, r.Hooks, input, result.Objects); err != nil {
 		return nil, r.blameObject(draft, err)
 	}
@@ -300,6 +309,7 @@ func (r *Renderer) finish(ctx context.Context, draft *Draft, facts hooks.Facts) 
 		}
 	}
 	result.Digest, result.Runs, result.Outdated = r.digest(result.Objects), draft.Runs, input.Outdated
+	result.Warnings = slices.Concat(result.Warnings, input.Warnings)
 	return &result, nil
 }
 
@@ -309,16 +319,26 @@ func served(object *unstructured.Unstructured, capabilities *chartutil.Capabilit
 		capabilities.APIVersions.Has(object.GetAPIVersion()+"/"+object.GetKind())
 }
 
-func (r *Renderer) execute(of run, asBefore bool) (list []manifest, ends bool, err error) {
-	enabled, input, err := r.input(of)
-	if err != nil {
-		return nil, false, err
+// execute returns what the templates render, and notes in the draft what else is known of it.
+func (r *Renderer) execute(ctx context.Context, draft *Draft, asBefore bool) (list []manifest, err error) {
+	if r.Published.Is() {
+		out, err := r.executePublished(ctx, draft.run)
+		if err != nil {
+			return nil, err
+		}
+		draft.result.Warnings, draft.result.Definitions = out.warnings, out.definitions
+		return out.manifests, nil
 	}
-	files, err := r.templates.render(enabled, input)
+	enabled, input, err := r.input(draft.run)
 	if err != nil {
-		return nil, false, templateFault(err)
+		return nil, err
 	}
-	return manifestsOf(files, asBefore)
+	rendered, err := r.engine().render(enabled, input, first)
+	if err != nil {
+		return nil, templateFault(err)
+	}
+	list, draft.Ends, err = manifestsOf(rendered.files, asBefore)
+	return list, err
 }
 
 // input returns what the templates see, and the chart without the subcharts that the values disable.

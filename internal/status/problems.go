@@ -45,6 +45,9 @@ func problems(in Input, objects []objectState, main client.Object, v verdict, ex
 		list = append(list, warning(key.Kind, v1.ReasonAPIAbsent, message))
 	}
 	list = append(list, unknown(in.Unknown)...)
+	for _, each := range in.Warnings[:min(len(in.Warnings), mostParts)] {
+		list = append(list, warning(each.Source, each.Reason, OneLine(each.Message)))
+	}
 	if in.Namesake != "" && v.reason != v1.ReasonResourceExists {
 		list = append(list, v1.Problem{
 			Type: v1.ProblemWarning, Source: in.Namesake, Reason: v1.ReasonResourceExists,

@@ -37,6 +37,8 @@ type Input struct {
 	Kept []kube.Key
 	// Problem that kept the operator from changing the objects to the rendered ones; nil if they are as rendered.
 	Problem *Problem
+	// Warnings are about a rendering that succeeded.
+	Warnings []v1.Problem
 	// Unserved are rendered objects that were left out because the cluster does not serve their kind.
 	Unserved []kube.Key
 	// Unknown are the paths of fields of the spec that have no effect, because the operator does not know them.

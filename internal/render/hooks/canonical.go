@@ -1,24 +1,28 @@
 package hooks
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/scheme"
 	kjson "sigs.k8s.io/json"
 
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/kube/reference"
 	"github.com/example/appservice-operator/internal/render/typecheck"
 )
 
 // Canonical converts each object of a built-in kind to the form that the API server stores: quantities in canonical
 // form, no nulls. Live objects can then be compared with rendered ones. A field that the kind does not have is an error
-// that names it. For other kinds, only nulls are removed. The field that an object names for its pod template must have
+// that names it, or is left out with a warning if the chart is served as it was published. For other kinds, only nulls are removed. The field that an object names for its pod template must have
 // one.
-func Canonical(_ context.Context, _ *Input, objects []*unstructured.Unstructured) error {
+func Canonical(_ context.Context, in *Input, objects []*unstructured.Unstructured) error {
 	for _, object := range objects {
 		if err := reference.CheckPodTemplate(object); err != nil {
 			return &ObjectError{object, err}
@@ -28,8 +32,15 @@ func Canonical(_ context.Context, _ *Input, objects []*unstructured.Unstructured
 			prune(object.Object)
 			continue
 		}
+		var unknown []error
 		if err == nil {
-			err = decodeStrictly(object, into)
+			unknown, err = decode(object, into)
+		}
+		if in.Published == nil {
+			err = cmp.Or(err, errors.Join(unknown...))
+		} else if err == nil && len(unknown) > 0 {
+			in.Warnings = append(in.Warnings, v1.Problem{Source: kube.KeyOf(object).String(), Reason: v1.ReasonFieldDropped,
+				Message: fmt.Sprintf("left out: %v", errors.Join(unknown...))})
 		}
 		if err != nil {
 			if misfits := typecheck.Check(object, nil); len(misfits) > 0 {
@@ -49,17 +60,14 @@ func Canonical(_ context.Context, _ *Input, objects []*unstructured.Unstructured
 	return nil
 }
 
-// decodeStrictly decodes by way of JSON: the unstructured converter truncates numbers that do not fit.
-func decodeStrictly(object *unstructured.Unstructured, into runtime.Object) error {
+// decode decodes by way of JSON: the unstructured converter truncates numbers that do not fit. It returns the fields
+// that the kind does not have, too.
+func decode(object *unstructured.Unstructured, into runtime.Object) (unknown []error, err error) {
 	data, err := json.Marshal(object.Object)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	strict, err := kjson.UnmarshalStrict(data, into)
-	if err != nil {
-		return err
-	}
-	return errors.Join(strict...)
+	return kjson.UnmarshalStrict(data, into)
 }
 
 // prune removes nulls: to the API server they mean the same as a field left out.

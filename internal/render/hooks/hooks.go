@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/pod-security-admission/api"
 
+	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/kube/jobs"
 	"github.com/example/appservice-operator/internal/kube/reference"
@@ -33,6 +34,10 @@ type Input struct {
 	Runs []jobs.Run
 	// Facts are what is known about the cluster.
 	Facts Facts
+	// Published is what is known of a chart that is served as it was published; nil for any other.
+	Published *Published
+	// Warnings about a rendering that succeeds are added by hooks.
+	Warnings []v1.Problem
 	// Outdated is set by PodSecurity and Policy: what they refuse of anyone else; nil for nothing.
 	Outdated *policy.Error
 }
@@ -100,7 +105,7 @@ type Hook func(ctx context.Context, in *Input, objects []*unstructured.Unstructu
 
 // Default is the chain that the operator and its command line use, in order.
 func Default() []Hook {
-	return []Hook{Canonical, Reserved, Images, PullPolicy, Restart, Reload, Generated, Checksum, PodSecurity, Rerun,
+	return []Hook{Canonical, Granted, Reserved, Images, PullPolicy, Restart, Reload, Generated, Checksum, PodSecurity, Rerun,
 		Stages, Selectors, Ownership, Labels, Claims, Policy}
 }
 

@@ -1,0 +1,297 @@
+package render
+
+import (
+	"cmp"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/base64"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"maps"
+	"math/big"
+	"slices"
+	"strings"
+	"sync"
+	"text/template"
+	"text/template/parse"
+	"time"
+
+	appchart "github.com/example/appservice-operator/internal/chart"
+)
+
+// A fresh function is one whose result differs between renders: random texts, keys, the time. For a published chart, it
+// returns what depends on a seed only. There are two seeds, which have no character of a random text in common: what
+// differs between renders with each would differ in each render.
+
+type seed int
+
+const (
+	first seed = iota
+	second
+)
+
+// call is a call of a function that has no result of its own in this operator.
+type call struct {
+	function string
+	// site is file, line and column.
+	site string
+	// made is the result; empty for lookup.
+	made string
+}
+
+// either returns one of two values.
+func either[T any](s seed, one, other T) T {
+	if s == first {
+		return one
+	}
+	return other
+}
+
+// times are what now returns.
+var times = map[seed]time.Time{
+	first:  time.Date(2000, 1, 2, 3, 4, 5, 0, time.UTC),
+	second: time.Date(2111, 12, 13, 14, 15, 16, 0, time.UTC),
+}
+
+const (
+	letters = "abcdefghijklmABCDEFGHIJKLMnopqrstuvwxyzNOPQRSTUVWXYZ" // one half for each seed
+	digits  = "0123456789"
+)
+
+// chars returns so many characters of the half of an alphabet that is the seed's, beginning at another one in each call.
+func (w *work) chars(alphabet string, count int) string {
+	half := either(w.seed, alphabet[:len(alphabet)/2], alphabet[len(alphabet)/2:])
+	begin := len(w.calls) % len(half)
+	return strings.Repeat(half, count/len(half)+2)[begin : begin+count]
+}
+
+// pair is a certificate with its key.
+type pair struct{ Cert, Key string }
+
+// pairOf returns the pair of a seed.
+func pairOf(s seed) (pair, error) { return either(s, firstPair, secondPair)() }
+
+var firstPair, secondPair = sync.OnceValues(newPair), sync.OnceValues(newPair)
+
+func newPair() (pair, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return pair{}, err
+	}
+	about := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "none"}}
+	cert, err := x509.CreateCertificate(rand.Reader, about, about, key.Public(), key)
+	if err != nil {
+		return pair{}, err
+	}
+	text, err := x509.MarshalECPrivateKey(key)
+	if err != nil {
+		return pair{}, err
+	}
+	return pair{
+		Cert: string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: cert})),
+		Key:  string(pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: text})),
+	}, nil
+}
+
+// fresh returns the fresh functions for a published chart, and lookup. Each takes the place of its call first.
+func (w *work) fresh() template.FuncMap {
+	random := func(function, alphabet string) any {
+		return func(site string, count int) (string, error) {
+			if count < 0 {
+				return "", fmt.Errorf("%s: %d is negative", function, count)
+			}
+			if err := w.fits(float64(count)); err != nil {
+				return "", err
+			}
+			return w.made(function, site, w.chars(alphabet, count))
+		}
+	}
+	hash := func(function, site, before string) (string, error) {
+		return w.made(function, site, before+"$2a$10$"+w.chars(letters, 53))
+	}
+	certificate := func(function, site string) (pair, error) {
+		made, err := pairOf(w.seed)
+		if err != nil {
+			return made, err
+		}
+		_, err = w.made(function, site, made.Cert)
+		return made, cmp.Or(err, w.also(function, site, made.Key))
+	}
+	now := func(function, site string) time.Time {
+		w.calls = append(w.calls, call{function, site, ""})
+		return times[w.seed]
+	}
+	return template.FuncMap{
+		"randAlpha":    random("randAlpha", letters),
+		"randAlphaNum": random("randAlphaNum", letters),
+		"randAscii":    random("randAscii", letters),
+		"randNumeric":  random("randNumeric", digits),
+		"randBytes": func(site string, count int) (string, error) {
+			if err := w.fits(float64(max(0, count))); err != nil || count < 0 {
+				return "", cmp.Or(err, errors.New("randBytes: the count is negative"))
+			}
+			text := strings.Repeat(either(w.seed, "\x11", "\xee"), count)
+			return w.made("randBytes", site, base64.StdEncoding.EncodeToString([]byte(text)))
+		},
+		"randInt": func(site string, least, most int) (int, error) {
+			if most <= least {
+				return 0, fmt.Errorf("randInt: %d is not less than %d", least, most)
+			}
+			made := either(w.seed, least, most-1)
+			w.calls = append(w.calls, call{"randInt", site, fmt.Sprint(made)})
+			return made, nil
+		},
+		"shuffle": func(site, text string) (string, error) {
+			runes := []rune(text)
+			if slices.Reverse(runes); w.seed == second {
+				text = string(runes)
+			}
+			return w.made("shuffle", site, text)
+		},
+		"uuidv4": func(site string) (string, error) {
+			return w.made("uuidv4", site, either(w.seed, "11111111-1111-4111-8111-111111111111", "22222222-2222-4222-9222-222222222222"))
+		},
+		"bcrypt": func(site, _ string) (string, error) { return hash("bcrypt", site, "") },
+		"htpasswd": func(site, user, _ string) (string, error) {
+			if strings.Contains(user, ":") {
+				return "invalid username: " + user, nil
+			}
+			return hash("htpasswd", site, user+":")
+		},
+		"encryptAES": func(site, _, text string) (string, error) {
+			made := either(w.seed, "first", "other") + strings.Repeat(" ", len(text))
+			return w.made("encryptAES", site, base64.StdEncoding.EncodeToString([]byte(made)))
+		},
+		"genPrivateKey": func(site, _ string) (string, error) {
+			made, err := pairOf(w.seed)
+			if err != nil {
+				return "", err
+			}
+			return w.made("genPrivateKey", site, made.Key)
+		},
+		"genCA":        func(site, _ string, _ int) (pair, error) { return certificate("genCA", site) },
+		"genCAWithKey": func(site, _ string, _ int, _ string) (pair, error) { return certificate("genCAWithKey", site) },
+		"genSelfSignedCert": func(site, _ string, _, _ []any, _ int) (pair, error) {
+			return certificate("genSelfSignedCert", site)
+		},
+		"genSelfSignedCertWithKey": func(site, _ string, _, _ []any, _ int, _ string) (pair, error) {
+			return certificate("genSelfSignedCertWithKey", site)
+		},
+		"genSignedCert": func(site, _ string, _, _ []any, _ int, _ any) (pair, error) {
+			return certificate("genSignedCert", site)
+		},
+		"genSignedCertWithKey": func(site, _ string, _, _ []any, _ int, _ any, _ string) (pair, error) {
+			return certificate("genSignedCertWithKey", site)
+		},
+		"now": func(site string) time.Time { return now("now", site) },
+		"ago": func(site string, _ any) (string, error) { return w.made("ago", site, either(w.seed, "1s", "2h0m0s")) },
+		"lookup": func(site, _, kind, _, _ string) map[string]any {
+			w.lookups = append(w.lookups, call{"lookup of " + kind, site, ""})
+			return map[string]any{}
+		},
+	}
+}
+
+// dates returns the functions that format a time, and take the present one for what is none.
+func (w *work) dates(dateInZone func(string, any, string) string, durationRound func(any) string) template.FuncMap {
+	in := func(function, site, layout string, at any, zone string) (string, error) {
+		switch at.(type) {
+		case time.Time, *time.Time, int, int32, int64:
+			return dateInZone(layout, at, zone), nil
+		}
+		return w.made(function, site, dateInZone(layout, times[w.seed], zone))
+	}
+	return template.FuncMap{
+		"date": func(site, layout string, at any) (string, error) { return in("date", site, layout, at, "Local") },
+		"dateInZone": func(site, layout string, at any, zone string) (string, error) {
+			return in("dateInZone", site, layout, at, zone)
+		},
+		"date_in_zone": func(site, layout string, at any, zone string) (string, error) {
+			return in("date_in_zone", site, layout, at, zone)
+		},
+		"htmlDate": func(site string, at any) (string, error) { return in("htmlDate", site, time.DateOnly, at, "Local") },
+		"htmlDateInZone": func(site string, at any, zone string) (string, error) {
+			return in("htmlDateInZone", site, time.DateOnly, at, zone)
+		},
+		"durationRound": func(site string, length any) (string, error) {
+			if _, isTime := length.(time.Time); isTime {
+				return w.made("durationRound", site, either(w.seed, "1s", "2h"))
+			}
+			return durationRound(length), nil
+		},
+	}
+}
+
+// made records what a fresh function returns.
+func (w *work) made(function, site, text string) (string, error) {
+	return text, w.also(function, site, text)
+}
+
+func (w *work) also(function, site, text string) error {
+	w.calls = append(w.calls, call{function, site, text})
+	return w.take(float64(len(text)))
+}
+
+// located are the functions whose calls have their place as the first argument.
+var located = func() map[string]bool {
+	w, names := &work{}, map[string]bool{}
+	for _, functions := range []template.FuncMap{w.fresh(), w.dates(nil, nil)} {
+		for name := range maps.Keys(functions) {
+			names[name] = true
+		}
+	}
+	return names
+}()
+
+// locate adds their place to the calls of such functions in a tree.
+func locate(tree *parse.Tree) {
+	var commands []*parse.CommandNode
+	appchart.Inspect(tree.Root, func(node parse.Node) {
+		if command, is := node.(*parse.CommandNode); is {
+			commands = append(commands, command)
+		}
+	})
+	for _, command := range commands {
+		args := make([]parse.Node, 0, len(command.Args)+1)
+		for i, arg := range command.Args {
+			identifier, is := arg.(*parse.IdentifierNode)
+			if !is || !located[identifier.Ident] {
+				args = append(args, arg)
+				continue
+			}
+			at, _ := tree.ErrorContext(identifier)
+			site := &parse.StringNode{NodeType: parse.NodeString, Pos: identifier.Pos, Quoted: `"` + at + `"`, Text: at}
+			if i == 0 {
+				args = append(args, identifier, site)
+				continue
+			}
+			call := &parse.CommandNode{NodeType: parse.NodeCommand, Pos: identifier.Pos, Args: []parse.Node{identifier, site}}
+			args = append(args, &parse.PipeNode{NodeType: parse.NodePipe, Pos: identifier.Pos, Cmds: []*parse.CommandNode{call}})
+		}
+		command.Args = args
+	}
+}
+
+// sorted returns keys and values of maps in order: Helm's are in a random one.
+func sorted() template.FuncMap {
+	return template.FuncMap{
+		"keys": func(dicts ...map[string]any) []string {
+			list := []string{}
+			for _, dict := range dicts {
+				list = append(list, slices.Sorted(maps.Keys(dict))...)
+			}
+			return list
+		},
+		"values": func(dict map[string]any) []any {
+			list := []any{}
+			for _, key := range slices.Sorted(maps.Keys(dict)) {
+				list = append(list, dict[key])
+			}
+			return list
+		},
+	}
+}

@@ -1,0 +1,188 @@
+package render
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"helm.sh/helm/v3/pkg/chartutil"
+	"helm.sh/helm/v3/pkg/release"
+	"helm.sh/helm/v3/pkg/releaseutil"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+	"sigs.k8s.io/yaml"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	appchart "github.com/example/appservice-operator/internal/chart"
+	"github.com/example/appservice-operator/internal/kube/jobs"
+	"github.com/example/appservice-operator/internal/render/hooks"
+)
+
+// documentsOf reads what the templates of a published chart rendered, as Helm does: of equal keys the last one counts,
+// lists are the objects in them, tests of the chart are dropped. CustomResourceDefinitions are left out: they are their
+// administrator's.
+func documentsOf(files map[string]string) (list []manifest, warnings []v1.Problem, err error) {
+	for _, source := range slices.Sorted(maps.Keys(files)) {
+		if strings.HasSuffix(source, "NOTES.txt") {
+			continue
+		}
+		for _, text := range split(files[source]) {
+			objects, duplicate, err := objectsOf(text)
+			if err != nil {
+				return nil, nil, &ChartError{At: source, Rule: appchart.RuleNoYAML,
+					Err: &documentError{text, fmt.Errorf("does not render an object: %w", err)}}
+			}
+			if duplicate != "" {
+				warnings = append(warnings, v1.Problem{Source: source, Reason: v1.ReasonFieldDropped, Message: duplicate + ": the last one counts"})
+			}
+			for _, object := range objects {
+				if object.GetName() == "" {
+					return nil, nil, &ChartError{At: source, Rule: appchart.RuleNoYAML,
+						Err: &documentError{text, fmt.Errorf("renders a %s without metadata.name", object.GetKind())}}
+				}
+				list = append(list, manifest{source, object})
+			}
+		}
+	}
+	sortByInstallation(list)
+	return list, warnings, nil
+}
+
+// split splits the output of a template, and ends each document as Helm does.
+func split(text string) []string {
+	parts := releaseutil.SplitManifests(text)
+	list := make([]string, 0, len(parts))
+	for _, key := range slices.SortedFunc(maps.Keys(parts), byNumber) {
+		if document := strings.TrimSpace(parts[key]); document != "" {
+			list = append(list, document+"\n")
+		}
+	}
+	return list
+}
+
+// objectsOf returns the objects in a document, and what it says of a key that it has twice.
+func objectsOf(document string) (list []*unstructured.Unstructured, duplicate string, err error) {
+	data, err := yaml.YAMLToJSONStrict([]byte(document))
+	if err != nil {
+		strict := err
+		if data, err = yaml.YAMLToJSON([]byte(document)); err != nil {
+			return nil, "", err
+		}
+		_, duplicate, _ = strings.Cut(strings.TrimSpace(strict.Error()), "\n")
+		duplicate = strings.TrimSpace(duplicate)
+	}
+	object := &unstructured.Unstructured{}
+	if err := utiljson.Unmarshal(data, &object.Object); err != nil {
+		return nil, "", err
+	}
+	if object.Object == nil {
+		return nil, "", nil
+	}
+	if object.GetKind() == "" || object.GetAPIVersion() == "" {
+		return nil, "", fmt.Errorf("apiVersion and kind are required")
+	}
+	if !object.IsList() {
+		return []*unstructured.Unstructured{object}, duplicate, nil
+	}
+	err = object.EachListItem(func(item runtime.Object) error {
+		one := item.(*unstructured.Unstructured)
+		if one.GetKind() == "" || one.GetAPIVersion() == "" {
+			return fmt.Errorf("apiVersion and kind are required of each item of a list")
+		}
+		list = append(list, one)
+		return nil
+	})
+	return list, duplicate, err
+}
+
+// HookError says that a chart renders an object as a hook of Helm, which this operator does not run.
+type HookError struct {
+	Object *unstructured.Unstructured
+	// Source is the template, Events are those of the hook.
+	Source, Events string
+	// Advice says which value turns it off; empty if none is known.
+	Advice string
+}
+
+func (e *HookError) Error() string {
+	return fmt.Sprintf("%s renders %s %q as a Helm hook (%s), which this operator does not run: %s", e.Source,
+		e.Object.GetKind(), e.Object.GetName(), e.Events, cmp.Or(e.Advice, "no single value turns it off"))
+}
+
+// helmEvents are the events of hooks that Helm knows.
+var helmEvents = []release.HookEvent{
+	release.HookPreInstall, release.HookPostInstall, release.HookPreDelete, release.HookPostDelete,
+	release.HookPreUpgrade, release.HookPostUpgrade, release.HookPreRollback, release.HookPostRollback, release.HookTest,
+	"test-success",
+}
+
+// withoutHooks leaves out the tests of a chart, and hooks of events that Helm does not know. It returns a HookError for
+// an object that Helm would install as another hook, and an error if the spec names hooks.
+func withoutHooks(ctx context.Context, owner *unstructured.Unstructured, list []manifest) (kept []manifest, err error) {
+	for _, one := range list {
+		text, is := one.object.GetAnnotations()[release.HookAnnotation]
+		if !is {
+			kept = append(kept, one)
+			continue
+		}
+		if err := hooks.Reserved(ctx, &hooks.Input{Owner: owner}, []*unstructured.Unstructured{one.object}); err != nil {
+			return nil, err
+		}
+		known, isHook := true, false
+		for event := range strings.SplitSeq(text, ",") {
+			event := release.HookEvent(strings.ToLower(strings.TrimSpace(event)))
+			known = known && slices.Contains(helmEvents, event)
+			isHook = isHook || event != release.HookTest && event != "test-success"
+		}
+		if known && isHook {
+			return nil, &HookError{Object: one.object, Source: one.source, Events: text}
+		}
+	}
+	return kept, nil
+}
+
+// withoutDefinitions leaves out CustomResourceDefinitions, and returns the names of those whose kinds a cluster does not
+// serve.
+func withoutDefinitions(list []manifest, cluster *chartutil.Capabilities) (rest []manifest, missing []string) {
+	for _, one := range list {
+		kind := one.object.GroupVersionKind()
+		if kind.Group != "apiextensions.k8s.io" || kind.Kind != "CustomResourceDefinition" {
+			rest = append(rest, one)
+			continue
+		}
+		var read struct {
+			Spec struct {
+				Group    string
+				Names    struct{ Kind string }
+				Versions []struct{ Name string }
+			}
+		}
+		_ = runtime.DefaultUnstructuredConverter.FromUnstructured(one.object.Object, &read) // no kind is served then
+		there := slices.ContainsFunc(read.Spec.Versions, func(version struct{ Name string }) bool {
+			return cluster.APIVersions.Has(read.Spec.Group + "/" + version.Name + "/" + read.Spec.Names.Kind)
+		})
+		if !there {
+			missing = append(missing, one.object.GetName())
+		}
+	}
+	return rest, missing
+}
+
+// runOnce has each Job run again when what it runs changes: a Job cannot be changed.
+func runOnce(list []manifest) {
+	for _, one := range list {
+		if kind := one.object.GroupVersionKind(); kind.Group != "batch" || kind.Kind != "Job" || jobs.Annotated(one.object) {
+			continue
+		}
+		annotations := one.object.GetAnnotations()
+		if annotations == nil {
+			annotations = map[string]string{}
+		}
+		annotations[v1.AnnotationRerun] = jobs.Rendered
+		one.object.SetAnnotations(annotations)
+	}
+}
