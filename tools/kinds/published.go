@@ -1,6 +1,7 @@
 package kinds
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,13 +11,18 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"testing/fstest"
 
 	helmchart "helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/chart/loader"
 	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/yaml"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	appchart "github.com/example/appservice-operator/internal/chart"
+	"github.com/example/appservice-operator/internal/render"
 )
 
 // ownDefinitions has the definitions of kinds that published charts bring, a file for each chart.
@@ -33,7 +39,7 @@ type Wanted struct {
 }
 
 // Publish makes a kind of a chart of others, or brings one up to date whose chart has another version: the chart, the
-// CRD, a sample, a golden case and an entry in watches.yaml. An entry that is there stays. It returns the names of the
+// CRD, a sample, a golden case and an entry in watches.yaml. An entry stays as it is. It returns the names of the
 // files, below root, and remarks for the user.
 func Publish(root string, p Wanted) (made, remarks []string, err error) {
 	text, err := readPackage(p.From)
@@ -87,8 +93,11 @@ func Publish(root string, p Wanted) (made, remarks []string, err error) {
 			resource = p.Names[0]
 		}
 		files[filepath.Join("config/samples", k.sample())] = "# Begin: " + k.Kind + "\n" + k.resource(resource)
-		if s.failed == nil {
-			files[filepath.Join("test/testdata/kinds", k.name(), "minimal/cr.yaml")] = k.resource("minimal")
+		// Without a spec that it renders, there is nothing to compare.
+		if refused := k.try(text, s); refused == nil {
+			files[filepath.Join("test/testdata/kinds", c.Name(), "minimal/cr.yaml")] = k.resource("minimal")
+		} else {
+			remarks = append(remarks, fmt.Sprintf("The sample is refused, so complete it, and add a golden case: %v", refused))
 		}
 	}
 	for name := range files {
@@ -111,7 +120,32 @@ func Publish(root string, p Wanted) (made, remarks []string, err error) {
 	}
 	made = append(made, k.Chart)
 	slices.Sort(made)
-	return made, slices.Concat(s.remarks(c, known), openValues(open), remarks), err
+	return made, slices.Concat(s.remarks(c, known), remarks, openValues(open)), err
+}
+
+// try renders a resource that sets nothing as the operator does.
+func (k kind) try(files []*loader.BufferedFile, s *survey) error {
+	folder := fstest.MapFS{}
+	for _, file := range files {
+		folder["chart/"+file.Name] = &fstest.MapFile{Data: file.Data}
+	}
+	watch := appchart.Watch{GroupVersionKind: schema.GroupVersionKind{Group: k.Group, Version: k.Version, Kind: k.Kind}, Published: k.Published}
+	for _, kind := range s.kinds {
+		watch.Renders = append(watch.Renders, kind.what)
+	}
+	watch.Grants = s.granted()
+	c, err := appchart.LoadPublished(folder, "chart")
+	if err != nil {
+		return err
+	}
+	resource := &unstructured.Unstructured{}
+	if err := yaml.Unmarshal([]byte(k.resource("minimal")), &resource.Object); err != nil {
+		return err
+	}
+	resource.SetNamespace("default")
+	resource.SetUID(render.PlaceholderUID)
+	_, err = render.For(watch, c).Render(context.Background(), resource, s.capabilities)
+	return err
 }
 
 // kind returns the entry for a chart.
@@ -282,7 +316,7 @@ func ruleText(rule rbacv1.PolicyRule) string {
 func (s *survey) remarks(c *helmchart.Chart, known *kind) []string {
 	var list []string
 	if s.failed != nil {
-		list = append(list, fmt.Sprintf("The chart does not render without values: %s. Complete the sample; renders of %s has all kinds that templates name, grants none.",
+		list = append(list, fmt.Sprintf("The chart does not render without values: %v. renders of %s has all kinds that templates name, and grants is to be written.",
 			s.failed, watchesFile))
 	}
 	for _, name := range s.unnamed {
@@ -295,17 +329,22 @@ func (s *survey) remarks(c *helmchart.Chart, known *kind) []string {
 			}
 		}
 		for _, rule := range s.rules {
-			if !slices.ContainsFunc(known.Grants, func(all rbacv1.PolicyRule) bool { return covers(all, rule.what) }) {
+			if !covers(rule.what, known.Grants...) {
 				list = append(list, fmt.Sprintf("grants of %s lacks, with %s:\n%s", watchesFile, orDefaults(rule.with), ruleText(rule.what)))
 			}
 		}
 		return list
 	}
-	for _, kind := range appchart.Kinds(c) {
-		if !slices.ContainsFunc(s.kinds, func(known rendered[string]) bool { return known.what == kind.GroupKind().String() }) &&
-			kind.Kind != "CustomResourceDefinition" {
-			list = append(list, fmt.Sprintf("Not in renders: %s, which takes more than one value, or is for tests.", kind.GroupKind()))
+	var others []string
+	for kind, template := range appchart.Templates(c) {
+		if name := kind.GroupKind().String(); !slices.ContainsFunc(s.kinds, func(known rendered[string]) bool { return known.what == name }) &&
+			kind.Kind != "CustomResourceDefinition" && !strings.Contains(template, "/tests/") {
+			others = append(others, fmt.Sprintf("%s (%s)", name, template))
 		}
+	}
+	if len(others) > 0 {
+		slices.Sort(others)
+		list = append(list, "Templates name these kinds, too, which take further values, or are never written; add to renders what you need: "+strings.Join(others, ", "))
 	}
 	return list
 }

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/component-helpers/auth/rbac/validation"
 	"sigs.k8s.io/yaml"
 
 	"github.com/example/appservice-operator/internal/chart/rbac"
@@ -104,7 +105,7 @@ func (k kind) addition(all []rbac.Need) addition {
 	}
 	for _, rule := range k.Grants {
 		if !wild(rule) {
-			grants = append(grants, single(rule)...)
+			grants = append(grants, rule)
 		}
 	}
 	var out addition
@@ -156,27 +157,10 @@ var outsiders = sync.OnceValue(func() []schema.GroupResource {
 	return list
 })
 
-// single splits a rule into one for each resource.
-func single(rule rbacv1.PolicyRule) []rbacv1.PolicyRule {
-	if len(rule.NonResourceURLs) > 0 {
-		return []rbacv1.PolicyRule{rule}
-	}
-	var list []rbacv1.PolicyRule
-	for _, group := range rule.APIGroups {
-		for _, resource := range rule.Resources {
-			one := rule
-			one.APIGroups, one.Resources = []string{group}, []string{resource}
-			list = append(list, one)
-		}
-	}
-	return list
-}
-
-// lacking returns the rules that others do not cover.
+// lacking returns what rules grant that others do not.
 func lacking(rules, held []rbacv1.PolicyRule) []rbacv1.PolicyRule {
-	return slices.DeleteFunc(slices.Clone(rules), func(rule rbacv1.PolicyRule) bool {
-		return slices.ContainsFunc(held, func(one rbacv1.PolicyRule) bool { return covers(one, rule) })
-	})
+	_, rest := validation.Covers(held, rules)
+	return rest
 }
 
 // unheld says in a comment which grants the operator cannot have.

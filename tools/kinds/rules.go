@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/component-helpers/auth/rbac/validation"
 )
 
 // parts are the lists of a rule of RBAC.
@@ -11,21 +12,15 @@ func parts(rule *rbacv1.PolicyRule) []*[]string {
 	return []*[]string{&rule.APIGroups, &rule.Resources, &rule.ResourceNames, &rule.NonResourceURLs, &rule.Verbs}
 }
 
-// wild reports whether a rule has a wildcard. Who does not have the wildcard itself does not have the rule.
+// wild reports whether a rule has a wildcard. An account without that wildcard does not have the rule.
 func wild(rule rbacv1.PolicyRule) bool {
 	return slices.ContainsFunc(parts(&rule), func(list *[]string) bool { return slices.Contains(*list, "*") })
 }
 
-// covers reports whether a rule grants all that another one does.
-func covers(all, some rbacv1.PolicyRule) bool {
-	holds := func(all, some []string) bool {
-		return slices.Contains(all, "*") || !slices.ContainsFunc(some, func(one string) bool { return !slices.Contains(all, one) })
-	}
-	if len(all.ResourceNames) > 0 && (len(some.ResourceNames) == 0 || !holds(all.ResourceNames, some.ResourceNames)) {
-		return false
-	}
-	return holds(all.Verbs, some.Verbs) && holds(all.APIGroups, some.APIGroups) && holds(all.Resources, some.Resources) &&
-		holds(all.NonResourceURLs, some.NonResourceURLs)
+// covers reports whether rules grant all that another one does.
+func covers(rule rbacv1.PolicyRule, all ...rbacv1.PolicyRule) bool {
+	covered, _ := validation.Covers(all, []rbacv1.PolicyRule{rule})
+	return covered
 }
 
 // mergedRules returns rules that grant the same, fewer ones: those that differ in one list are one.
@@ -41,7 +36,7 @@ func mergedRules(rules []rbacv1.PolicyRule) []rbacv1.PolicyRule {
 	}
 	for i := 0; i < len(out); i++ {
 		for j := 0; j < len(out); j++ {
-			if i != j && (covers(out[i], out[j]) || join(&out[i], out[j])) {
+			if i != j && (covers(out[j], out[i]) || join(&out[i], out[j])) {
 				out = slices.Delete(out, j, j+1)
 				i = -1 // what is wider now may cover others
 				break

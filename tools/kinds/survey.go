@@ -255,10 +255,19 @@ func (s *survey) note(objects []*unstructured.Unstructured, with string) {
 		}
 	}
 	for _, rule := range mergedRules(rules) {
-		if !slices.ContainsFunc(s.rules, func(known rendered[rbacv1.PolicyRule]) bool { return covers(known.what, rule) }) {
+		if !covers(rule, s.granted()...) {
 			s.rules = append(s.rules, rendered[rbacv1.PolicyRule]{rule, with})
 		}
 	}
+}
+
+// granted are the rules that are known.
+func (s *survey) granted() []rbacv1.PolicyRule {
+	var list []rbacv1.PolicyRule
+	for _, rule := range s.rules {
+		list = append(list, rule.what)
+	}
+	return list
 }
 
 func (s *survey) kind(kind schema.GroupKind, with string) {
