@@ -18,6 +18,7 @@ import (
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
 
+	"github.com/example/appservice-operator/tools/kinds"
 	"github.com/example/appservice-operator/tools/toolchain"
 )
 
@@ -54,6 +55,15 @@ func Text(t testing.TB, path string) []byte {
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
 	return text
+}
+
+// Published returns the folders of the charts that the operator serves as they were published: what tests demand of
+// charts that were written for it, they do not have.
+func Published(t testing.TB) []string {
+	t.Helper()
+	list, err := kinds.PublishedCharts(Root(t))
+	require.NoError(t, err)
+	return list
 }
 
 // Into reads a file into an object that knows all its fields.

@@ -83,6 +83,9 @@ func Generate(root string) error {
 	if err := grants(root, list); err != nil {
 		return err
 	}
+	if err := offer(root, list); err != nil {
+		return err
+	}
 	if err := refresh(root, list); err != nil {
 		return err
 	}
@@ -139,6 +142,18 @@ func entries(root string) ([]kind, error) {
 		return nil, fmt.Errorf("cannot parse %s: %w", watchesFile, err)
 	}
 	return list, nil
+}
+
+// PublishedCharts returns the folders of the charts that are served as they were published.
+func PublishedCharts(root string) ([]string, error) {
+	list, err := entries(root)
+	var charts []string
+	for _, k := range list {
+		if k.Is() {
+			charts = append(charts, k.Chart)
+		}
+	}
+	return charts, err
 }
 
 // read reads what the chart declares, or, of one of others, what it defines.

@@ -25,7 +25,7 @@ type value struct {
 	below      map[string]*value
 }
 
-// valuesOf returns the values of a chart and of its subcharts, and the paths of those whose type cannot be said in a CRD.
+// valuesOf returns the values of a chart and of its subcharts, and the paths of those whose type a CRD cannot state.
 func valuesOf(c *helmchart.Chart) (root *value, open []string) {
 	var text []byte
 	for _, file := range c.Raw {
@@ -224,7 +224,7 @@ func (v *value) each(depth int, call func(*value)) {
 	}
 }
 
-// crdFile returns the file of the CRD of a kind with the spec that a chart takes. What makes it too large is left
+// crdFile returns the file of the CRD of a kind with the spec that a chart takes. If it is too large, parts are left
 // out, the deepest first: descriptions, then properties, which then may be anything.
 func (k kind) crdFile(like *apiextensionsv1.CustomResourceDefinition, c *helmchart.Chart, spec *value) ([]byte, error) {
 	for {

@@ -2,9 +2,11 @@ package kinds
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -32,7 +34,7 @@ type definition struct {
 	clusterScoped bool
 }
 
-// wellKnown are kinds of others that charts render, of which neither a client nor a chart tells.
+// wellKnown are kinds of others that charts render, and that neither a client nor the chart describes.
 var wellKnown = map[schema.GroupKind]definition{
 	{Group: "apiregistration.k8s.io", Kind: "APIService"}:                {"apiservices", true},
 	{Group: "cert-manager.io", Kind: "ClusterIssuer"}:                    {"clusterissuers", true},
@@ -161,6 +163,49 @@ var outsiders = sync.OnceValue(func() []schema.GroupResource {
 func lacking(rules, held []rbacv1.PolicyRule) []rbacv1.PolicyRule {
 	_, rest := validation.Covers(held, rules)
 	return rest
+}
+
+// PublishedOptions returns the names of the options for what published charts need.
+func PublishedOptions(root string) ([]string, error) {
+	list, err := entries(root)
+	var names []string
+	for _, k := range list {
+		if k.Is() {
+			names = append(names, k.name())
+		}
+	}
+	return names, err
+}
+
+// installerFile has the values of the chart that installs the operator, with a line for each option. Those of charts of
+// others are generated, below the rest.
+const installerFile = "config/chart/values.yaml"
+
+var (
+	offered     = regexp.MustCompile(`(?m)^  \w+: false # .*\n`)
+	offeredByUs = regexp.MustCompile(`(?m)^  \w+: false # what the chart .* takes\n`)
+)
+
+// offer writes the options of published charts to these values.
+func offer(root string, list []kind) error {
+	file := filepath.Join(root, installerFile)
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	text = offeredByUs.ReplaceAll(text, nil)
+	found := offered.FindAllIndex(text, -1)
+	if len(found) == 0 {
+		return fmt.Errorf("%s has no option, as in \"  keda: false # ScaledObjects\"", installerFile)
+	}
+	at := found[len(found)-1][1]
+	var lines []byte
+	for _, k := range list {
+		if _, err := os.Stat(filepath.Join(root, rbac.OptionFolder, k.name())); k.Is() && err == nil {
+			lines = fmt.Appendf(lines, "  %s: false # what the chart %s takes\n", k.name(), filepath.Base(k.Chart))
+		}
+	}
+	return os.WriteFile(file, slices.Concat(text[:at], lines, text[at:]), 0o644)
 }
 
 // unheld says in a comment which grants the operator cannot have.

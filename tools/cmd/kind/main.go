@@ -18,20 +18,25 @@ func main() {
 	from := flag.String("from", "", "a chart of others, a folder or a package, which the kind serves as it was published")
 	group := flag.String("group", "", "the group of the kind of that chart; none: that of the operator's own kinds")
 	names := flag.String("names", "", "names of resources of that kind whose roles the operator may write by name")
+	published := flag.Bool("published", false, "print the folders of the charts that are served as they were published")
 	flag.Parse()
 	wanted := kinds.Wanted{From: *from, Kind: *name, Group: *group, Names: strings.Fields(*names)}
-	if err := run(wanted); err != nil {
+	if err := run(wanted, *published); err != nil {
 		fmt.Fprintln(os.Stderr, "kind:", err)
 		os.Exit(1)
 	}
 }
 
-func run(wanted kinds.Wanted) error {
+func run(wanted kinds.Wanted, published bool) error {
 	root, err := toolchain.Root()
 	if err != nil {
 		return err
 	}
 	switch {
+	case published:
+		list, err := kinds.PublishedCharts(root)
+		fmt.Println(strings.Join(list, " "))
+		return err
 	case wanted.From != "":
 		return publish(root, wanted)
 	case wanted.Kind == "":
