@@ -162,6 +162,9 @@ func CheckFiles(options Options, cluster *rest.Config) (warnings []string, err e
 		case broken != nil:
 			mistakes = append(mistakes, fmt.Errorf("the chart of %s cannot be used: %w", entry.Kind, broken))
 		}
+		for _, note := range render.CheckPublished(context.Background(), entry, entry.Chart) {
+			warnings = append(warnings, fmt.Sprintf("the chart of %s: %s", entry.Kind, note))
+		}
 		for _, warning := range chart.Warnings(entry.Chart) {
 			said := fmt.Sprintf("the chart of %s: %v", entry.Kind, warning)
 			if warning.Rule == chart.RuleStage {

@@ -146,7 +146,7 @@ spec:
   replicas: 0
 `)
 	for _, object := range []*unstructured.Unstructured{first, other} {
-		require.NoError(t, hooks.Canonical(t.Context(), nil, []*unstructured.Unstructured{object}))
+		require.NoError(t, hooks.Canonical(t.Context(), &hooks.Input{}, []*unstructured.Unstructured{object}))
 		stamped(t, object)
 	}
 	if a, b := stampOf(first), stampOf(other); a != b {

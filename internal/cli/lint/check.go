@@ -15,6 +15,7 @@ import (
 	"github.com/example/appservice-operator/internal/chart"
 	"github.com/example/appservice-operator/internal/chart/fields"
 	"github.com/example/appservice-operator/internal/chart/rbac"
+	"github.com/example/appservice-operator/internal/render"
 	"github.com/example/appservice-operator/internal/text"
 )
 
@@ -116,6 +117,12 @@ func Check(ctx context.Context, subject Subject) ([]Finding, error) {
 	if err != nil {
 		found.unloadable(err)
 		return found, nil
+	}
+	if subject.Published.Is() {
+		for _, note := range render.CheckPublished(ctx, subject.entry(), loaded) {
+			found.add(Finding{Rule: ruleOf(rulePublished), File: "Chart.yaml", Message: note})
+		}
+		return exceptions.from(found, subject.Complete), nil
 	}
 	if err := found.uses(loaded, subject.Kind); err != nil {
 		return nil, err

@@ -50,6 +50,7 @@ const (
 	ruleUnquoted       = "unquoted-string"
 	ruleHelm           = "helm-lint"
 	ruleStaleException = "stale-exception"
+	rulePublished      = "published-chart"
 )
 
 // Rules are all rules, in the order in which they are checked.
@@ -91,6 +92,7 @@ var Rules = []Rule{
 	{ruleHelm, Error, "helm lint --strict reports a problem"},
 	{chart.RuleSchemaReference, Warning, "values.schema.json refers to something that is not read"},
 	{chart.RuleCRDs, Warning, "The chart has a folder crds, which is not installed"},
+	{rulePublished, Warning, "A published chart renders what is refused, or left out"},
 	{ruleStaleException, Warning, "An exception of .lint.yaml is not needed"},
 }
 

@@ -16,6 +16,7 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/yaml"
 
+	"github.com/example/appservice-operator/internal/chart"
 	"github.com/example/appservice-operator/internal/chart/rbac"
 	"github.com/example/appservice-operator/internal/render"
 )
@@ -60,7 +61,11 @@ func checked(t *testing.T, folders ...string) []Finding {
 	require.NoError(t, err)
 	granted = append(granted, rbacv1.PolicyRule{APIGroups: []string{"scheduling.k8s.io"}, Resources: []string{"priorityclasses"}, Verbs: rbac.ToRender})
 	web := resource(t, "testdata/cr.yaml")
-	found, err := Check(t.Context(), Subject{
+	var published chart.Published // the keys of its entry in watches.yaml, for rules that need one
+	if entry, err := os.ReadFile(filepath.Join(filepath.Dir(folders[len(folders)-1]), "entry.yaml")); err == nil {
+		require.NoError(t, yaml.UnmarshalStrict(entry, &published))
+	}
+	found, err := Check(t.Context(), Subject{Published: published,
 		Files: overlaid(t, folders...), Dir: "web", Kind: web.GroupVersionKind(), Cases: []Case{{"web", web}}, Granted: granted, Complete: true,
 	})
 	require.NoError(t, err)

@@ -1,0 +1,66 @@
+package render
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"helm.sh/helm/v3/pkg/chart"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	appchart "github.com/example/appservice-operator/internal/chart"
+)
+
+// CheckPublished returns what the administrator of a published chart should know before it is served: why a resource
+// without a spec would be refused, warnings about it, and which overrideValues a spec can have printed. It returns nil
+// for any other chart.
+func CheckPublished(ctx context.Context, entry appchart.Watch, c *chart.Chart) (list []string) {
+	if !entry.Published.Is() {
+		return nil
+	}
+	resource := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{}}}
+	resource.SetGroupVersionKind(entry.GroupVersionKind)
+	resource.SetName("example")
+	resource.SetNamespace("default")
+	resource.SetUID(PlaceholderUID)
+	r := For(entry, c)
+	result, err := r.Render(ctx, resource, Serving(c))
+	if err != nil {
+		list = append(list, fmt.Sprintf("a resource without a spec is refused: %v", err))
+	} else {
+		for _, warning := range result.Warnings {
+			list = append(list, fmt.Sprintf("%s: %s", warning.Source, warning.Message))
+		}
+		if len(result.Definitions) > 0 {
+			list = append(list, fmt.Sprintf("these CustomResourceDefinitions are left out, install them before: %s",
+				strings.Join(result.Definitions, ", ")))
+		}
+	}
+	for _, path := range printable(entry, c) {
+		list = append(list, fmt.Sprintf("overrideValues.%s can be printed by a spec, which may repeat the chart's own {{ }}: keep secrets out of it", path))
+	}
+	return list
+}
+
+// printable lists the paths of overrideValues that an action which tpl executes names, or a map that they are in.
+func printable(entry appchart.Watch, c *chart.Chart) (list []string) {
+	actions := actionsOf(c, Platform{Defaults: entry.DefaultValues, Overrides: entry.OverrideValues})
+	for _, path := range slices.Sorted(maps.Keys(entry.OverrideValues)) {
+		at, named := "", []string(nil)
+		for step := range strings.SplitSeq(path, ".") {
+			at += `\.` + regexp.QuoteMeta(step)
+			named = append(named, at)
+		}
+		pattern := regexp.MustCompile(`\.Values(` + strings.Join(named, "|") + `)?([^\w.]|$)`)
+		for action := range actions {
+			if pattern.MatchString(action) {
+				list = append(list, path)
+				break
+			}
+		}
+	}
+	return list
+}
