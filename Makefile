@@ -157,8 +157,8 @@ golden: ## Update the golden files of test/testdata/cases. Review the difference
 	go test ./internal/render -run TestGolden -update
 
 CASES := test/testdata/cases/*/cr.yaml test/testdata/kinds/*/*/cr.yaml
-check-chart: ## Find the mistakes of the charts here, or of CHART=helm-charts/NAME, with all golden cases.
-	@go run ./cmd/kubectl-appservice lint --all-cases $(CHART) $(patsubst %,-f %,$(wildcard $(CASES)))
+check-chart: ## Find the mistakes of our own charts here, or of CHART=helm-charts/NAME, with all golden cases.
+	@go run ./cmd/kubectl-appservice lint --all-cases $(or $(CHART),$(OWN_CHARTS)) $(patsubst %,-f %,$(wildcard $(CASES)))
 
 chart-diff: ## Show the effects of the charts here on the golden cases or, with CLUSTER=current, on a cluster. OLD=COMMIT or folder.
 	@go run ./tools/cmd/chartdiff $(if $(OLD),-old '$(OLD)') $(if $(NEW),-new '$(NEW)')
