@@ -92,8 +92,9 @@ func above(lines []string, line int) string {
 		}
 	}
 	for i := first; i < line-1; i++ {
-		if paragraph := further(lines[i : line-1]); len(paragraph) > 0 && strings.ContainsAny(strings.Join(paragraph, ""), "abcdefghijklmnopqrstuvwxyz") {
-			return firstSentence(strings.Join(paragraph, " "))
+		// A line across the page, or the word of a heading, says nothing.
+		if said := firstSentence(strings.Join(further(lines[i:line-1]), " ")); strings.Contains(said, " ") {
+			return said
 		}
 	}
 	return ""

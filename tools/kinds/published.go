@@ -301,7 +301,8 @@ func ruleText(rule rbacv1.PolicyRule) string {
 			*list = inOrder(*list)
 		}
 		for _, word := range *list {
-			if !plainWord.MatchString(word) {
+			var read any // true, for example, is no text
+			if err := yaml.Unmarshal([]byte(word), &read); err != nil || read != word || !plainWord.MatchString(word) {
 				word = fmt.Sprintf("%q", word)
 			}
 			words = append(words, word)
@@ -320,7 +321,7 @@ func (s *survey) remarks(c *helmchart.Chart, known *kind) []string {
 			s.failed, watchesFile))
 	}
 	for _, name := range s.unnamed {
-		list = append(list, fmt.Sprintf("The role %s has a wildcard, or is not rendered: the operator needs its name, so make the kind with NAMES=NAME of the resources.", name))
+		list = append(list, fmt.Sprintf("%s has a wildcard, or is not rendered with these values, so the operator may only write or bind it by name: make the kind with NAMES=NAME of the resources.", name))
 	}
 	if known != nil {
 		for _, kind := range s.kinds {

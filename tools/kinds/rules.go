@@ -23,7 +23,8 @@ func covers(rule rbacv1.PolicyRule, all ...rbacv1.PolicyRule) bool {
 	return covered
 }
 
-// mergedRules returns rules that grant the same, fewer ones: those that differ in one list are one.
+// mergedRules returns rules that grant the same, fewer ones: those that differ in one list are one. What is covered by a
+// wildcard only stays, because it can be held.
 func mergedRules(rules []rbacv1.PolicyRule) []rbacv1.PolicyRule {
 	var out []rbacv1.PolicyRule
 	for _, rule := range rules {
@@ -36,7 +37,7 @@ func mergedRules(rules []rbacv1.PolicyRule) []rbacv1.PolicyRule {
 	}
 	for i := 0; i < len(out); i++ {
 		for j := 0; j < len(out); j++ {
-			if i != j && (covers(out[j], out[i]) || join(&out[i], out[j])) {
+			if i != j && wild(out[i]) == wild(out[j]) && (covers(out[j], out[i]) || join(&out[i], out[j])) {
 				out = slices.Delete(out, j, j+1)
 				i = -1 // what is wider now may cover others
 				break

@@ -153,12 +153,19 @@ func (s *survey) add(values map[string]any, with string) error {
 	if len(names) == 0 {
 		names = []string{anyName}
 	}
+	var rules []rbacv1.PolicyRule
 	for _, name := range names {
 		objects, err := s.render(values, name)
 		if err != nil {
 			return err
 		}
-		s.note(objects, with)
+		rules = append(rules, s.note(objects, with)...)
+	}
+	for _, rule := range mergedRules(rules) {
+		known := slices.DeleteFunc(s.granted(), func(other rbacv1.PolicyRule) bool { return wild(other) != wild(rule) })
+		if !covers(rule, known...) {
+			s.rules = append(s.rules, rendered[rbacv1.PolicyRule]{rule, with})
+		}
 	}
 	return nil
 }
@@ -231,10 +238,9 @@ func written(object *unstructured.Unstructured) bool {
 	})
 }
 
-// note takes down what objects are.
-func (s *survey) note(objects []*unstructured.Unstructured, with string) {
+// note takes down the kinds of objects, and returns what roles among them grant.
+func (s *survey) note(objects []*unstructured.Unstructured, with string) (rules []rbacv1.PolicyRule) {
 	objects = slices.DeleteFunc(objects, func(object *unstructured.Unstructured) bool { return !written(object) })
-	var rules []rbacv1.PolicyRule
 	for _, object := range objects {
 		kind := object.GroupVersionKind().GroupKind()
 		if kind.Kind == "CustomResourceDefinition" {
@@ -254,11 +260,7 @@ func (s *survey) note(objects []*unstructured.Unstructured, with string) {
 			rules = append(rules, s.ofBinding(object, objects)...)
 		}
 	}
-	for _, rule := range mergedRules(rules) {
-		if !covers(rule, s.granted()...) {
-			s.rules = append(s.rules, rendered[rbacv1.PolicyRule]{rule, with})
-		}
-	}
+	return rules
 }
 
 // granted are the rules that are known.
@@ -321,7 +323,7 @@ func (s *survey) ofBinding(object *unstructured.Unstructured, objects []*unstruc
 // right is that to do something with a role; none if its name is not known.
 func (s *survey) right(kind, name string, verbs ...string) []rbacv1.PolicyRule {
 	if !named(name) {
-		if name = strings.ReplaceAll(name, anyName, "NAME"); !slices.Contains(s.unnamed, name) {
+		if name = kind + " " + strings.ReplaceAll(name, anyName, "NAME"); !slices.Contains(s.unnamed, name) {
 			s.unnamed = append(s.unnamed, name)
 		}
 		return nil
