@@ -23,8 +23,8 @@ func covers(rule rbacv1.PolicyRule, all ...rbacv1.PolicyRule) bool {
 	return covered
 }
 
-// mergedRules returns rules that grant the same, fewer ones: those that differ in one list are one. What is covered by a
-// wildcard only stays, because it can be held.
+// mergedRules returns rules that grant the same, fewer ones: those that differ in one list are one. Rules that only a
+// wildcard covers stay, because an account can have them without it.
 func mergedRules(rules []rbacv1.PolicyRule) []rbacv1.PolicyRule {
 	var out []rbacv1.PolicyRule
 	for _, rule := range rules {
