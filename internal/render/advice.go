@@ -91,11 +91,11 @@ func (r *Renderer) adviseOnRandom(ctx context.Context, of run, unstable *Unstabl
 		}
 	})
 	return r.advise(ctx, of, list, func(of run) bool {
-		one, err := r.renderSeeded(ctx, of, first)
+		one, err := r.renderSeeded(ctx, of, first, "")
 		if err != nil {
 			return false
 		}
-		other, err := r.renderSeeded(ctx, of, second)
+		other, err := r.renderSeeded(ctx, of, second, "")
 		return err == nil && !slices.ContainsFunc(differences(one.manifests, other.manifests), func(d difference) bool {
 			return d.key == unstable.Key && d.field == unstable.Field
 		})
@@ -139,7 +139,7 @@ func (r *Renderer) adviseOnHook(ctx context.Context, of run, err error) error {
 	})
 	other := map[string]bool{} // with another hook
 	hook.Advice = r.advise(ctx, of, list, func(of run) bool {
-		_, err := r.renderSeeded(ctx, of, first)
+		_, err := r.renderSeeded(ctx, of, first, "")
 		again, still := errors.AsType[*HookError](err)
 		if still && kube.KeyOf(again.Object) != kube.KeyOf(hook.Object) {
 			other[fmt.Sprint(of.vals)] = true
@@ -191,7 +191,7 @@ func (r *Renderer) elsewhere(ctx context.Context, of run, out *published) error 
 		}
 	})
 	wrong.Advice = r.advise(ctx, of, list, func(of run) bool {
-		again, err := r.renderSeeded(ctx, of, 0)
+		again, err := r.renderSeeded(ctx, of, 0, "")
 		return err == nil && !slices.ContainsFunc(again.manifests, func(m manifest) bool {
 			return kube.KeyOf(m.object) == wrong.Key && m.object.GetNamespace() == wrong.Namespace
 		})

@@ -52,8 +52,8 @@ type texts struct {
 // render returns the text of each template, as engine.Engine{}.Render does, and stops if it exceeds the limits. Without
 // a REST config the lookup function finds nothing: templates cannot read the cluster. Enabled is the chart, always of
 // the same files, without the subcharts that the values disable.
-func (t *templates) render(enabled *chart.Chart, input chartutil.Values, with seed) (texts, error) {
-	return t.of(enabled).execute(enabled, input, with, nil)
+func (t *templates) render(enabled *chart.Chart, input chartutil.Values, with seed, only string) (texts, error) {
+	return t.of(enabled).execute(enabled, input, with, only, nil)
 }
 
 // of returns the templates of a chart with its enabled subcharts.
@@ -166,7 +166,8 @@ func (s *set) scopes(c *chart.Chart, parent chartutil.Values, all map[string]cha
 }
 
 // execute renders all templates. Their output goes through traced, if that is not nil.
-func (s *set) execute(c *chart.Chart, input chartutil.Values, with seed, traced *trace) (out texts, err error) {
+func (s *set) execute(c *chart.Chart, input chartutil.Values, with seed, only string,
+	traced *trace) (out texts, err error) {
 	if s.err != nil {
 		return texts{}, s.err
 	}
@@ -180,7 +181,7 @@ func (s *set) execute(c *chart.Chart, input chartutil.Values, with seed, traced 
 			out, err = texts{}, fmt.Errorf("rendering template failed: %v", thrown)
 		}
 	}()
-	p.work.begin(with)
+	p.work.begin(with, only)
 	all := map[string]chartutil.Values{}
 	s.scopes(c, input, all)
 	out.files = make(map[string]string, len(s.files))

@@ -24,7 +24,7 @@ func same(t *testing.T, renderer *Renderer, resource *unstructured.Unstructured)
 	require.NoError(t, err)
 	enabled, input, err := renderer.input(run{resource, vals, everyKind})
 	require.NoError(t, err)
-	got, err := renderer.engine().render(enabled, input, first)
+	got, err := renderer.engine().render(enabled, input, first, "")
 	require.NoError(t, err)
 	want, err := engine.Engine{}.Render(enabled, input)
 	require.NoError(t, err)
@@ -118,7 +118,7 @@ func TestAFailureOfParsedTemplatesIsToldByHelm(t *testing.T) {
 			require.NoError(t, err)
 			_, want := engine.Engine{}.Render(enabled, input)
 			for range 2 { // the second time, too
-				_, got := renderer.engine().render(enabled, input, first)
+				_, got := renderer.engine().render(enabled, input, first, "")
 				if got == nil || want == nil || !strings.Contains(got.Error(), "a.yaml") {
 					t.Fatalf("got %v, Helm says %v", got, want)
 				}

@@ -166,7 +166,7 @@ var place = regexp.MustCompile(`(?s)^template: (.+?):(\d+)(?::(\d+))?: (?:execut
 // templateFault attributes an error of a template to spec or chart. If templates include each other, it names the
 // first, which renders an object, and the last, which failed, with its cause.
 func templateFault(err error) error {
-	var failed, deepest template.ExecError
+	var failed template.ExecError
 	if unparsed, found := errors.AsType[*appchart.Fault](err); found {
 		return &ChartError{Rule: unparsed.Rule, At: line(unparsed.File, strconv.Itoa(unparsed.Line)),
 			Err: errors.New(unparsed.Message)}
@@ -177,10 +177,8 @@ func templateFault(err error) error {
 	if !errors.As(err, &failed) {
 		return &ChartError{Err: err}
 	}
-	for deepest = failed; errors.As(deepest.Err, &failed); deepest = failed {
-	}
-	errors.As(err, &failed)
-	outer, inner := place.FindStringSubmatch(failed.Error()), place.FindStringSubmatch(deepest.Error())
+	last := innermost(failed)
+	outer, inner := place.FindStringSubmatch(failed.Error()), place.FindStringSubmatch(last.Error())
 	if outer == nil || inner == nil {
 		return &ChartError{Err: err}
 	}
@@ -194,10 +192,19 @@ func templateFault(err error) error {
 	if inner[4] != "" {
 		cause = fmt.Sprintf("<%s>: %s", inner[4], cause)
 	}
-	if last := line(inner[1], inner[2]); last != at {
-		cause = fmt.Sprintf("in %s: %s", last[strings.Index(last, "/")+1:], cause)
+	if there := line(inner[1], inner[2]); there != at {
+		cause = fmt.Sprintf("in %s: %s", there[strings.Index(there, "/")+1:], cause)
 	}
 	return &ChartError{At: at, Column: column(outer[3]), Err: errors.New(cause)}
+}
+
+// innermost returns the error of the last of the templates that include each other.
+func innermost(failed template.ExecError) template.ExecError {
+	deepest := failed
+	for errors.As(deepest.Err, &failed) {
+		deepest = failed
+	}
+	return deepest
 }
 
 func line(file, number string) string { return file + " line " + number }

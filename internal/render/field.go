@@ -143,7 +143,7 @@ func says(values map[string]any, path []string) bool {
 // refusal returns an error that names the fields of the spec which a schema refuses, or says that it refuses the
 // chart's own values. Given are the values that the spec was translated into; used are those merged with the chart's
 // defaults.
-func refusal(given, used map[string]any, found []misfit) error {
+func refusal(given, used map[string]any, found []misfit, published bool) error {
 	var ofSpec, ofChart []string
 	for _, misfit := range found {
 		path := misfit.path
@@ -155,7 +155,7 @@ func refusal(given, used map[string]any, found []misfit) error {
 			there = path[:len(path)-1]
 		}
 		text := fieldOf(used, path) + ": " + misfit.says
-		if says(given, there) {
+		if says(given, there) || published && (misfit.lack || !says(used, path)) {
 			ofSpec = append(ofSpec, text)
 		} else {
 			ofChart = append(ofChart, strings.TrimPrefix(text, "spec."))

@@ -34,14 +34,8 @@ const (
 	second
 )
 
-// call is a call of a function that has no result of its own in this operator.
-type call struct {
-	function string
-	// site is file, line and column.
-	site string
-	// made is the result; empty for lookup.
-	made string
-}
+// call is a call of a fresh function, or of lookup. Its site is file, line and column.
+type call struct{ function, site string }
 
 // either returns one of two values.
 func either[T any](s seed, one, other T) T {
@@ -62,9 +56,9 @@ const (
 	digits  = "0123456789"
 )
 
-// chars returns so many characters of the half of an alphabet that is the seed's, beginning at another one in each call.
-func (w *work) chars(alphabet string, count int) string {
-	half := either(w.seed, alphabet[:len(alphabet)/2], alphabet[len(alphabet)/2:])
+// chars returns so many characters of the half of an alphabet that is a seed's, beginning at another one in each call.
+func (w *work) chars(s seed, alphabet string, count int) string {
+	half := either(s, alphabet[:len(alphabet)/2], alphabet[len(alphabet)/2:])
 	begin := len(w.calls) % len(half)
 	return strings.Repeat(half, count/len(half)+2)[begin : begin+count]
 }
@@ -97,34 +91,29 @@ func newPair() (pair, error) {
 	}, nil
 }
 
+// called notes a call of a fresh function, and returns its seed.
+func (w *work) called(function, site string) seed {
+	w.calls = append(w.calls, call{function, site})
+	if w.only != "" && w.only != site {
+		return first
+	}
+	return w.seed
+}
+
 // fresh returns the fresh functions for a published chart, and lookup. Each takes the place of its call first.
 func (w *work) fresh() template.FuncMap {
 	random := func(function, alphabet string) any {
 		return func(site string, count int) (string, error) {
 			if count < 0 {
-				return "", fmt.Errorf("%s: %d is negative", function, count)
+				return "", fmt.Errorf("%s: the count is negative", function)
 			}
 			if err := w.fits(float64(count)); err != nil {
 				return "", err
 			}
-			return w.made(function, site, w.chars(alphabet, count))
+			return w.text(w.chars(w.called(function, site), alphabet, count))
 		}
 	}
-	hash := func(function, site, before string) (string, error) {
-		return w.made(function, site, before+"$2a$10$"+w.chars(letters, 53))
-	}
-	certificate := func(function, site string) (pair, error) {
-		made, err := pairOf(w.seed)
-		if err != nil {
-			return made, err
-		}
-		_, err = w.made(function, site, made.Cert)
-		return made, cmp.Or(err, w.also(function, site, made.Key))
-	}
-	now := func(function, site string) time.Time {
-		w.calls = append(w.calls, call{function, site, ""})
-		return times[w.seed]
-	}
+	certificate := func(function, site string) (pair, error) { return pairOf(w.called(function, site)) }
 	return template.FuncMap{
 		"randAlpha":    random("randAlpha", letters),
 		"randAlphaNum": random("randAlphaNum", letters),
@@ -134,44 +123,39 @@ func (w *work) fresh() template.FuncMap {
 			if err := w.fits(float64(max(0, count))); err != nil || count < 0 {
 				return "", cmp.Or(err, errors.New("randBytes: the count is negative"))
 			}
-			text := strings.Repeat(either(w.seed, "\x11", "\xee"), count)
-			return w.made("randBytes", site, base64.StdEncoding.EncodeToString([]byte(text)))
+			bytes := strings.Repeat(either(w.called("randBytes", site), "\x11", "\xee"), count)
+			return w.text(base64.StdEncoding.EncodeToString([]byte(bytes)))
 		},
 		"randInt": func(site string, least, most int) (int, error) {
 			if most <= least {
-				return 0, fmt.Errorf("randInt: %d is not less than %d", least, most)
+				return 0, errors.New("randInt: the first number is not less than the second")
 			}
-			made := either(w.seed, least, most-1)
-			w.calls = append(w.calls, call{"randInt", site, fmt.Sprint(made)})
-			return made, nil
+			return either(w.called("randInt", site), least, most-1), nil
 		},
-		"shuffle": func(site, text string) (string, error) {
+		"shuffle": func(site, text string) string {
 			runes := []rune(text)
-			if slices.Reverse(runes); w.seed == second {
-				text = string(runes)
+			if w.called("shuffle", site) == second {
+				slices.Reverse(runes)
 			}
-			return w.made("shuffle", site, text)
+			return string(runes)
 		},
-		"uuidv4": func(site string) (string, error) {
-			return w.made("uuidv4", site, either(w.seed, "11111111-1111-4111-8111-111111111111", "22222222-2222-4222-9222-222222222222"))
+		"uuidv4": func(site string) string {
+			return either(w.called("uuidv4", site), "11111111-1111-4111-8111-111111111111", "22222222-2222-4222-9222-222222222222")
 		},
-		"bcrypt": func(site, _ string) (string, error) { return hash("bcrypt", site, "") },
+		"bcrypt": func(site, _ string) string { return "$2a$10$" + w.chars(w.called("bcrypt", site), letters, 53) },
 		"htpasswd": func(site, user, _ string) (string, error) {
 			if strings.Contains(user, ":") {
-				return "invalid username: " + user, nil
+				return "", errors.New("htpasswd: the name of a user has no colon")
 			}
-			return hash("htpasswd", site, user+":")
+			return user + ":$2a$10$" + w.chars(w.called("htpasswd", site), letters, 53), nil
 		},
 		"encryptAES": func(site, _, text string) (string, error) {
-			made := either(w.seed, "first", "other") + strings.Repeat(" ", len(text))
-			return w.made("encryptAES", site, base64.StdEncoding.EncodeToString([]byte(made)))
+			made := either(w.called("encryptAES", site), "first", "other") + strings.Repeat(" ", len(text))
+			return w.text(base64.StdEncoding.EncodeToString([]byte(made)))
 		},
 		"genPrivateKey": func(site, _ string) (string, error) {
-			made, err := pairOf(w.seed)
-			if err != nil {
-				return "", err
-			}
-			return w.made("genPrivateKey", site, made.Key)
+			made, err := pairOf(w.called("genPrivateKey", site))
+			return made.Key, err
 		},
 		"genCA":        func(site, _ string, _ int) (pair, error) { return certificate("genCA", site) },
 		"genCAWithKey": func(site, _ string, _ int, _ string) (pair, error) { return certificate("genCAWithKey", site) },
@@ -187,10 +171,10 @@ func (w *work) fresh() template.FuncMap {
 		"genSignedCertWithKey": func(site, _ string, _, _ []any, _ int, _ any, _ string) (pair, error) {
 			return certificate("genSignedCertWithKey", site)
 		},
-		"now": func(site string) time.Time { return now("now", site) },
-		"ago": func(site string, _ any) (string, error) { return w.made("ago", site, either(w.seed, "1s", "2h0m0s")) },
+		"now": func(site string) time.Time { return times[w.called("now", site)] },
+		"ago": func(site string, _ any) string { return either(w.called("ago", site), "1s", "2h0m0s") },
 		"lookup": func(site, _, kind, _, _ string) map[string]any {
-			w.lookups = append(w.lookups, call{"lookup of " + kind, site, ""})
+			w.lookups = append(w.lookups, call{"lookup of " + kind, site})
 			return map[string]any{}
 		},
 	}
@@ -198,42 +182,32 @@ func (w *work) fresh() template.FuncMap {
 
 // dates returns the functions that format a time, and take the present one for what is none.
 func (w *work) dates(dateInZone func(string, any, string) string, durationRound func(any) string) template.FuncMap {
-	in := func(function, site, layout string, at any, zone string) (string, error) {
+	in := func(function, site, layout string, at any, zone string) string {
 		switch at.(type) {
 		case time.Time, *time.Time, int, int32, int64:
-			return dateInZone(layout, at, zone), nil
+			return dateInZone(layout, at, zone)
 		}
-		return w.made(function, site, dateInZone(layout, times[w.seed], zone))
+		return dateInZone(layout, times[w.called(function, site)], zone)
 	}
 	return template.FuncMap{
-		"date": func(site, layout string, at any) (string, error) { return in("date", site, layout, at, "Local") },
-		"dateInZone": func(site, layout string, at any, zone string) (string, error) {
+		"date": func(site, layout string, at any) string { return in("date", site, layout, at, "Local") },
+		"dateInZone": func(site, layout string, at any, zone string) string {
 			return in("dateInZone", site, layout, at, zone)
 		},
-		"date_in_zone": func(site, layout string, at any, zone string) (string, error) {
+		"date_in_zone": func(site, layout string, at any, zone string) string {
 			return in("date_in_zone", site, layout, at, zone)
 		},
-		"htmlDate": func(site string, at any) (string, error) { return in("htmlDate", site, time.DateOnly, at, "Local") },
-		"htmlDateInZone": func(site string, at any, zone string) (string, error) {
+		"htmlDate": func(site string, at any) string { return in("htmlDate", site, time.DateOnly, at, "Local") },
+		"htmlDateInZone": func(site string, at any, zone string) string {
 			return in("htmlDateInZone", site, time.DateOnly, at, zone)
 		},
-		"durationRound": func(site string, length any) (string, error) {
+		"durationRound": func(site string, length any) string {
 			if _, isTime := length.(time.Time); isTime {
-				return w.made("durationRound", site, either(w.seed, "1s", "2h"))
+				return either(w.called("durationRound", site), "1s", "2h")
 			}
-			return durationRound(length), nil
+			return durationRound(length)
 		},
 	}
-}
-
-// made records what a fresh function returns.
-func (w *work) made(function, site, text string) (string, error) {
-	return text, w.also(function, site, text)
-}
-
-func (w *work) also(function, site, text string) error {
-	w.calls = append(w.calls, call{function, site, text})
-	return w.take(float64(len(text)))
 }
 
 // located are the functions whose calls have their place as the first argument.

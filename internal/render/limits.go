@@ -44,12 +44,15 @@ type work struct {
 
 	published *publishedTemplates // nil for a chart that was written for this operator
 	seed      seed
+	only      string // the site of the only call that has the seed; empty for all
 	calls     []call // of fresh functions
 	lookups   []call
 	parsed    map[string]*parse.Tree // what tpl has parsed
 }
 
-func (w *work) begin(s seed) { *w = work{began: time.Now(), published: w.published, seed: s} }
+func (w *work) begin(s seed, only string) {
+	*w = work{began: time.Now(), published: w.published, seed: s, only: only}
+}
 
 // step counts a round of a loop or an inclusion.
 func (w *work) step() error {

@@ -153,7 +153,7 @@ func (r *Renderer) trace(of run, file string) (*trace, string) {
 	for _, template := range appchart.TemplateFiles(enabled) {
 		if template.Name == file {
 			traced := &trace{file: file, text: template.Text}
-			rendered, _ := r.engine().of(enabled).execute(enabled, input, first, traced)
+			rendered, _ := r.engine().of(enabled).execute(enabled, input, first, "", traced)
 			return traced, rendered.files[file]
 		}
 	}

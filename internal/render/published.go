@@ -3,8 +3,6 @@ package render
 import (
 	"cmp"
 	"context"
-	"encoding/base64"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -16,9 +14,10 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/render/defaults"
+	"github.com/example/appservice-operator/internal/render/values"
 )
 
-// What a published chart may not do is refused when its output shows it, not when a template could do it.
+// A published chart is refused for its output, not for what its templates could do.
 
 // published is the output of a published chart.
 type published struct {
@@ -30,13 +29,13 @@ type published struct {
 
 // executePublished renders a published chart.
 func (r *Renderer) executePublished(ctx context.Context, of run) (*published, error) {
-	out, err := r.renderSeeded(ctx, of, first)
+	out, err := r.renderSeeded(ctx, of, first, "")
 	if err != nil {
-		return nil, r.attribute(of, r.adviseOnHook(ctx, of, err))
+		return nil, r.attribute(ctx, of, r.adviseOnHook(ctx, of, err))
 	}
 	unstable, err := r.unstable(ctx, of, out)
 	if err != nil {
-		return nil, r.attribute(of, err)
+		return nil, r.attribute(ctx, of, err)
 	}
 	if unstable != nil {
 		unstable.Advice = r.adviseOnRandom(ctx, of, unstable)
@@ -49,27 +48,22 @@ func (r *Renderer) executePublished(ctx context.Context, of run) (*published, er
 	return out, nil
 }
 
-// renderSeeded renders a published chart with a seed for its fresh functions.
-func (r *Renderer) renderSeeded(ctx context.Context, of run, with seed) (*published, error) {
-	enabled, input, err := r.input(of)
+// renderSeeded renders a published chart with a seed for its fresh functions, or for the call at one site only.
+func (r *Renderer) renderSeeded(ctx context.Context, of run, with seed, only string) (*published, error) {
+	rendered, err := r.texts(of, with, only)
 	if err != nil {
 		return nil, err
-	}
-	rendered, err := r.engine().render(enabled, input, with)
-	if err != nil {
-		if action, found := errors.AsType[*ActionError](err); found {
-			return nil, &untrustedError{action.Action, templateFault(err)}
-		}
-		return nil, templateFault(err)
 	}
 	out := &published{calls: rendered.calls}
-	if out.manifests, out.warnings, err = documentsOf(rendered.files); err != nil {
+	all, warnings, err := documentsOf(rendered.files)
+	if err != nil {
 		return nil, err
 	}
-	if out.manifests, err = withoutHooks(ctx, of.resource, out.manifests); err != nil {
+	if err := checkHooks(ctx, of.resource, all); err != nil {
 		return nil, err
 	}
-	out.manifests, out.definitions = withoutDefinitions(out.manifests, of.capabilities)
+	out.warnings = warnings
+	out.manifests, out.definitions = withoutDefinitions(withoutHooks(all), of.capabilities)
 	for _, lookup := range rendered.lookups {
 		warning := v1.Problem{Source: r.inChart(lookup.site), Reason: v1.ReasonLookupEmpty,
 			Message: fmt.Sprintf("%s finds nothing: templates cannot read the cluster", lookup.function)}
@@ -80,6 +74,19 @@ func (r *Renderer) renderSeeded(ctx context.Context, of run, with seed) (*publis
 	return out, nil
 }
 
+// texts returns what the templates of a published chart render with a seed.
+func (r *Renderer) texts(of run, with seed, only string) (texts, error) {
+	enabled, input, err := r.input(of)
+	if err != nil {
+		return texts{}, err
+	}
+	rendered, err := r.engine().render(enabled, input, with, only)
+	if err != nil {
+		return texts{}, &executionError{err, templateFault(err)}
+	}
+	return rendered, nil
+}
+
 // inChart returns a place without the name of the chart and the column: templates/a.yaml:3.
 func (r *Renderer) inChart(site string) string {
 	site = within(r.Chart, site)
@@ -87,27 +94,6 @@ func (r *Renderer) inChart(site string) string {
 		site = site[:at]
 	}
 	return site
-}
-
-// untrustedError says that tpl was given an action that is not the chart's.
-type untrustedError struct {
-	action string
-	err    error // where
-}
-
-func (e *untrustedError) Error() string { return e.err.Error() }
-func (e *untrustedError) Unwrap() error { return e.err }
-
-// attribute attributes an action to the field of the spec that has it; to the chart if none has.
-func (r *Renderer) attribute(of run, err error) error {
-	untrusted, found := errors.AsType[*untrustedError](err)
-	if !found {
-		return err
-	}
-	if field := fieldWith(of.vals, untrusted.action); field != "" {
-		return &InvalidSpecError{notTrusted(field, untrusted.action, r.Platform.Kind)}
-	}
-	return untrusted.err
 }
 
 // UnstableError says that a part of an object differs in each render.
@@ -132,7 +118,7 @@ func (r *Renderer) unstable(ctx context.Context, of run, out *published) (*Unsta
 	if len(out.calls) == 0 {
 		return nil, nil
 	}
-	again, err := r.renderSeeded(ctx, of, second)
+	again, err := r.renderSeeded(ctx, of, second, "")
 	if err != nil {
 		return nil, err
 	}
@@ -141,18 +127,19 @@ func (r *Renderer) unstable(ctx context.Context, of run, out *published) (*Unsta
 		return nil, nil
 	}
 	unstable := &UnstableError{Key: found[0].key, Field: found[0].field}
-	by := call{function: out.calls[0].function, site: out.calls[0].site}
-	for _, difference := range found {
-		for _, call := range out.calls {
-			if len(call.made) > len(by.made) && difference.shows(call.made) {
-				unstable.Key, unstable.Field, by = difference.key, difference.field, call
-			}
+	var tried []call
+	for _, each := range out.calls {
+		if slices.Contains(tried, each) || len(tried) == mostTrials {
+			continue
 		}
-		if by.made != "" {
-			break
+		tried = append(tried, each)
+		again, err := r.renderSeeded(ctx, of, second, each.site)
+		if err == nil && slices.Contains(differences(out.manifests, again.manifests), found[0]) {
+			unstable.Function, unstable.Site = each.function, r.inChart(each.site)
+			return unstable, nil
 		}
 	}
-	unstable.Function, unstable.Site = by.function, r.inChart(by.site)
+	unstable.Function, unstable.Site = out.calls[0].function, r.inChart(out.calls[0].site)
 	return unstable, nil
 }
 
@@ -160,17 +147,6 @@ func (r *Renderer) unstable(ctx context.Context, of run, out *published) (*Unsta
 type difference struct {
 	key   kube.Key
 	field string
-	value any // of the first one
-}
-
-// shows reports whether the value has a text in it, also in base64.
-func (d difference) shows(text string) bool {
-	value := fmt.Sprint(d.value)
-	if text == "" || strings.Contains(value, text) {
-		return text != ""
-	}
-	decoded, err := base64.StdEncoding.DecodeString(value)
-	return err == nil && strings.Contains(string(decoded), text)
 }
 
 // differences lists the fields in which two renderings differ.
@@ -178,12 +154,12 @@ func differences(one, other []manifest) (list []difference) {
 	for i, manifest := range one {
 		key := kube.KeyOf(manifest.object)
 		if i >= len(other) || kube.KeyOf(other[i].object) != key {
-			return append(list, difference{key, "metadata.name", manifest.object.GetName()})
+			return append(list, difference{key, "metadata.name"})
 		}
 		list = append(list, differingFields(key, "", manifest.object.Object, other[i].object.Object)...)
 	}
 	if len(other) > len(one) {
-		list = append(list, difference{kube.KeyOf(other[len(one)].object), "metadata.name", other[len(one)].object.GetName()})
+		list = append(list, difference{kube.KeyOf(other[len(one)].object), "metadata.name"})
 	}
 	return list
 }
@@ -197,7 +173,7 @@ func differingFields(key kube.Key, field string, a, b any) (list []difference) {
 			}
 			for name := range other {
 				if _, there := one[name]; !there {
-					list = append(list, difference{key, strings.TrimPrefix(field+"."+name, "."), nil})
+					list = append(list, difference{key, strings.TrimPrefix(field+"."+name, ".")})
 				}
 			}
 			return list
@@ -214,25 +190,35 @@ func differingFields(key kube.Key, field string, a, b any) (list []difference) {
 			return nil
 		}
 	}
-	return []difference{{key, field, a}}
+	return []difference{{key, field}}
 }
 
-// plain returns what a chart renders without a spec.
+// plain returns what a chart renders without a spec, hooks left out: what is random there may differ.
 func (r *Renderer) plain(ctx context.Context, draft *Draft) ([]*unstructured.Unstructured, error) {
-	resource := draft.of.Resource.DeepCopy()
+	resource := draft.resource.DeepCopy()
 	resource.Object["spec"] = map[string]any{}
-	in := draft.of
-	in.Resource = resource
-	layers, err := r.Layers(in.Defaults)
+	platform, err := r.Layers(defaults.Text{})
 	if err != nil {
 		return nil, err
 	}
-	without := slices.DeleteFunc(layers, func(l defaults.Layer) bool { return l.Source != defaults.ByPlatform })
-	again, err := r.draft(ctx, in, without)
+	under, _ := r.Under(resource, platform)
+	vals, _, err := values.Read(ctx, r.Translator, under)
 	if err != nil {
 		return nil, err
 	}
-	return again.result.Objects, nil
+	rendered, err := r.texts(run{resource, vals, draft.capabilities}, first, "")
+	if err != nil {
+		return nil, err
+	}
+	manifests, _, err := documentsOf(rendered.files)
+	if err != nil {
+		return nil, err
+	}
+	var list []*unstructured.Unstructured
+	for _, one := range withoutHooks(manifests) {
+		list = append(list, one.object)
+	}
+	return list, nil
 }
 
 // with returns the inputs of the templates with another value at a path.

@@ -82,21 +82,24 @@ func objectsOf(document string) (list []*unstructured.Unstructured, duplicate st
 	if object.Object == nil {
 		return nil, "", nil
 	}
+	list, err = flattened(object)
+	return list, duplicate, err
+}
+
+// flattened returns the objects in a list, and in the lists in it.
+func flattened(object *unstructured.Unstructured) (list []*unstructured.Unstructured, err error) {
 	if object.GetKind() == "" || object.GetAPIVersion() == "" {
-		return nil, "", fmt.Errorf("apiVersion and kind are required")
+		return nil, fmt.Errorf("apiVersion and kind are required")
 	}
 	if !object.IsList() {
-		return []*unstructured.Unstructured{object}, duplicate, nil
+		return []*unstructured.Unstructured{object}, nil
 	}
 	err = object.EachListItem(func(item runtime.Object) error {
-		one := item.(*unstructured.Unstructured)
-		if one.GetKind() == "" || one.GetAPIVersion() == "" {
-			return fmt.Errorf("apiVersion and kind are required of each item of a list")
-		}
-		list = append(list, one)
-		return nil
+		more, err := flattened(item.(*unstructured.Unstructured))
+		list = append(list, more...)
+		return err
 	})
-	return list, duplicate, err
+	return list, err
 }
 
 // HookError says that a chart renders an object as a hook of Helm, which this operator does not run.
@@ -120,17 +123,24 @@ var helmEvents = []release.HookEvent{
 	"test-success",
 }
 
-// withoutHooks leaves out the tests of a chart, and hooks of events that Helm does not know. It returns a HookError for
-// an object that Helm would install as another hook, and an error if the spec names hooks.
-func withoutHooks(ctx context.Context, owner *unstructured.Unstructured, list []manifest) (kept []manifest, err error) {
+// withoutHooks leaves out the hooks of a chart, its tests among them.
+func withoutHooks(list []manifest) []manifest {
+	return slices.DeleteFunc(slices.Clone(list), func(one manifest) bool {
+		_, isHook := one.object.GetAnnotations()[release.HookAnnotation]
+		return isHook
+	})
+}
+
+// checkHooks returns a HookError for an object that Helm would install as a hook, tests and events that Helm does not
+// know left out, and an error if the spec names hooks.
+func checkHooks(ctx context.Context, owner *unstructured.Unstructured, list []manifest) error {
 	for _, one := range list {
 		text, is := one.object.GetAnnotations()[release.HookAnnotation]
 		if !is {
-			kept = append(kept, one)
 			continue
 		}
 		if err := hooks.Reserved(ctx, &hooks.Input{Owner: owner}, []*unstructured.Unstructured{one.object}); err != nil {
-			return nil, err
+			return err
 		}
 		known, isHook := true, false
 		for event := range strings.SplitSeq(text, ",") {
@@ -139,10 +149,10 @@ func withoutHooks(ctx context.Context, owner *unstructured.Unstructured, list []
 			isHook = isHook || event != release.HookTest && event != "test-success"
 		}
 		if known && isHook {
-			return nil, &HookError{Object: one.object, Source: one.source, Events: text}
+			return &HookError{Object: one.object, Source: one.source, Events: text}
 		}
 	}
-	return kept, nil
+	return nil
 }
 
 // withoutDefinitions leaves out CustomResourceDefinitions, and returns the names of those whose kinds a cluster does not
@@ -156,15 +166,20 @@ func withoutDefinitions(list []manifest, cluster *chartutil.Capabilities) (rest 
 		}
 		var read struct {
 			Spec struct {
-				Group    string
-				Names    struct{ Kind string }
-				Versions []struct{ Name string }
-			}
+				Group string `json:"group"`
+				Names struct {
+					Kind string `json:"kind"`
+				} `json:"names"`
+				Versions []struct {
+					Name string `json:"name"`
+				} `json:"versions"`
+			} `json:"spec"`
 		}
 		_ = runtime.DefaultUnstructuredConverter.FromUnstructured(one.object.Object, &read) // no kind is served then
-		there := slices.ContainsFunc(read.Spec.Versions, func(version struct{ Name string }) bool {
-			return cluster.APIVersions.Has(read.Spec.Group + "/" + version.Name + "/" + read.Spec.Names.Kind)
-		})
+		there := false
+		for _, version := range read.Spec.Versions {
+			there = there || cluster.APIVersions.Has(read.Spec.Group+"/"+version.Name+"/"+read.Spec.Names.Kind)
+		}
 		if !there {
 			missing = append(missing, one.object.GetName())
 		}

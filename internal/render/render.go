@@ -333,7 +333,7 @@ func (r *Renderer) execute(ctx context.Context, draft *Draft, asBefore bool) (li
 	if err != nil {
 		return nil, err
 	}
-	rendered, err := r.engine().render(enabled, input, first)
+	rendered, err := r.engine().render(enabled, input, first, "")
 	if err != nil {
 		return nil, templateFault(err)
 	}
@@ -357,7 +357,7 @@ func (r *Renderer) input(of run) (*chart.Chart, chartutil.Values, error) {
 	if err != nil {
 		return nil, nil, unmergeable(c, vals, err)
 	}
-	if err := r.schemas.check(c, vals, input["Values"].(chartutil.Values)); err != nil {
+	if err := r.schemas.check(c, vals, input["Values"].(chartutil.Values), r.Published.Is()); err != nil {
 		return nil, nil, err
 	}
 	return c, input, nil

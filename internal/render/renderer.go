@@ -33,9 +33,14 @@ func For(entry appchart.Watch, c *chart.Chart) *Renderer {
 // PlaceholderUID is the UID of resources that do not exist in a cluster.
 const PlaceholderUID = "00000000-0000-4000-8000-000000000000"
 
-// Serving returns the capabilities to assume of an unknown cluster: it serves all kinds in the templates of the charts.
+// Newest is the version of Kubernetes that the built-in types belong to.
+var Newest = chartutil.KubeVersion{Version: "v1.37.0", Major: "1", Minor: "37"}
+
+// Serving returns the capabilities to assume of an unknown cluster: the newest one, which serves all kinds in the
+// templates of the charts.
 func Serving(charts ...*chart.Chart) *chartutil.Capabilities {
 	capabilities := chartutil.DefaultCapabilities.Copy()
+	capabilities.KubeVersion = Newest
 	for _, c := range charts {
 		for _, kind := range appchart.Kinds(c) {
 			name := kind.GroupVersion().String() + "/" + kind.Kind

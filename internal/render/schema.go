@@ -24,13 +24,14 @@ type compiledSchema struct {
 	err error // why it does not compile
 }
 
-// check returns an error if a chart or one of its subcharts refuses the values used. Given are those of the spec.
-func (s *schemas) check(c *chart.Chart, given, used chartutil.Values) error {
+// check returns an error if a chart or one of its subcharts refuses the values used. Given are those of the spec. A
+// published chart may have no value for what it requires: the spec has to.
+func (s *schemas) check(c *chart.Chart, given, used chartutil.Values, published bool) error {
 	found, err := s.misfits(c, used, nil)
 	if err != nil || len(found) == 0 {
 		return err
 	}
-	return refusal(given, used, found)
+	return refusal(given, used, found, published)
 }
 
 // misfits lists the values that a chart, whose values are below a path, and its subcharts refuse.

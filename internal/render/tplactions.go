@@ -135,7 +135,7 @@ func treesOf(text string) []*parse.Tree {
 	return slices.Collect(maps.Values(trees))
 }
 
-// actionsIn returns the actions of a tree, without those that do nothing by themselves: else, end, break, continue,
+// actionsIn returns the actions of a tree, without those that show nothing: else, end, break, continue,
 // comments, and an output that is one constant.
 func actionsIn(tree *parse.Tree) (list []string) {
 	appchart.Inspect(tree.Root, func(node parse.Node) {

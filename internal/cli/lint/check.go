@@ -122,23 +122,29 @@ func Check(ctx context.Context, subject Subject) ([]Finding, error) {
 		for _, note := range render.CheckPublished(ctx, subject.entry(), loaded) {
 			found.add(Finding{Rule: ruleOf(rulePublished), File: "Chart.yaml", Message: note})
 		}
-		return exceptions.from(found, subject.Complete), nil
-	}
-	if err := found.uses(loaded, subject.Kind); err != nil {
+	} else if err := found.ofOwn(ctx, loaded, subject); err != nil {
 		return nil, err
 	}
-	found.unquoted(loaded)
-	found.kinds(loaded, subject)
-	newTrial(loaded, subject).run(ctx, &found)
-	if len(found) == 0 {
-		if err := found.helm(ctx, loaded, subject); err != nil {
-			return nil, err
+	return exceptions.from(found, subject.Complete), nil
+}
+
+// ofOwn adds the mistakes of a chart that was written for this operator.
+func (f *findings) ofOwn(ctx context.Context, loaded *helmchart.Chart, subject Subject) error {
+	if err := f.uses(loaded, subject.Kind); err != nil {
+		return err
+	}
+	f.unquoted(loaded)
+	f.kinds(loaded, subject)
+	newTrial(loaded, subject).run(ctx, f)
+	if len(*f) == 0 {
+		if err := f.helm(ctx, loaded, subject); err != nil {
+			return err
 		}
 	}
 	for _, warning := range chart.Warnings(loaded) {
-		found.addFault(warning)
+		f.addFault(warning)
 	}
-	return exceptions.from(found, subject.Complete), nil
+	return nil
 }
 
 // unloadable adds why a chart does not load: the faults that an error wraps, or the error itself.

@@ -9,16 +9,13 @@ import (
 	"strings"
 
 	helmchart "helm.sh/helm/v3/pkg/chart"
-	"helm.sh/helm/v3/pkg/chartutil"
 	helmlint "helm.sh/helm/v3/pkg/lint"
 	"helm.sh/helm/v3/pkg/lint/support"
 
+	"github.com/example/appservice-operator/internal/render"
 	"github.com/example/appservice-operator/internal/render/values"
 	"github.com/example/appservice-operator/internal/text"
 )
-
-// newest is the version of Kubernetes whose deprecations helm lint reports: that of the built-in types.
-var newest = chartutil.KubeVersion{Version: "v1.37.0", Major: "1", Minor: "37"}
 
 // helm adds the messages of helm lint --strict, with the values of the first case. Helm lints folders only, so the
 // chart is written to one.
@@ -40,7 +37,7 @@ func (f *findings) helm(ctx context.Context, loaded *helmchart.Chart, subject Su
 			return nil // rendering has reported it
 		}
 	}
-	for _, message := range helmlint.AllWithKubeVersion(dir, given, namespace, &newest).Messages {
+	for _, message := range helmlint.AllWithKubeVersion(dir, given, namespace, &render.Newest).Messages {
 		if message.Severity >= support.WarningSev {
 			said := strings.ReplaceAll(text.Line(message.Err.Error()), parent+"/", "")
 			f.add(Finding{Rule: ruleOf(ruleHelm), File: strings.TrimSuffix(message.Path, "/"), Message: said})

@@ -2,6 +2,7 @@ package hooks
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"reflect"
@@ -32,7 +33,7 @@ type NotGrantedError struct {
 	Object *unstructured.Unstructured
 	// Kind is that of the entry.
 	Kind string
-	// What is not allowed, and which key of the entry would allow it.
+	// What it does that is not allowed, and the key of the entry that would allow it.
 	What, Key string
 }
 
@@ -50,7 +51,7 @@ const (
 )
 
 // Granted refuses what a published chart renders beyond its entry in watches.yaml: kinds that are not among renders,
-// rights that are not covered by grants, and fields of cluster-scoped objects that the chart does not render by itself.
+// rights that are not covered by grants, and fields of cluster-scoped objects that the chart does not render without a spec.
 // It needs no policy.
 func Granted(ctx context.Context, in *Input, objects []*unstructured.Unstructured) error {
 	if in.Published == nil {
@@ -105,14 +106,41 @@ func (g *granted) isForCluster(kind schema.GroupVersionKind) bool {
 		g.in.ClusterScoped != nil && g.in.ClusterScoped(kind)
 }
 
+// byItself returns what the chart renders without a spec; nothing if it cannot be rendered so.
+func (g *granted) byItself() []*unstructured.Unstructured {
+	if !g.asked {
+		g.asked = true
+		plain, err := g.Plain()
+		if err == nil {
+			err = Canonical(g.ctx, &Input{Owner: g.in.Owner, Published: g.Published}, plain)
+		}
+		if err == nil {
+			g.plain = plain
+		}
+	}
+	return g.plain
+}
+
+// rendersAnyway reports whether the chart renders an object of this kind and name without a spec for which a test holds.
+func (g *granted) rendersAnyway(object *unstructured.Unstructured, test func(*unstructured.Unstructured) bool) bool {
+	return slices.ContainsFunc(g.byItself(), func(other *unstructured.Unstructured) bool {
+		return other.GroupVersionKind() == object.GroupVersionKind() && other.GetName() == object.GetName() && test(other)
+	})
+}
+
 // role checks the rules of a role.
 func (g *granted) role(object *unstructured.Unstructured) error {
-	if object.Object["aggregationRule"] != nil {
-		return g.refuse(object, "grants", "has an aggregationRule, which adds the rights of other roles")
+	rule := object.Object["aggregationRule"]
+	if rule != nil && !g.rendersAnyway(object, func(other *unstructured.Unstructured) bool {
+		return reflect.DeepEqual(rule, other.Object["aggregationRule"])
+	}) {
+		return g.refuse(object, "defaultValues", "has an aggregationRule, which adds the rights of other roles")
 	}
 	for _, label := range slices.Sorted(maps.Keys(object.GetLabels())) {
-		if strings.Contains(label, "/aggregate-to-") {
-			return g.refuse(object, "grants", "has the label %s, which adds its rights to other roles", label)
+		if strings.Contains(label, "/aggregate-to-") && !g.rendersAnyway(object, func(other *unstructured.Unstructured) bool {
+			return other.GetLabels()[label] == object.GetLabels()[label]
+		}) {
+			return g.refuse(object, "defaultValues", "has the label %s, which adds its rights to other roles", label)
 		}
 	}
 	var read struct {
@@ -127,39 +155,44 @@ func (g *granted) role(object *unstructured.Unstructured) error {
 		}
 	}
 	if covered, lacking := validation.Covers(g.Grants, read.Rules); !covered {
-		return g.refuse(object, "grants", "grants rights that are not among grants (%s)", lacking[0].String())
+		return g.refuse(object, "grants", "grants rights that are not among grants (%s)", shown(lacking[0]))
 	}
 	return nil
 }
 
+// shown returns a right as it is written in watches.yaml.
+func shown(rule rbacv1.PolicyRule) string {
+	text, _ := json.Marshal(rule) // it was read as JSON
+	return string(text)
+}
+
 // binding checks which role a binding grants, and to whom.
 func (g *granted) binding(object *unstructured.Unstructured) error {
-	var bound struct {
-		RoleRef  rbacv1.RoleRef   `json:"roleRef"`
-		Subjects []rbacv1.Subject `json:"subjects"`
+	ref, subjects, err := bound(object)
+	if err != nil {
+		return err
 	}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &bound); err != nil {
-		return notValid(object, err)
-	}
-	kind, name := bound.RoleRef.Kind, bound.RoleRef.Name
-	if kind != role && kind != clusterRole {
-		return g.refuse(object, "grants", "refers to a %s, which is no role", kind)
+	if ref.Kind != role && ref.Kind != clusterRole {
+		return g.refuse(object, "grants", "refers to a %s, which is no role", ref.Kind)
 	}
 	own := slices.ContainsFunc(g.objects, func(other *unstructured.Unstructured) bool {
 		of := other.GroupVersionKind()
-		return of.Group == rbacv1.GroupName && of.Kind == kind && other.GetName() == name
+		return of.Group == rbacv1.GroupName && of.Kind == ref.Kind && other.GetName() == ref.Name
 	})
-	right := rbacv1.PolicyRule{APIGroups: []string{rbacv1.GroupName}, Resources: []string{strings.ToLower(kind) + "s"},
-		ResourceNames: []string{name}, Verbs: []string{"bind"}}
+	right := rbacv1.PolicyRule{APIGroups: []string{rbacv1.GroupName}, Resources: []string{strings.ToLower(ref.Kind) + "s"},
+		ResourceNames: []string{ref.Name}, Verbs: []string{"bind"}}
 	if covered, _ := validation.Covers(g.Grants, []rbacv1.PolicyRule{right}); !own && !covered {
 		return g.refuse(object, "grants", "binds %s %q, which the chart does not render, and grants does not name with the verb bind",
-			kind, name)
+			ref.Kind, ref.Name)
 	}
 	namespace := g.in.Owner.GetNamespace()
-	for _, subject := range bound.Subjects {
+	for _, subject := range subjects {
 		isOwn := subject.Kind == rbacv1.ServiceAccountKind && (subject.Namespace == namespace ||
 			subject.Namespace == "" && object.GetKind() == roleBinding)
-		if !isOwn {
+		if !isOwn && !g.rendersAnyway(object, func(other *unstructured.Unstructured) bool {
+			there, others, err := bound(other)
+			return err == nil && there == ref && slices.Contains(others, subject)
+		}) {
 			return g.refuse(object, "defaultValues", "grants rights to %s %q, which is no account of the namespace %s",
 				subject.Kind, subject.Name, namespace)
 		}
@@ -167,27 +200,28 @@ func (g *granted) binding(object *unstructured.Unstructured) error {
 	return nil
 }
 
-// forCluster checks that an object that concerns others has only what the chart renders by itself, besides names and
-// labels.
-func (g *granted) forCluster(object *unstructured.Unstructured) error {
-	if !g.asked {
-		g.asked = true
-		plain, err := g.Plain()
-		if err == nil {
-			err = Canonical(g.ctx, &Input{Owner: g.in.Owner, Published: g.Published}, plain)
-		}
-		if err != nil {
-			return g.refuse(object, "defaultValues", "concerns the whole cluster, and what the chart renders without a spec is not known (%v)", err)
-		}
-		g.plain = plain
+// bound returns the role that a binding grants, and to whom.
+func bound(object *unstructured.Unstructured) (rbacv1.RoleRef, []rbacv1.Subject, error) {
+	var read struct {
+		RoleRef  rbacv1.RoleRef   `json:"roleRef"`
+		Subjects []rbacv1.Subject `json:"subjects"`
 	}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &read); err != nil {
+		return read.RoleRef, nil, notValid(object, err)
+	}
+	return read.RoleRef, read.Subjects, nil
+}
+
+// forCluster checks that an object that concerns others has only what the chart renders without a spec, besides names
+// and labels.
+func (g *granted) forCluster(object *unstructured.Unstructured) error {
 	for _, service := range servicesIn(object.Object) {
 		if err := g.service(object, service); err != nil {
 			return err
 		}
 	}
 	wanted, closest := nameless(object.Object), ""
-	for _, other := range g.plain {
+	for _, other := range g.byItself() {
 		if other.GroupVersionKind() != object.GroupVersionKind() {
 			continue
 		}
@@ -238,7 +272,8 @@ func servicesIn(value any) (list []map[string]any) {
 	return list
 }
 
-// nameless returns an object without its name, its labels, and the names of the services that it is served by.
+// nameless returns an object without its name, its labels, and the names and certificates of the services that it is
+// served by.
 func nameless(object map[string]any) map[string]any {
 	object = runtime.DeepCopyJSON(object)
 	unstructured.RemoveNestedField(object, "metadata", "name")
@@ -248,7 +283,22 @@ func nameless(object map[string]any) map[string]any {
 		delete(service, "name")
 		delete(service, "namespace")
 	}
+	dropCertificates(object)
 	return object
+}
+
+func dropCertificates(value any) {
+	switch value := value.(type) {
+	case []any:
+		for _, item := range value {
+			dropCertificates(item)
+		}
+	case map[string]any:
+		delete(value, "caBundle")
+		for _, item := range value {
+			dropCertificates(item)
+		}
+	}
 }
 
 // differing returns the path of the first field in which two values differ; empty if there is none.

@@ -1,0 +1,123 @@
+package render
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"text/template"
+
+	"helm.sh/helm/v3/pkg/chartutil"
+
+	appchart "github.com/example/appservice-operator/internal/chart"
+)
+
+// If a published chart does not render, the spec is at fault as soon as it renders without one of its fields.
+
+// executionError says that a template failed.
+type executionError struct {
+	// err is what the engine said, which may quote values of the spec.
+	err error
+	// fault attributes it to the chart, or to the spec where the chart refuses it in its own words.
+	fault error
+}
+
+func (e *executionError) Error() string { return e.fault.Error() }
+func (e *executionError) Unwrap() error { return e.fault }
+
+// mostBlamed is how many fields are left out of a spec, one by one, to find the one that a template fails for.
+const mostBlamed = 8
+
+// attribute attributes the failure of a template to the field of the spec without which it would not fail; to the chart
+// if there is none. Values of the spec are not among what it says.
+func (r *Renderer) attribute(ctx context.Context, of run, err error) error {
+	failed, found := errors.AsType[*executionError](err)
+	if !found {
+		return err
+	}
+	if untrusted, found := errors.AsType[*ActionError](failed.err); found {
+		if field := fieldWith(of.vals, untrusted.Action); field != "" {
+			return &InvalidSpecError{notTrusted(field, untrusted.Action, r.Platform.Kind)}
+		}
+	}
+	fault, isChart := failed.fault.(*ChartError)
+	if !isChart || fault.Rule == appchart.RuleBounds {
+		return failed.fault
+	}
+	expression := ""
+	if executed, found := errors.AsType[template.ExecError](failed.err); found {
+		if match := place.FindStringSubmatch(innermost(executed).Error()); match != nil {
+			expression = match[4]
+		}
+	}
+	fault.Err = errors.New(withoutValues(fault.Err.Error()))
+	for _, path := range suspects(of.vals, expression) {
+		if ctx.Err() != nil {
+			break
+		}
+		if _, err := r.renderSeeded(ctx, of.without(path), first, ""); err == nil {
+			return &SpecError{Message: fieldOf(of.vals, path) + " does not fit the chart: " + fault.Err.Error(), At: fault.At,
+				Column: fault.Column}
+		}
+	}
+	return fault
+}
+
+// valuePath matches the fields of values that an expression names.
+var valuePath = regexp.MustCompile(`\.Values((?:\.\w+)+)`)
+
+// suspects lists the fields of a spec that an expression may have failed for: the one that it names and those above it,
+// else all fields at the top.
+func suspects(spec map[string]any, expression string) (list [][]string) {
+	if match := valuePath.FindStringSubmatch(expression); match != nil {
+		path := strings.Split(match[1][1:], ".")
+		for ; len(path) > 0; path = path[:len(path)-1] {
+			if says(spec, path) {
+				list = append(list, path)
+			}
+		}
+	}
+	if len(list) == 0 {
+		for _, name := range slices.Sorted(maps.Keys(spec)) {
+			list = append(list, []string{name})
+		}
+	}
+	return list[:min(len(list), mostBlamed)]
+}
+
+// without returns the inputs of the templates without the value at a path.
+func (r run) without(path []string) run {
+	r.vals = chartutil.Values(removed(r.vals, path))
+	return r
+}
+
+// removed returns a copy of a map without the value at a path.
+func removed(in map[string]any, path []string) map[string]any {
+	out := maps.Clone(in)
+	if len(path) == 1 {
+		delete(out, path[0])
+	} else if below, isMap := out[path[0]].(map[string]any); isMap {
+		out[path[0]] = removed(below, path[1:])
+	}
+	return out
+}
+
+// harmless matches messages of text/template about an expression that quote no value.
+var harmless = regexp.MustCompile(`^(?:in \S+ line \d+: )?(?:<[^>]*>: )?(?:` +
+	`can't evaluate field \w+ in type \S+( \{\})?|nil pointer evaluating \S+( \{\})?(\.\w+)*` +
+	`|wrong type for value; expected \S+( \{\})?; got \S+( \{\})?|wrong number of args for \w+: want .*` +
+	`|error calling \w+|range can't iterate over|map has no entry for key|no template "[^"]*"|template: no template "[^"]*"` +
+	`|"\w+" is not a defined function|invalid value; expected \S+)`)
+
+// withoutValues returns the message of a template that failed, without any value in it.
+func withoutValues(message string) string {
+	if said := harmless.FindString(message); said != "" {
+		return said
+	}
+	if begin := regexp.MustCompile(`^(?:in \S+ line \d+: )?(?:<[^>]*>)?`).FindString(message); begin != "" {
+		return strings.TrimSpace(begin) + " cannot be evaluated"
+	}
+	return "an expression cannot be evaluated"
+}
