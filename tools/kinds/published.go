@@ -46,8 +46,7 @@ func Publish(root string, p Wanted) (made, remarks []string, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	load := func() (*helmchart.Chart, error) { return loader.LoadFiles(text) }
-	c, err := load()
+	c, err := loader.LoadFiles(text)
 	if err != nil {
 		return nil, nil, fmt.Errorf("cannot load %s: %w", p.From, err)
 	}
@@ -67,7 +66,7 @@ func Publish(root string, p Wanted) (made, remarks []string, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := look(load, p.Names)
+	s, err := look(c, p.Names)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -88,16 +87,16 @@ func Publish(root string, p Wanted) (made, remarks []string, err error) {
 		remarks = append(remarks, "The chart brings kinds of its own. Nothing installs them but you: kubectl apply --server-side -f "+own)
 	}
 	if known == nil {
-		resource := "first-" + k.name()
+		resource, golden := "first-"+k.name(), "minimal"
 		if len(p.Names) > 0 {
-			resource = p.Names[0]
+			resource, golden = p.Names[0], p.Names[0] // grants have its roles only
 		}
 		files[filepath.Join("config/samples", k.sample())] = "# Begin: " + k.Kind + "\n" + k.resource(resource)
 		// Without a spec that it renders, there is nothing to compare.
-		if refused := k.try(text, s); refused == nil {
-			files[filepath.Join("test/testdata/kinds", c.Name(), "minimal/cr.yaml")] = k.resource("minimal")
+		if refused := k.try(text, s, golden); refused == nil {
+			files[filepath.Join("test/testdata/kinds", c.Name(), "minimal/cr.yaml")] = k.resource(golden)
 		} else {
-			remarks = append(remarks, fmt.Sprintf("The sample is refused, so complete it, and add a golden case: %v", refused))
+			remarks = append(remarks, "The sample is refused, so complete it, and add a golden case: "+oneLine(refused))
 		}
 	}
 	for name := range files {
@@ -124,7 +123,7 @@ func Publish(root string, p Wanted) (made, remarks []string, err error) {
 }
 
 // try renders a resource that sets nothing as the operator does.
-func (k kind) try(files []*loader.BufferedFile, s *survey) error {
+func (k kind) try(files []*loader.BufferedFile, s *survey, name string) error {
 	folder := fstest.MapFS{}
 	for _, file := range files {
 		folder["chart/"+file.Name] = &fstest.MapFile{Data: file.Data}
@@ -139,7 +138,7 @@ func (k kind) try(files []*loader.BufferedFile, s *survey) error {
 		return err
 	}
 	resource := &unstructured.Unstructured{}
-	if err := yaml.Unmarshal([]byte(k.resource("minimal")), &resource.Object); err != nil {
+	if err := yaml.Unmarshal([]byte(k.resource(name)), &resource.Object); err != nil {
 		return err
 	}
 	resource.SetNamespace("default")
@@ -313,12 +312,14 @@ func ruleText(rule rbacv1.PolicyRule) string {
 	return "- " + strings.TrimPrefix(strings.Join(lines, ""), "  ")
 }
 
+func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
+
 // remarks say what the entry lacks.
 func (s *survey) remarks(c *helmchart.Chart, known *kind) []string {
 	var list []string
 	if s.failed != nil {
-		list = append(list, fmt.Sprintf("The chart does not render without values: %v. renders of %s has all kinds that templates name, and grants is to be written.",
-			s.failed, watchesFile))
+		list = append(list, fmt.Sprintf("The chart does not render without values: %s. So renders of %s has all kinds that templates name, and grants is to be written.",
+			oneLine(s.failed), watchesFile))
 	}
 	for _, name := range s.unnamed {
 		list = append(list, fmt.Sprintf("%s has a wildcard, or is not rendered with these values, so the operator may only write or bind it by name: make the kind with NAMES=NAME of the resources.", name))
@@ -338,6 +339,9 @@ func (s *survey) remarks(c *helmchart.Chart, known *kind) []string {
 	}
 	var others []string
 	for kind, template := range appchart.Templates(c) {
+		if kind.Kind == "PersistentVolumeClaim" {
+			continue // most are in StatefulSets
+		}
 		if name := kind.GroupKind().String(); !slices.ContainsFunc(s.kinds, func(known rendered[string]) bool { return known.what == name }) &&
 			kind.Kind != "CustomResourceDefinition" && !strings.Contains(template, "/tests/") {
 			others = append(others, fmt.Sprintf("%s (%s)", name, template))

@@ -171,7 +171,7 @@ func TestWhatTheAPIServerStoresOfAValue(t *testing.T) {
 	}
 }
 
-// What makes a CRD too large goes, the deepest first: descriptions, then properties.
+// Of a CRD that is too large, the deepest parts are left out: descriptions first, then properties.
 func TestALargeCRDIsCut(t *testing.T) {
 	values := func(count, said int) string {
 		var out strings.Builder

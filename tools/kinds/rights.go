@@ -243,7 +243,13 @@ func rulesOf(needs []rbac.Need) []string {
 }
 
 func inOrder(list []string) []string {
-	return slices.SortedFunc(slices.Values(list), func(a, b string) int { return slices.Index(verbs, a) - slices.Index(verbs, b) })
+	place := func(verb string) int {
+		if at := slices.Index(verbs, verb); at >= 0 {
+			return at
+		}
+		return len(verbs)
+	}
+	return slices.SortedStableFunc(slices.Values(list), func(a, b string) int { return place(a) - place(b) })
 }
 
 // component is the kustomization that adds an option to the roles.

@@ -59,7 +59,7 @@ func TestARuleAsText(t *testing.T) {
 	const want = `- apiGroups: ["", apps]
   resources: ["*", pods/log]
   resourceNames: ["system:auth-delegator", "true"]
-  verbs: [bind, get, watch]
+  verbs: [get, watch, bind]
 `
 	if got != want {
 		t.Errorf("got\n%s", got)

@@ -34,7 +34,7 @@ const kubernetesVersion = "v" + toolchain.DefaultKubernetes + ".0"
 
 // survey is what renderings of a chart show: one with its defaults, and one with each boolean turned.
 type survey struct {
-	load         func() (*helmchart.Chart, error)
+	chart        *helmchart.Chart
 	capabilities *chartutil.Capabilities
 	names        []string // of resources; with none, roles are known only if their names do not depend on that
 
@@ -55,13 +55,9 @@ type rendered[T any] struct {
 // crdSwitch matches the values that have a template render definitions of kinds.
 var crdSwitch = regexp.MustCompile(`(?i)(^|\.|install|create|enable)(crds?|customresourcedefinitions?)(\.|$)`)
 
-// look renders the chart that load returns, a new one with each call: rendering changes a chart.
-func look(load func() (*helmchart.Chart, error), names []string) (*survey, error) {
-	c, err := load()
-	if err != nil {
-		return nil, err
-	}
-	s := &survey{load: load, names: names, capabilities: render.Serving(c), crds: map[string]*apiextensionsv1.CustomResourceDefinition{}}
+// look renders a chart.
+func look(c *helmchart.Chart, names []string) (s *survey, err error) {
+	s = &survey{chart: c, names: names, capabilities: render.Serving(c), crds: map[string]*apiextensionsv1.CustomResourceDefinition{}}
 	if s.capabilities.KubeVersion, err = kubeVersion(); err != nil {
 		return nil, err
 	}
@@ -77,7 +73,7 @@ func look(load func() (*helmchart.Chart, error), names []string) (*survey, error
 		}
 		return s, nil
 	}
-	values, err := s.values(c, map[string]any{}, anyName)
+	values, err := s.values(copied(c), map[string]any{}, anyName)
 	if err != nil {
 		return nil, err
 	}
@@ -163,8 +159,8 @@ func (s *survey) add(values map[string]any, with string) error {
 	}
 	for _, rule := range mergedRules(rules) {
 		known := slices.DeleteFunc(s.granted(), func(other rbacv1.PolicyRule) bool { return wild(other) != wild(rule) })
-		if !covers(rule, known...) {
-			s.rules = append(s.rules, rendered[rbacv1.PolicyRule]{rule, with})
+		for _, more := range mergedRules(lacking([]rbacv1.PolicyRule{rule}, known)) {
+			s.rules = append(s.rules, rendered[rbacv1.PolicyRule]{more, with})
 		}
 	}
 	return nil
@@ -175,16 +171,31 @@ func (s *survey) values(c *helmchart.Chart, values map[string]any, name string) 
 	if err := chartutil.ProcessDependenciesWithMerge(c, values); err != nil {
 		return nil, err
 	}
-	return chartutil.ToRenderValues(c, values, chartutil.ReleaseOptions{
+	// The operator holds the schema against each spec. It may be elsewhere, and the defaults may not fit it.
+	return chartutil.ToRenderValuesWithSchemaValidation(c, values, chartutil.ReleaseOptions{
 		Name: name, Namespace: anyName + "-namespace", Revision: 1, IsInstall: true,
-	}, s.capabilities)
+	}, s.capabilities, true)
+}
+
+// copied returns a chart that may be rendered: that changes its metadata and its values.
+func copied(c *helmchart.Chart) *helmchart.Chart {
+	out, metadata := *c, *c.Metadata
+	out.Metadata, out.Values = &metadata, runtime.DeepCopyJSON(c.Values)
+	metadata.Dependencies = nil
+	for _, wanted := range c.Metadata.Dependencies {
+		one := *wanted
+		metadata.Dependencies = append(metadata.Dependencies, &one)
+	}
+	var below []*helmchart.Chart
+	for _, dependency := range c.Dependencies() {
+		below = append(below, copied(dependency))
+	}
+	out.SetDependencies(below...)
+	return &out
 }
 
 func (s *survey) render(values map[string]any, name string) ([]*unstructured.Unstructured, error) {
-	c, err := s.load()
-	if err != nil {
-		return nil, err
-	}
+	c := copied(s.chart)
 	if values == nil {
 		values = map[string]any{}
 	}
