@@ -68,9 +68,7 @@ func look(c *helmchart.Chart, names []string) (s *survey, err error) {
 	}
 	s.serve(c)
 	if s.failed = s.add(nil, ""); s.failed != nil {
-		for _, kind := range appchart.Kinds(c) {
-			s.kind(kind.GroupKind(), "")
-		}
+		s.assume(c)
 		return s, nil
 	}
 	values, err := s.values(copied(c), map[string]any{}, anyName)
@@ -82,7 +80,17 @@ func look(c *helmchart.Chart, names []string) (s *survey, err error) {
 			continue // it takes other values besides
 		}
 	}
+	if len(s.kinds) == 0 {
+		s.assume(c)
+	}
 	return s, nil
+}
+
+// assume takes down the kinds that templates name, for a chart that renders nothing without values.
+func (s *survey) assume(c *helmchart.Chart) {
+	for _, kind := range appchart.Kinds(c) {
+		s.kind(kind.GroupKind(), "values of your own")
+	}
 }
 
 func kubeVersion() (chartutil.KubeVersion, error) {

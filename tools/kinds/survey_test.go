@@ -150,5 +150,8 @@ func TestWhatAChartGrants(t *testing.T) {
 func TestAChartThatRequiresValues(t *testing.T) {
 	s := surveyed(t, nil, map[string]string{"values.yaml": "host: ''", "templates/claim.yaml": `{{ required "give a host" .Values.host }}` + "\n---\n" + claimOf})
 	assert.ErrorContains(t, s.failed, "give a host")
-	assert.Equal(t, []string{"PersistentVolumeClaim"}, listed(s))
+	assert.Equal(t, []string{"PersistentVolumeClaim with values of your own"}, listed(s))
+	s = surveyed(t, nil, map[string]string{"values.yaml": "claims: []", "templates/claim.yaml": "{{ range .Values.claims }}\n" + claimOf + "{{ end }}"})
+	require.NoError(t, s.failed)
+	assert.Equal(t, []string{"PersistentVolumeClaim with values of your own"}, listed(s))
 }
