@@ -6,6 +6,7 @@ package health
 import (
 	"time"
 
+	admissionv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	batchv1 "k8s.io/api/batch/v1"
@@ -93,6 +94,8 @@ func Of(object client.Object, facts Facts) State {
 		return autoscaler(object, facts)
 	case *policyv1.PodDisruptionBudget:
 		return budget(object)
+	case *admissionv1.ValidatingWebhookConfiguration, *admissionv1.MutatingWebhookConfiguration:
+		return webhooks(object, facts)
 	// they have no status
 	case *corev1.ConfigMap, *corev1.ServiceAccount, *networkingv1.NetworkPolicy, *rbacv1.Role, *rbacv1.RoleBinding:
 		return State{}
@@ -105,6 +108,9 @@ func Of(object client.Object, facts Facts) State {
 	}
 	if object.GetObjectKind().GroupVersionKind().GroupKind() == ScaledObject {
 		return scaledObject(object, facts)
+	}
+	if isAPIService(object) {
+		return apiService(object)
 	}
 	return computed(object)
 }
