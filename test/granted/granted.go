@@ -48,12 +48,13 @@ func WithOptions() (Rights, error) {
 	if err != nil {
 		return r, err
 	}
-	published, err := kinds.PublishedOptions(root)
+	published, err := kinds.PublishedKinds(root)
 	if err != nil {
 		return r, err
 	}
 	for _, file := range files {
-		if slices.Contains(published, filepath.Base(filepath.Dir(file))) {
+		option := filepath.Base(filepath.Dir(file))
+		if slices.ContainsFunc(published, func(kind kinds.PublishedKind) bool { return kind.Option == option }) {
 			continue
 		}
 		if err := r.add(file); err != nil {

@@ -144,16 +144,23 @@ func entries(root string) ([]kind, error) {
 	return list, nil
 }
 
-// PublishedCharts returns the folders of the charts that are served as they were published.
-func PublishedCharts(root string) ([]string, error) {
+// PublishedKind is a kind whose chart is served as it was published.
+type PublishedKind struct {
+	Chart    string // its folder
+	Option   string // the name of the right to serve it
+	Resource schema.GroupResource
+}
+
+// PublishedKinds returns those of watches.yaml.
+func PublishedKinds(root string) ([]PublishedKind, error) {
 	list, err := entries(root)
-	var charts []string
+	var found []PublishedKind
 	for _, k := range list {
 		if k.Is() {
-			charts = append(charts, k.Chart)
+			found = append(found, PublishedKind{k.Chart, k.name(), schema.GroupResource{Group: k.Group, Resource: k.guessed()}})
 		}
 	}
-	return charts, err
+	return found, err
 }
 
 // read reads what the chart declares, or, of one of others, what it defines.

@@ -171,7 +171,7 @@ func TestWhatTheAPIServerStoresOfAValue(t *testing.T) {
 	}
 }
 
-// Of a CRD that is too large, the deepest parts are left out: descriptions first, then properties.
+// A CRD that is too large loses its deepest parts: descriptions first, then properties.
 func TestALargeCRDIsCut(t *testing.T) {
 	values := func(count, said int) string {
 		var out strings.Builder

@@ -165,18 +165,6 @@ func lacking(rules, held []rbacv1.PolicyRule) []rbacv1.PolicyRule {
 	return rest
 }
 
-// PublishedOptions returns the names of the options for what published charts need.
-func PublishedOptions(root string) ([]string, error) {
-	list, err := entries(root)
-	var names []string
-	for _, k := range list {
-		if k.Is() {
-			names = append(names, k.name())
-		}
-	}
-	return names, err
-}
-
 // installerFile has the values of the chart that installs the operator, with a line for each option. Those of charts of
 // others are generated, below the rest.
 const installerFile = "config/chart/values.yaml"

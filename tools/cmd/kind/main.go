@@ -34,8 +34,10 @@ func run(wanted kinds.Wanted, published bool) error {
 	}
 	switch {
 	case published:
-		list, err := kinds.PublishedCharts(root)
-		fmt.Println(strings.Join(list, " "))
+		list, err := kinds.PublishedKinds(root)
+		for _, kind := range list {
+			fmt.Println(kind.Chart)
+		}
 		return err
 	case wanted.From != "":
 		return publish(root, wanted)

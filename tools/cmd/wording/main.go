@@ -24,14 +24,14 @@ func main() {
 		fmt.Fprintln(os.Stderr, "error:", err)
 		os.Exit(1)
 	}
-	published, err := kinds.PublishedCharts(".")
+	published, err := kinds.PublishedKinds(".")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
 		os.Exit(1)
 	}
 	code := 0
 	for _, file := range strings.Fields(string(files)) {
-		others := slices.ContainsFunc(published, func(chart string) bool { return strings.HasPrefix(file, chart+"/") })
+		others := slices.ContainsFunc(published, func(kind kinds.PublishedKind) bool { return strings.HasPrefix(file, kind.Chart+"/") })
 		if others || leftOut.MatchString(file) {
 			continue
 		}
