@@ -171,7 +171,7 @@ func TestWhatTheAPIServerStoresOfAValue(t *testing.T) {
 	}
 }
 
-// A CRD that is too large loses its deepest parts: descriptions first, then properties.
+// The deepest parts of a CRD that is too large go first: descriptions, then properties.
 func TestALargeCRDIsCut(t *testing.T) {
 	values := func(count, said int) string {
 		var out strings.Builder
