@@ -94,6 +94,26 @@ func Generate(root string) error {
 
 // served reads watches.yaml and the CRDs. The list is in the order of the former.
 func served(root string) ([]kind, error) {
+	list, err := withCRDs(root)
+	if err != nil {
+		return nil, err
+	}
+	for i, k := range list {
+		if err := list[i].read(root); err != nil {
+			return nil, err
+		}
+		switch {
+		case k.crd == nil && k.Is():
+			return nil, fmt.Errorf("watches.yaml: %s has no CRD in config/crd/bases: make kind FROM=%s KIND=%s writes it", k.Kind, k.Chart, k.Kind)
+		case k.crd == nil:
+			return nil, fmt.Errorf("watches.yaml: %s has no CRD in config/crd/bases: declare its fields in %s/fields.yaml", k.Kind, k.Chart)
+		}
+	}
+	return list, nil
+}
+
+// withCRDs reads watches.yaml and the CRDs that exist.
+func withCRDs(root string) ([]kind, error) {
 	list, err := entries(root)
 	if err != nil {
 		return nil, err
@@ -115,17 +135,6 @@ func served(root string) ([]kind, error) {
 			if list[i].Group == crd.Spec.Group && list[i].Kind == crd.Spec.Names.Kind {
 				list[i].crd, list[i].file = crd, filepath.Base(file)
 			}
-		}
-	}
-	for i, k := range list {
-		if err := list[i].read(root); err != nil {
-			return nil, err
-		}
-		switch {
-		case k.crd == nil && k.Is():
-			return nil, fmt.Errorf("watches.yaml: %s has no CRD in config/crd/bases: make kind FROM=%s writes it", k.Kind, k.Chart)
-		case k.crd == nil:
-			return nil, fmt.Errorf("watches.yaml: %s has no CRD in config/crd/bases: declare its fields in %s/fields.yaml", k.Kind, k.Chart)
 		}
 	}
 	return list, nil

@@ -46,9 +46,9 @@ func Publish(root string, p Wanted) (made, remarks []string, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	c, err := loader.LoadFiles(text)
+	c, err := loadPublished(text)
 	if err != nil {
-		return nil, nil, fmt.Errorf("cannot load %s: %w", p.From, err)
+		return nil, nil, fmt.Errorf("%s: %w", p.From, err)
 	}
 	k, err := p.kind(c)
 	if err != nil {
@@ -58,7 +58,7 @@ func Publish(root string, p Wanted) (made, remarks []string, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	list, err := served(root)
+	list, err := withCRDs(root)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -69,6 +69,9 @@ func Publish(root string, p Wanted) (made, remarks []string, err error) {
 	s, err := look(c, p.Names)
 	if err != nil {
 		return nil, nil, err
+	}
+	if len(s.kinds) == 0 {
+		return nil, nil, fmt.Errorf("%s renders nothing, and its templates name no kind", p.From)
 	}
 	spec, open := valuesOf(c)
 	definition, err := k.crdFile(like, c, spec)
@@ -82,7 +85,6 @@ func Publish(root string, p Wanted) (made, remarks []string, err error) {
 	}
 	if files[own] == "" {
 		delete(files, own)
-		_ = os.Remove(filepath.Join(root, own)) // of another version
 	} else {
 		remarks = append(remarks, "The chart brings kinds of its own. Nothing installs them but you: kubectl apply --server-side -f "+own)
 	}
@@ -93,7 +95,7 @@ func Publish(root string, p Wanted) (made, remarks []string, err error) {
 		}
 		files[filepath.Join("config/samples", k.sample())] = "# Begin: " + k.Kind + "\n" + k.resource(resource)
 		// Without a spec that it renders, there is nothing to compare.
-		if refused := k.try(text, s, golden); refused == nil {
+		if refused := k.try(c, s, golden); refused == nil {
 			files[filepath.Join("test/testdata/kinds", c.Name(), "minimal/cr.yaml")] = k.resource(golden)
 		} else {
 			remarks = append(remarks, "The sample is refused, so complete it, and add a golden case: "+oneLine(refused))
@@ -107,6 +109,7 @@ func Publish(root string, p Wanted) (made, remarks []string, err error) {
 	if err := k.unpack(root, text); err != nil {
 		return nil, nil, err
 	}
+	_ = os.Remove(filepath.Join(root, own)) // of another version
 	for name, text := range files {
 		if err := write(root, name, text); err != nil {
 			return nil, nil, err
@@ -122,28 +125,29 @@ func Publish(root string, p Wanted) (made, remarks []string, err error) {
 	return made, slices.Concat(s.remarks(c, known), remarks, openValues(open)), err
 }
 
-// try renders a resource that sets nothing as the operator does.
-func (k kind) try(files []*loader.BufferedFile, s *survey, name string) error {
+// loadPublished loads a chart as the operator does.
+func loadPublished(files []*loader.BufferedFile) (*helmchart.Chart, error) {
 	folder := fstest.MapFS{}
 	for _, file := range files {
 		folder["chart/"+file.Name] = &fstest.MapFile{Data: file.Data}
 	}
+	return appchart.LoadPublished(folder, "chart")
+}
+
+// try renders a resource that sets nothing as the operator does.
+func (k kind) try(c *helmchart.Chart, s *survey, name string) error {
 	watch := appchart.Watch{GroupVersionKind: schema.GroupVersionKind{Group: k.Group, Version: k.Version, Kind: k.Kind}, Published: k.Published}
 	for _, kind := range s.kinds {
 		watch.Renders = append(watch.Renders, kind.what)
 	}
 	watch.Grants = s.granted()
-	c, err := appchart.LoadPublished(folder, "chart")
-	if err != nil {
-		return err
-	}
 	resource := &unstructured.Unstructured{}
 	if err := yaml.Unmarshal([]byte(k.resource(name)), &resource.Object); err != nil {
 		return err
 	}
 	resource.SetNamespace("default")
 	resource.SetUID(render.PlaceholderUID)
-	_, err = render.For(watch, c).Render(context.Background(), resource, s.capabilities)
+	_, err := render.For(watch, c).Render(context.Background(), resource, s.capabilities)
 	return err
 }
 

@@ -107,7 +107,12 @@ func TestAnotherVersionKeepsTheEntry(t *testing.T) {
 	for _, part := range []string{"renders of watches.yaml lacks DaemonSet.apps", "renders of watches.yaml lacks Role.rbac", "resources: [pods]", "kubectl apply --server-side -f config/crd/published/up-time.yaml"} {
 		assert.Contains(t, strings.Join(remarks, "\n"), part)
 	}
+	require.NoError(t, os.Remove(filepath.Join(root, "config/crd/bases/app.example.com_uptimes.yaml")))
+	_, err = served(root)
+	require.ErrorContains(t, err, "make kind FROM=helm-charts/up-time KIND=UpTime writes it")
 	_, _, err = Publish(root, Wanted{From: others(t, "1.0.0", deployment)})
+	require.NoError(t, err)
+	_, err = served(root)
 	require.NoError(t, err)
 	if _, err := os.Stat(filepath.Join(root, "config/crd/published/up-time.yaml")); err == nil {
 		t.Error("the definitions of another version are left")
@@ -122,6 +127,8 @@ func TestPublishRefuses(t *testing.T) {
 	}{
 		"no such chart":             {Wanted{From: "none"}, "", "none"},
 		"a kind that is served":     {Wanted{Kind: "Appservice"}, "", "watches.yaml has AppService already, of the chart helm-charts/appservice: give it another name"},
+		"a chart without a part":    {Wanted{From: "incomplete"}, "", "missing in the folder charts: sub"},
+		"a chart of nothing":        {Wanted{From: "nothing"}, "", "renders nothing"},
 		"no kind":                   {Wanted{Kind: "a"}, "", "cannot be a kind"},
 		"a chart that is there":     {Wanted{}, "helm-charts/up-time/mine", "helm-charts/up-time is there already"},
 		"a sample that is there":    {Wanted{}, "config/samples/app_v1_uptime.yaml", "config/samples/app_v1_uptime.yaml is there already"},
@@ -132,8 +139,13 @@ func TestPublishRefuses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			root := serving(t)
-			if test.wanted.From == "" {
+			switch test.wanted.From {
+			case "":
 				test.wanted.From = others(t, "1.0.0", deployment)
+			case "incomplete":
+				test.wanted.From = others(t, "1.0.0", map[string]string{"Chart.yaml": "{apiVersion: v2, name: up-time, version: 1.0.0, dependencies: [{name: sub, version: 1.0.0}]}"})
+			case "nothing":
+				test.wanted.From = others(t, "1.0.0", nil)
 			}
 			switch test.file {
 			case "":
