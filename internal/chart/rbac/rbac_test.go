@@ -108,7 +108,7 @@ func TestAStatusHoldsTheMessage(t *testing.T) {
 	}
 }
 
-// What a published chart needs is an option, whichever kind it is.
+// A published chart has one option for all rights, whichever kinds they are for.
 func TestExplainNamesTheRightOfAPublishedChart(t *testing.T) {
 	const remedy = "install the operator with the right web (config/rights/web)"
 	foreign := schema.GroupResource{Group: "example.com", Resource: "horns"}
