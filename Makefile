@@ -55,6 +55,8 @@ MODULE := github.com/example/appservice-operator
 WANTED = $(COMPONENTS) $(addprefix rights/,$(RIGHTS))
 # Generated files are those that .gitattributes marks as such.
 GENERATED = $(shell git ls-files ':(attr:linguist-generated)')
+# The charts that were written for this operator.
+OWN_CHARTS = $(filter-out $(shell go run ./tools/cmd/kind -published),$(wildcard helm-charts/*))
 LDFLAGS := -X $(MODULE)/internal/version.Version=$(VERSION)
 RELEASE := appservice-operator-$(VERSION)
 
@@ -86,8 +88,9 @@ manifests:
 	go run -C tools/crdgen . -root '$(CURDIR)'
 	go run ./tools/cmd/kind
 
-kind: ## Make the files that a new kind begins with, KIND=AppJob for example. Then make generate bundle golden.
-	@go run ./tools/cmd/kind -new '$(KIND)'
+# FROM=CHART takes a chart of others, a folder or a package, as it was published; KIND, GROUP and NAMES of resources may be left out.
+kind: ## Make the files that a new kind begins with, KIND=AppJob, or FROM=CHART. Then make generate bundle golden.
+	@go run ./tools/cmd/kind -new '$(KIND)' -from '$(FROM)' -group '$(GROUP)' -names '$(NAMES)'
 
 generate: manifests ## Generate CRDs, DeepCopy methods, references.
 	$(call tool,controller-gen) object paths=./api/...
@@ -130,7 +133,7 @@ lint-fix:
 
 # Run helm lint on all charts, and check the CEL expressions of those that the operator serves.
 lint-chart:
-	$(call tool,helm) lint --strict helm-charts/* config/chart
+	$(call tool,helm) lint --strict $(OWN_CHARTS) config/chart
 	go test -count=1 ./internal/chart -run '^TestTheChartsHereLoad$$'
 	@$(MAKE) --no-print-directory check-chart
 
@@ -154,8 +157,8 @@ golden: ## Update the golden files of test/testdata/cases. Review the difference
 	go test ./internal/render -run TestGolden -update
 
 CASES := test/testdata/cases/*/cr.yaml test/testdata/kinds/*/*/cr.yaml
-check-chart: ## Find the mistakes of the charts here, or of CHART=helm-charts/NAME, with all golden cases.
-	@go run ./cmd/kubectl-appservice lint --all-cases $(CHART) $(patsubst %,-f %,$(wildcard $(CASES)))
+check-chart: ## Find the mistakes of our own charts here, or of CHART=helm-charts/NAME, with all golden cases.
+	@go run ./cmd/kubectl-appservice lint --all-cases $(or $(CHART),$(OWN_CHARTS)) $(patsubst %,-f %,$(wildcard $(CASES)))
 
 chart-diff: ## Show the effects of the charts here on the golden cases or, with CLUSTER=current, on a cluster. OLD=COMMIT or folder.
 	@go run ./tools/cmd/chartdiff $(if $(OLD),-old '$(OLD)') $(if $(NEW),-new '$(NEW)')

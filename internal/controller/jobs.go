@@ -155,7 +155,7 @@ func (r *Reconciler) runJobs(ctx context.Context, s *scope, wanted rendering, do
 			done.there = there
 		}
 	}
-	done.err = cmp.Or(done.err, rbac.Explain(err, s.renderer.Chart, s.renderer.ClusterScoped))
+	done.err = cmp.Or(done.err, rbac.Explain(err, s.renderer.Chart, s.renderer.Option(), s.renderer.ClusterScoped))
 	return steps.s, done
 }
 

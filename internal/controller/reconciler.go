@@ -82,7 +82,7 @@ func (r *Reconciler) reconcile(whole context.Context,
 		done = r.restart(ctx, s, wanted, done).decays()
 	}
 	// only the chart knows what needs a right
-	done.err = rbac.Explain(done.err, s.renderer.Chart, s.renderer.ClusterScoped)
+	done.err = rbac.Explain(done.err, s.renderer.Chart, s.renderer.Option(), s.renderer.ClusterScoped)
 	if r.mayPass(s, done.err) {
 		log.FromContext(ctx).V(1).Info("waited for the caches", "reason", done.err.Error())
 		return metrics.Deferred, after(staleRetry), nil

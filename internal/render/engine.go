@@ -198,7 +198,7 @@ func (s *set) execute(c *chart.Chart, input chartutil.Values, with seed, only st
 		}
 		out.files[file.Name] = text
 	}
-	out.calls, out.lookups = p.work.calls, p.work.lookups
+	out.calls, out.lookups = p.work.calls.made, p.work.calls.lookups
 	if traced == nil {
 		s.programs.Put(p)
 	}

@@ -56,10 +56,23 @@ const (
 	digits  = "0123456789"
 )
 
+// calls notes the calls of the fresh functions in one render.
+type calls struct {
+	seed seed
+	// only is the site of the only call that has the seed; empty for all.
+	only          string
+	made, lookups []call
+	// take counts bytes, and returns an error if they are too many.
+	take func(bytes float64) error
+}
+
+// text returns a text, and counts it.
+func (c *calls) text(text string) (string, error) { return text, c.take(float64(len(text))) }
+
 // chars returns so many characters of the half of an alphabet that is a seed's, beginning at another one in each call.
-func (w *work) chars(s seed, alphabet string, count int) string {
+func (c *calls) chars(s seed, alphabet string, count int) string {
 	half := either(s, alphabet[:len(alphabet)/2], alphabet[len(alphabet)/2:])
-	begin := len(w.calls) % len(half)
+	begin := len(c.made) % len(half)
 	return strings.Repeat(half, count/len(half)+2)[begin : begin+count]
 }
 
@@ -92,69 +105,69 @@ func newPair() (pair, error) {
 }
 
 // called notes a call of a fresh function, and returns its seed.
-func (w *work) called(function, site string) seed {
-	w.calls = append(w.calls, call{function, site})
-	if w.only != "" && w.only != site {
+func (c *calls) called(function, site string) seed {
+	c.made = append(c.made, call{function, site})
+	if c.only != "" && c.only != site {
 		return first
 	}
-	return w.seed
+	return c.seed
 }
 
-// fresh returns the fresh functions for a published chart, and lookup. Each takes the place of its call first.
-func (w *work) fresh() template.FuncMap {
+// functions returns the fresh functions for a published chart, and lookup. Each takes the place of its call first.
+func (c *calls) functions() template.FuncMap {
 	random := func(function, alphabet string) any {
 		return func(site string, count int) (string, error) {
 			if count < 0 {
 				return "", fmt.Errorf("%s: the count is negative", function)
 			}
-			if err := w.fits(float64(count)); err != nil {
+			if err := c.take(float64(count)); err != nil {
 				return "", err
 			}
-			return w.text(w.chars(w.called(function, site), alphabet, count))
+			return c.text(c.chars(c.called(function, site), alphabet, count))
 		}
 	}
-	certificate := func(function, site string) (pair, error) { return pairOf(w.called(function, site)) }
+	certificate := func(function, site string) (pair, error) { return pairOf(c.called(function, site)) }
 	return template.FuncMap{
 		"randAlpha":    random("randAlpha", letters),
 		"randAlphaNum": random("randAlphaNum", letters),
 		"randAscii":    random("randAscii", letters),
 		"randNumeric":  random("randNumeric", digits),
 		"randBytes": func(site string, count int) (string, error) {
-			if err := w.fits(float64(max(0, count))); err != nil || count < 0 {
+			if err := c.take(float64(max(0, count))); err != nil || count < 0 {
 				return "", cmp.Or(err, errors.New("randBytes: the count is negative"))
 			}
-			bytes := strings.Repeat(either(w.called("randBytes", site), "\x11", "\xee"), count)
-			return w.text(base64.StdEncoding.EncodeToString([]byte(bytes)))
+			bytes := strings.Repeat(either(c.called("randBytes", site), "\x11", "\xee"), count)
+			return c.text(base64.StdEncoding.EncodeToString([]byte(bytes)))
 		},
 		"randInt": func(site string, least, most int) (int, error) {
 			if most <= least {
 				return 0, errors.New("randInt: the first number is not less than the second")
 			}
-			return either(w.called("randInt", site), least, most-1), nil
+			return either(c.called("randInt", site), least, most-1), nil
 		},
 		"shuffle": func(site, text string) string {
 			runes := []rune(text)
-			if w.called("shuffle", site) == second {
+			if c.called("shuffle", site) == second {
 				slices.Reverse(runes)
 			}
 			return string(runes)
 		},
 		"uuidv4": func(site string) string {
-			return either(w.called("uuidv4", site), "11111111-1111-4111-8111-111111111111", "22222222-2222-4222-9222-222222222222")
+			return either(c.called("uuidv4", site), "11111111-1111-4111-8111-111111111111", "22222222-2222-4222-9222-222222222222")
 		},
-		"bcrypt": func(site, _ string) string { return "$2a$10$" + w.chars(w.called("bcrypt", site), letters, 53) },
+		"bcrypt": func(site, _ string) string { return "$2a$10$" + c.chars(c.called("bcrypt", site), letters, 53) },
 		"htpasswd": func(site, user, _ string) (string, error) {
 			if strings.Contains(user, ":") {
 				return "", errors.New("htpasswd: the name of a user has no colon")
 			}
-			return user + ":$2a$10$" + w.chars(w.called("htpasswd", site), letters, 53), nil
+			return user + ":$2a$10$" + c.chars(c.called("htpasswd", site), letters, 53), nil
 		},
 		"encryptAES": func(site, _, text string) (string, error) {
-			made := either(w.called("encryptAES", site), "first", "other") + strings.Repeat(" ", len(text))
-			return w.text(base64.StdEncoding.EncodeToString([]byte(made)))
+			made := either(c.called("encryptAES", site), "first", "other") + strings.Repeat(" ", len(text))
+			return c.text(base64.StdEncoding.EncodeToString([]byte(made)))
 		},
 		"genPrivateKey": func(site, _ string) (string, error) {
-			made, err := pairOf(w.called("genPrivateKey", site))
+			made, err := pairOf(c.called("genPrivateKey", site))
 			return made.Key, err
 		},
 		"genCA":        func(site, _ string, _ int) (pair, error) { return certificate("genCA", site) },
@@ -171,23 +184,23 @@ func (w *work) fresh() template.FuncMap {
 		"genSignedCertWithKey": func(site, _ string, _, _ []any, _ int, _ any, _ string) (pair, error) {
 			return certificate("genSignedCertWithKey", site)
 		},
-		"now": func(site string) time.Time { return times[w.called("now", site)] },
-		"ago": func(site string, _ any) string { return either(w.called("ago", site), "1s", "2h0m0s") },
+		"now": func(site string) time.Time { return times[c.called("now", site)] },
+		"ago": func(site string, _ any) string { return either(c.called("ago", site), "1s", "2h0m0s") },
 		"lookup": func(site, _, kind, _, _ string) map[string]any {
-			w.lookups = append(w.lookups, call{"lookup of " + kind, site})
+			c.lookups = append(c.lookups, call{"lookup of " + kind, site})
 			return map[string]any{}
 		},
 	}
 }
 
 // dates returns the functions that format a time, and take the present one for what is none.
-func (w *work) dates(dateInZone func(string, any, string) string, durationRound func(any) string) template.FuncMap {
+func (c *calls) dates(dateInZone func(string, any, string) string, durationRound func(any) string) template.FuncMap {
 	in := func(function, site, layout string, at any, zone string) string {
 		switch at.(type) {
 		case time.Time, *time.Time, int, int32, int64:
 			return dateInZone(layout, at, zone)
 		}
-		return dateInZone(layout, times[w.called(function, site)], zone)
+		return dateInZone(layout, times[c.called(function, site)], zone)
 	}
 	return template.FuncMap{
 		"date": func(site, layout string, at any) string { return in("date", site, layout, at, "Local") },
@@ -203,7 +216,7 @@ func (w *work) dates(dateInZone func(string, any, string) string, durationRound 
 		},
 		"durationRound": func(site string, length any) string {
 			if _, isTime := length.(time.Time); isTime {
-				return either(w.called("durationRound", site), "1s", "2h")
+				return either(c.called("durationRound", site), "1s", "2h")
 			}
 			return durationRound(length)
 		},
@@ -212,8 +225,8 @@ func (w *work) dates(dateInZone func(string, any, string) string, durationRound 
 
 // located are the functions whose calls have their place as the first argument.
 var located = func() map[string]bool {
-	w, names := &work{}, map[string]bool{}
-	for _, functions := range []template.FuncMap{w.fresh(), w.dates(nil, nil)} {
+	c, names := &calls{}, map[string]bool{}
+	for _, functions := range []template.FuncMap{c.functions(), c.dates(nil, nil)} {
 		for name := range maps.Keys(functions) {
 			names[name] = true
 		}

@@ -61,8 +61,8 @@ func (w *work) functions(all *template.Template) template.FuncMap {
 	if w.published != nil {
 		derive := functions["derivePassword"].(func(uint32, string, string, string, string) string)
 		maps.Copy(functions, sorted())
-		maps.Copy(functions, w.fresh())
-		maps.Copy(functions, w.dates(dateInZone, durationRound))
+		maps.Copy(functions, w.calls.functions())
+		maps.Copy(functions, w.calls.dates(dateInZone, durationRound))
 		functions["derivePassword"] = w.derivePassword(derive)
 	}
 	for _, name := range growing {

@@ -43,15 +43,12 @@ type work struct {
 	exceeded     error
 
 	published *publishedTemplates // nil for a chart that was written for this operator
-	seed      seed
-	only      string // the site of the only call that has the seed; empty for all
-	calls     []call // of fresh functions
-	lookups   []call
+	calls     calls
 	parsed    map[string]*parse.Tree // what tpl has parsed
 }
 
 func (w *work) begin(s seed, only string) {
-	*w = work{began: time.Now(), published: w.published, seed: s, only: only}
+	*w = work{began: time.Now(), published: w.published, calls: calls{seed: s, only: only, take: w.take}}
 }
 
 // step counts a round of a loop or an inclusion.

@@ -151,6 +151,9 @@ func decode(text string, object *unstructured.Unstructured) error {
 	return nil
 }
 
+// documentStart comes before the source of each document of a manifest. No JSON has a line like that.
+const documentStart = "---\n# Source: "
+
 // ReadManifest returns the objects of a manifest that Result.Manifest printed.
 func ReadManifest(manifest string) ([]*unstructured.Unstructured, error) {
 	var list []*unstructured.Unstructured

@@ -12,15 +12,6 @@ import (
 	appchart "github.com/example/appservice-operator/internal/chart"
 )
 
-// documentError says what is wrong with a document in the output of a template.
-type documentError struct {
-	text string
-	err  error
-}
-
-func (e *documentError) Error() string { return e.err.Error() }
-func (e *documentError) Unwrap() error { return e.err }
-
 // place finds the line of the template that a mistake of the chart comes from, if rendering it again shows it.
 func (r *Renderer) place(of run, err error) error {
 	var fault *ChartError

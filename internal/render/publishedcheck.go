@@ -47,7 +47,7 @@ func CheckPublished(ctx context.Context, entry appchart.Watch, c *chart.Chart) (
 
 // printable lists the paths of overrideValues that an action which tpl executes names, or a map that they are in.
 func printable(entry appchart.Watch, c *chart.Chart) (list []string) {
-	actions := actionsOf(c, Platform{Defaults: entry.DefaultValues, Overrides: entry.OverrideValues})
+	actions := actionsOf(c, entry.DefaultValues, entry.OverrideValues)
 	for _, path := range slices.Sorted(maps.Keys(entry.OverrideValues)) {
 		at, named := "", []string(nil)
 		for step := range strings.SplitSeq(path, ".") {

@@ -24,7 +24,7 @@ func (r *Renderer) engine() *templates {
 		}
 		r.templates.published = &publishedTemplates{}
 		if !r.Published.TemplatesInSpec {
-			r.templates.published.trusted = sync.OnceValue(func() trusted { return actionsOf(r.Chart, r.Platform) })
+			r.templates.published.trusted = sync.OnceValue(func() trusted { return actionsOf(r.Chart, r.Platform.Defaults, r.Platform.Overrides) })
 		}
 	})
 	return &r.templates

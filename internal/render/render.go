@@ -145,17 +145,6 @@ type Result struct {
 	Runs []jobs.Run
 }
 
-// InvalidSpecError says that the spec cannot be translated into values.
-type InvalidSpecError struct{ Err error }
-
-func (e *InvalidSpecError) Error() string { return e.Err.Error() }
-
-// Reason returns the reason of Ready.
-func (e *InvalidSpecError) Reason() string { return v1.ReasonInvalidSpec }
-
-// Unwrap returns the cause.
-func (e *InvalidSpecError) Unwrap() error { return e.Err }
-
 // draft executes the templates with layers of defaults beneath the spec.
 func (r *Renderer) draft(ctx context.Context, in Input, layers []defaults.Layer) (*Draft, error) {
 	if unfit, found := errors.AsType[*defaults.Error](r.Broken); found {
@@ -455,9 +444,6 @@ func (r *Result) Size() int {
 	}
 	return size
 }
-
-// documentStart comes before the source of each document of a manifest. No JSON has a line like that.
-const documentStart = "---\n# Source: "
 
 // Manifest returns the objects as Helm stores them, each with the template that it comes from. JSON is YAML, and
 // formatting the bodies takes a tenth of the time that printing YAML takes.

@@ -2,6 +2,7 @@ package render
 
 import (
 	"slices"
+	"strings"
 
 	"helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/chartutil"
@@ -28,6 +29,14 @@ func For(entry appchart.Watch, c *chart.Chart) *Renderer {
 		},
 		Hooks: hooks.Default(),
 	}
+}
+
+// Option returns the name of the right to serve a published chart; empty for any other chart.
+func (r *Renderer) Option() string {
+	if !r.Published.Is() {
+		return ""
+	}
+	return strings.ToLower(r.Platform.Kind.Kind)
 }
 
 // PlaceholderUID is the UID of resources that do not exist in a cluster.

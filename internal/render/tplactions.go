@@ -29,12 +29,12 @@ func (e *ActionError) Error() string {
 // settings of watches.yaml.
 type trusted map[string]bool
 
-// actionsOf returns the trusted actions of a chart.
-func actionsOf(c *chart.Chart, platform Platform) trusted {
+// actionsOf returns the trusted actions of a chart with the settings of its entry in watches.yaml.
+func actionsOf(c *chart.Chart, defaults map[string]any, overrides map[string]string) trusted {
 	t := trusted{}
 	t.chart(c)
-	t.value(platform.Defaults)
-	for key, value := range platform.Overrides {
+	t.value(defaults)
+	for key, value := range overrides {
 		t.text(key)
 		t.text(value)
 	}

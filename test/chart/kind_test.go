@@ -48,25 +48,26 @@ func TestAKindNeedsNoGo(t *testing.T) {
 	r.neededNoGo(t)
 	r.run(t, "go tool -modfile=tools/pins/helm-unittest/go.mod helm-unittest --strict helm-charts/probe")
 	r.run(t, "go test -count=1 ./internal/chart/rbac ./tools/kinds")
-	probeIsServed(t, r)
+	cluster, probe := isServed(t, r, "config/crd/bases/app.example.com_probes.yaml", "config/samples/app_v1_probe.yaml")
+	probeGoesBack(t, cluster, probe)
 	aFurtherKindBringsItsRight(t, r)
 	if !t.Failed() {
 		show("kind_without_go", "ok")
 	}
 }
 
-// probeIsServed runs the operator with the charts of a copy of the repository, and applies the sample.
-func probeIsServed(t *testing.T, r repository) {
+// isServed runs the operator with the charts of a copy of the repository, and applies a sample.
+func isServed(t *testing.T, r repository, crd, file string) (cluster *harness.Cluster, sample *unstructured.Unstructured) {
 	t.Helper()
-	cluster := controlPlane(t)
-	cluster.Install(t, files.CRD(t, r.path("config/crd/bases/app.example.com_probes.yaml")))
+	cluster = controlPlane(t)
+	cluster.Install(t, files.CRD(t, r.path(crd)))
 	namespace := cluster.Namespace(t)
 	cluster.Unbound().Manager(t, namespace, func(options *operator.Options, _ *harness.Requests) { options.WatchesFile = r.path("watches.yaml") })
-	sample := &unstructured.Unstructured{}
-	require.NoError(t, yaml.Unmarshal([]byte(r.read(t, "config/samples/app_v1_probe.yaml")), &sample.Object))
+	sample = &unstructured.Unstructured{}
+	require.NoError(t, yaml.Unmarshal([]byte(r.read(t, file)), &sample.Object))
 	sample.SetNamespace(namespace)
 	cluster.Create(t, sample, client.FieldValidation(metav1.FieldValidationStrict))
-	cluster.Becomes(t, "the Probe is ready", sample, func() error {
+	cluster.Becomes(t, "the "+sample.GetKind()+" is ready", sample, func() error {
 		list, _, _ := unstructured.NestedSlice(sample.Object, "status", "conditions")
 		for _, entry := range list {
 			if condition := entry.(map[string]any); condition["type"] == v1.ConditionReady && condition["status"] == "True" {
@@ -75,7 +76,7 @@ func probeIsServed(t *testing.T, r repository) {
 		}
 		return fmt.Errorf("its conditions are %v", list)
 	})
-	probeGoesBack(t, cluster, sample)
+	return cluster, sample
 }
 
 // probeGoesBack changes a resource, and has kubectl appservice undo that: records are the same for all kinds.

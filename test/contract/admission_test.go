@@ -50,7 +50,9 @@ func TestEveryReferenceIsGuarded(t *testing.T) {
 	require.NoError(t, err)
 	folders := map[string]string{"AppService": root + "/test/testdata/cases"}
 	for _, kind := range kinds {
-		folders[filepath.Base(kind)] = kind
+		if !slices.Contains(files.Published(t), "helm-charts/"+filepath.Base(kind)) {
+			folders[filepath.Base(kind)] = kind
+		}
 	}
 	policies := admission.Policies()
 	for kind, folder := range folders {

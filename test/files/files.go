@@ -56,6 +56,20 @@ func Text(t testing.TB, path string) []byte {
 	return text
 }
 
+// Published returns the folders of the charts that the operator serves as they were published: what tests demand of
+// charts that were written for it, they do not have.
+func Published(t testing.TB) (charts []string) {
+	t.Helper()
+	var served []struct{ Chart, From string }
+	require.NoError(t, yaml.Unmarshal(Text(t, "watches.yaml"), &served))
+	for _, entry := range served {
+		if entry.From != "" {
+			charts = append(charts, entry.Chart)
+		}
+	}
+	return charts
+}
+
 // Into reads a file into an object that knows all its fields.
 func Into(t testing.TB, path string, object any) {
 	t.Helper()

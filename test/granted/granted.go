@@ -6,11 +6,13 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	"sigs.k8s.io/yaml"
 
 	"github.com/example/appservice-operator/internal/chart/rbac"
+	"github.com/example/appservice-operator/tools/kinds"
 	"github.com/example/appservice-operator/tools/toolchain"
 )
 
@@ -31,7 +33,8 @@ const (
 // Plain returns the rights of an installation that asks for no option, WithOptions those of one that asks for all.
 func Plain() (Rights, error) { return read() }
 
-// WithOptions returns the rights of an installation that asks for all options.
+// WithOptions returns the rights of an installation that asks for all options but those of charts that are served as
+// they were published, which ask for anything.
 func WithOptions() (Rights, error) {
 	r, err := read()
 	if err != nil {
@@ -45,7 +48,15 @@ func WithOptions() (Rights, error) {
 	if err != nil {
 		return r, err
 	}
+	published, err := kinds.PublishedKinds(root)
+	if err != nil {
+		return r, err
+	}
 	for _, file := range files {
+		option := filepath.Base(filepath.Dir(file))
+		if slices.ContainsFunc(published, func(kind kinds.PublishedKind) bool { return kind.Option == option }) {
+			continue
+		}
 		if err := r.add(file); err != nil {
 			return r, fmt.Errorf("cannot read %s: %w", file, err)
 		}

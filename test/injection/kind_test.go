@@ -40,6 +40,9 @@ func kinds(t *testing.T) []*kind {
 	require.NoError(t, err)
 	var kinds []*kind
 	for _, watch := range list {
+		if watch.Is() {
+			continue // its templates are not ours
+		}
 		kinds = append(kinds, newKind(t, watch))
 	}
 	return kinds

@@ -96,19 +96,25 @@ func TestTheChartIsWhatKustomizeBuilds(t *testing.T) {
 	}
 }
 
-// Rights outside of the namespaces that are served, and rights of people.
+// Rights outside of the namespaces that are served.
 var (
 	ofCluster = []string{"ClusterRole /appservice-operator-manager-cluster-role", "ClusterRoleBinding /appservice-operator-manager-cluster-rolebinding"}
 	ofMetrics = []string{
 		"ClusterRole /appservice-operator-metrics-auth-role", "ClusterRoleBinding /appservice-operator-metrics-auth-rolebinding",
 		"ClusterRole /appservice-operator-metrics-reader", "Service " + system + "/appservice-operator-controller-manager-metrics-service",
 	}
-	ofPeople = []string{
-		"ClusterRole /appservice-operator-appjob-admin-role", "ClusterRole /appservice-operator-appjob-editor-role",
-		"ClusterRole /appservice-operator-appjob-viewer-role", "ClusterRole /appservice-operator-appservice-admin-role",
-		"ClusterRole /appservice-operator-appservice-editor-role", "ClusterRole /appservice-operator-appservice-viewer-role",
-	}
 )
+
+// ofPeople are the roles of the users of each kind.
+func ofPeople(t *testing.T) (names []string) {
+	t.Helper()
+	for _, entry := range read[list](t, filepath.Join(root, "watches.yaml")) {
+		for _, who := range []string{"admin", "editor", "viewer"} {
+			names = append(names, "ClusterRole /appservice-operator-"+strings.ToLower(at[string](t, entry.(object), "kind"))+"-"+who+"-role")
+		}
+	}
+	return names
+}
 
 func TestChartValues(t *testing.T) {
 	cases := map[string]struct {
@@ -137,7 +143,7 @@ func TestChartValues(t *testing.T) {
 		},
 		"all namespaces, and nothing outside of them, nor for people": {
 			values: chartutil.Values{"rights": object{"cluster": false, "metrics": false, "people": false}},
-			gone:   slices.Concat(ofCluster, ofMetrics, ofPeople),
+			gone:   slices.Concat(ofCluster, ofMetrics, ofPeople(t)),
 		},
 		"monitoring and a network policy": {
 			values: chartutil.Values{"prometheus": object{"enabled": true}, "networkPolicy": object{"enabled": true}},

@@ -64,6 +64,7 @@ func TestRightsThatAreAskedFor(t *testing.T) {
 	for _, name := range options(t) {
 		all[name] = true
 	}
+	people := ofPeople(t)
 	cases := map[string]struct {
 		make   []string
 		values chartutil.Values
@@ -80,7 +81,7 @@ func TestRightsThatAreAskedFor(t *testing.T) {
 			assert.Empty(t, cmp.Diff(want, got), "the rights differ (-make +chart)")
 			for name, role := range got {
 				namespaced := test.values["watchNamespaces"] != nil
-				if namespaced && strings.HasPrefix(name, "ClusterRole") && !slices.Contains(ofPeople, name) {
+				if namespaced && strings.HasPrefix(name, "ClusterRole") && !slices.Contains(people, name) {
 					t.Errorf("%s is there: %v", name, role)
 				}
 			}

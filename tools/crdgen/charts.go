@@ -21,6 +21,7 @@ type served struct {
 	Version string `json:"version"`
 	Kind    string `json:"kind"`
 	Chart   string `json:"chart"`
+	From    string `json:"from"`
 
 	// declared is the chart's fields.yaml; nil if there is none.
 	declared *fields.File
@@ -69,6 +70,9 @@ func charts(root string) ([]*served, error) {
 	}
 	var wrong []error
 	for _, entry := range list {
+		if entry.From != "" {
+			continue // make kind wrote its CRD
+		}
 		name := path.Join(entry.Chart, fields.Name)
 		text, err := os.ReadFile(filepath.Join(root, name))
 		if errors.Is(err, fs.ErrNotExist) {

@@ -63,7 +63,7 @@ func describe(root string, list []kind) error {
 	}
 	status := statusOf(owned, list)
 	for _, k := range list {
-		if k.declared == nil || k.declared.Kind == nil {
+		if !k.Is() && (k.declared == nil || k.declared.Kind == nil) {
 			continue
 		}
 		made, err := k.entry(root)
@@ -91,7 +91,9 @@ func describe(root string, list []kind) error {
 func statusOf(owned []any, list []kind) any {
 	for _, one := range owned {
 		entry, _ := one.(map[string]any)
-		made := slices.ContainsFunc(list, func(k kind) bool { return k.declared != nil && k.declared.Kind != nil && k.crd.Name == entry["name"] })
+		made := slices.ContainsFunc(list, func(k kind) bool {
+			return (k.Is() || k.declared != nil && k.declared.Kind != nil) && k.crd.Name == entry["name"]
+		})
 		if !made {
 			return entry["statusDescriptors"]
 		}
@@ -100,6 +102,9 @@ func statusOf(owned []any, list []kind) any {
 }
 
 func (k kind) entry(root string) (*entry, error) {
+	if k.Is() {
+		return k.publishedEntry(root)
+	}
 	c, err := appchart.Load(os.DirFS(root), k.Chart)
 	if err != nil {
 		return nil, err
@@ -115,6 +120,20 @@ func (k kind) entry(root string) (*entry, error) {
 	slices.SortFunc(made.Resources, func(a, b resource) int { return strings.Compare(a.Kind, b.Kind) })
 	made.Resources = slices.Compact(made.Resources)
 	made.SpecDescriptors = k.fields()
+	return made, nil
+}
+
+// publishedEntry is that of a kind of a chart of others, whose fields nobody has described for a console.
+func (k kind) publishedEntry(root string) (*entry, error) {
+	c, err := appchart.LoadPublished(os.DirFS(root), k.Chart)
+	if err != nil {
+		return nil, err
+	}
+	made := &entry{Description: firstSentence(c.Metadata.Description), DisplayName: words(k.Kind), Kind: k.Kind, Name: k.crd.Name, Version: k.Version}
+	if made.Description == "" {
+		made.Description = "The chart " + c.Name() + "."
+	}
+	made.Resources, made.SpecDescriptors = []resource{{Kind: k.Kind, Version: k.Version}}, []descriptor{}
 	return made, nil
 }
 

@@ -13,8 +13,10 @@ import (
 	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 
+	appchart "github.com/example/appservice-operator/internal/chart"
 	"github.com/example/appservice-operator/internal/chart/fields"
 )
 
@@ -23,10 +25,12 @@ const watchesFile = "watches.yaml"
 // kind is one entry of watches.yaml with its CRD.
 type kind struct {
 	Group, Version, Kind, Chart string
+	appchart.Published          `json:",inline"`
 
 	crd      *apiextensionsv1.CustomResourceDefinition
-	file     string       // of the CRD
-	declared *fields.File // what the chart declares; nil if it declares nothing
+	file     string                          // of the CRD
+	declared *fields.File                    // what the chart declares; nil if it declares nothing
+	defined  map[schema.GroupKind]definition // what a published chart brings
 }
 
 // name is the base of the names of files and roles.
@@ -79,18 +83,40 @@ func Generate(root string) error {
 	if err := grants(root, list); err != nil {
 		return err
 	}
+	if err := offer(root, list); err != nil {
+		return err
+	}
+	if err := refresh(root, list); err != nil {
+		return err
+	}
 	return describe(root, list)
 }
 
 // served reads watches.yaml and the CRDs. The list is in the order of the former.
 func served(root string) ([]kind, error) {
-	text, err := os.ReadFile(filepath.Join(root, watchesFile))
+	list, err := withCRDs(root)
 	if err != nil {
 		return nil, err
 	}
-	var list []kind
-	if err := yaml.Unmarshal(text, &list); err != nil {
-		return nil, fmt.Errorf("cannot parse watches.yaml: %w", err)
+	for i, k := range list {
+		if err := list[i].read(root); err != nil {
+			return nil, err
+		}
+		switch {
+		case k.crd == nil && k.Is():
+			return nil, fmt.Errorf("watches.yaml: %s has no CRD in config/crd/bases: make kind FROM=%s KIND=%s writes it", k.Kind, k.Chart, k.Kind)
+		case k.crd == nil:
+			return nil, fmt.Errorf("watches.yaml: %s has no CRD in config/crd/bases: declare its fields in %s/fields.yaml", k.Kind, k.Chart)
+		}
+	}
+	return list, nil
+}
+
+// withCRDs reads watches.yaml and the CRDs that exist.
+func withCRDs(root string) ([]kind, error) {
+	list, err := entries(root)
+	if err != nil {
+		return nil, err
 	}
 	files, err := filepath.Glob(filepath.Join(root, "config/crd/bases/*.yaml"))
 	if err != nil {
@@ -111,20 +137,57 @@ func served(root string) ([]kind, error) {
 			}
 		}
 	}
-	for i, k := range list {
-		name := path.Join(k.Chart, fields.Name)
-		text, err := os.ReadFile(filepath.Join(root, name))
-		if err == nil {
-			list[i].declared, err = fields.Parse(name, text)
-		}
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, err
-		}
-		if k.crd == nil {
-			return nil, fmt.Errorf("watches.yaml: %s has no CRD in config/crd/bases: declare its fields in %s/fields.yaml", k.Kind, k.Chart)
-		}
+	return list, nil
+}
+
+// entries reads watches.yaml.
+func entries(root string) ([]kind, error) {
+	text, err := os.ReadFile(filepath.Join(root, watchesFile))
+	if err != nil {
+		return nil, err
+	}
+	var list []kind
+	if err := yaml.Unmarshal(text, &list); err != nil {
+		return nil, fmt.Errorf("cannot parse %s: %w", watchesFile, err)
 	}
 	return list, nil
+}
+
+// PublishedKind is a kind whose chart is served as it was published.
+type PublishedKind struct {
+	Chart    string // its folder
+	Option   string // the name of the right to serve it
+	Resource schema.GroupResource
+}
+
+// PublishedKinds returns those of watches.yaml.
+func PublishedKinds(root string) ([]PublishedKind, error) {
+	list, err := entries(root)
+	var found []PublishedKind
+	for _, k := range list {
+		if k.Is() {
+			found = append(found, PublishedKind{k.Chart, k.name(), schema.GroupResource{Group: k.Group, Resource: k.guessed()}})
+		}
+	}
+	return found, err
+}
+
+// read reads what the chart declares, or, of one of others, what it defines.
+func (k *kind) read(root string) error {
+	if k.Is() {
+		found, err := definedBy(root, k.Chart)
+		k.defined = found
+		return err
+	}
+	name := path.Join(k.Chart, fields.Name)
+	text, err := os.ReadFile(filepath.Join(root, name))
+	if err == nil {
+		k.declared, err = fields.Parse(name, text)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 // each lists files of all kinds, as kustomizations do.

@@ -39,14 +39,30 @@ func grants(root string, list []kind) error {
 		return err
 	}
 	everywhere := func(need rbac.Need) bool { return need.ClusterScoped }
-	options := map[string][]rbac.Need{}
+	options := map[string]string{} // the text of each
+	byOption := map[string][]rbac.Need{}
 	var all []rbac.Need
 	for _, need := range needs {
 		if need.Option == "" {
 			all = append(all, need)
 			continue
 		}
-		options[need.Option] = append(options[need.Option], need)
+		byOption[need.Option] = append(byOption[need.Option], need)
+	}
+	for name, needs := range byOption {
+		within, without := apart(needs, everywhere)
+		options[name] = component(name, "", addition{rulesOf(within), rulesOf(without)})
+	}
+	for _, k := range list {
+		if !k.Is() {
+			continue
+		}
+		if options[k.name()] != "" {
+			return fmt.Errorf("%s: the option %s is that of another chart, too: give the kind another name", k.Kind, k.name())
+		}
+		if added := k.addition(all); len(added.inside)+len(added.outside) > 0 || k.unheld() != "" {
+			options[k.name()] = component(k.name(), k.unheld(), added)
+		}
 	}
 	inside, outside := apart(all, everywhere)
 	files := map[string]string{
@@ -61,7 +77,7 @@ func grants(root string, list []kind) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(options)) {
 		file := filepath.Join(rbac.OptionFolder, name, "kustomization.yaml")
-		files[file] = component(name, options[name])
+		files[file] = options[name]
 		if err := link(root, filepath.Join("config/chart/files/rights", name+".yaml"), filepath.Join("../../../rights", name, "kustomization.yaml")); err != nil {
 			return err
 		}
@@ -78,7 +94,7 @@ func grants(root string, list []kind) error {
 }
 
 // forgotten deletes the files for options that no chart names any more.
-func forgotten(root string, options map[string][]rbac.Need) error {
+func forgotten(root string, options map[string]string) error {
 	there, err := filepath.Glob(filepath.Join(root, rbac.OptionFolder, "*", "kustomization.yaml"))
 	if err != nil {
 		return err
@@ -102,6 +118,10 @@ func forgotten(root string, options map[string][]rbac.Need) error {
 func needed(root string, list []kind) ([]rbac.Need, error) {
 	var served, rendered []rbac.Need
 	for _, k := range list {
+		if k.Is() {
+			served = append(served, k.own(k.clusterScoped(), false)...)
+			continue
+		}
 		c, err := appchart.Load(os.DirFS(root), k.Chart)
 		if err != nil {
 			return nil, err
@@ -121,17 +141,22 @@ func needed(root string, list []kind) ([]rbac.Need, error) {
 		}
 		outside := func(kind schema.GroupVersionKind) bool { _, clusterScoped := builtIn(kind); return clusterScoped }
 		rendered = append(rendered, rbac.OfChart(c, outside)...)
-		own := rbac.OfKind(schema.GroupVersionKind{Group: k.Group, Version: k.Version, Kind: k.Kind}, finalizer, k.expires())
-		for i := range own {
-			_, part, _ := strings.Cut(own[i].Resource, "/")
-			own[i].Resource = strings.TrimSuffix(k.plural()+"/"+part, "/")
-		}
-		served = append(served, own...)
+		served = append(served, k.own(finalizer, k.expires())...)
 	}
 	slices.SortFunc(rendered, func(a, b rbac.Need) int {
 		return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Resource, b.Resource))
 	})
 	return slices.Concat(served, merged(rendered, rbac.OfCode())), nil
+}
+
+// own lists the rights for the resources of the kind itself.
+func (k kind) own(finalizer, expires bool) []rbac.Need {
+	list := rbac.OfKind(schema.GroupVersionKind{Group: k.Group, Version: k.Version, Kind: k.Kind}, finalizer, expires)
+	for i := range list {
+		_, part, _ := strings.Cut(list[i].Resource, "/")
+		list[i].Resource = strings.TrimSuffix(k.plural()+"/"+part, "/")
+	}
+	return list
 }
 
 // merged drops what is listed twice, and of what the code needs all that charts need anyway; where it needs more, it says why.
@@ -218,28 +243,33 @@ func rulesOf(needs []rbac.Need) []string {
 }
 
 func inOrder(list []string) []string {
-	return slices.SortedFunc(slices.Values(list), func(a, b string) int { return slices.Index(verbs, a) - slices.Index(verbs, b) })
+	place := func(verb string) int {
+		if at := slices.Index(verbs, verb); at >= 0 {
+			return at
+		}
+		return len(verbs)
+	}
+	return slices.SortedStableFunc(slices.Values(list), func(a, b string) int { return place(a) - place(b) })
 }
 
 // component is the kustomization that adds an option to the roles.
-func component(name string, needs []rbac.Need) string {
-	inside, outside := apart(needs, func(need rbac.Need) bool { return need.ClusterScoped })
+func component(name, remark string, added addition) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, generated+`# The option %s: what only those installations may do that ask for it. make deploy RIGHTS=%s adds this component, and so does a
 # kustomization of your own; the chart that installs the operator has --set rights.%s=true.
-apiVersion: kustomize.config.k8s.io/v1alpha1
+%sapiVersion: kustomize.config.k8s.io/v1alpha1
 kind: Component
 patches:
-`, name, name, name)
+`, name, name, name, remark)
 	for _, part := range []struct {
 		kind, role string
-		needs      []rbac.Need
-	}{{"(Cluster)?Role", "(appservice-operator-)?manager-role", inside}, {"ClusterRole", "(appservice-operator-)?manager-cluster-role", outside}} {
-		if len(part.needs) == 0 {
+		rules      []string
+	}{{"(Cluster)?Role", "(appservice-operator-)?manager-role", added.inside}, {"ClusterRole", "(appservice-operator-)?manager-cluster-role", added.outside}} {
+		if len(part.rules) == 0 {
 			continue
 		}
 		fmt.Fprintf(&out, "- target: {kind: %q, name: %q}\n  patch: |\n", part.kind, part.role)
-		for _, text := range rulesOf(part.needs) {
+		for _, text := range part.rules {
 			for line := range strings.Lines(text) {
 				switch {
 				case strings.HasPrefix(line, "#"):

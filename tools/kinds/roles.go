@@ -24,17 +24,18 @@ var people = []person{
 
 func (k kind) roleFile(of person) string { return k.name() + "_" + of.who + "_role.yaml" }
 
-// role is the text of a role of people.
+// role is the text of a role of people. Those who may write a kind that outranks them get the role by name only.
 func (k kind) role(of person) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, `apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole
 metadata:
   name: %s-%s-role
-  labels:
-    rbac.authorization.k8s.io/aggregate-to-%s: "true"
-rules:
-`, k.name(), of.who, of.to)
+`, k.name(), of.who)
+	if of.to == "view" || !k.outranks() {
+		fmt.Fprintf(&out, "  labels:\n    rbac.authorization.k8s.io/aggregate-to-%s: \"true\"\n", of.to)
+	}
+	out.WriteString("rules:\n")
 	lines := rule(k.Group, of.verbs, k.plural())
 	if k.scales() {
 		lines = append(lines, rule(k.Group, of.scale, k.plural()+"/scale")...)

@@ -11,8 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"sigs.k8s.io/yaml"
-
 	v1 "github.com/example/appservice-operator/api/v1"
 )
 
@@ -63,13 +61,9 @@ func Scaffold(root, name string) ([]string, error) {
 
 // unknown returns an error if watches.yaml names a kind, or one that differs only in capital letters.
 func unknown(root string, k kind) error {
-	text, err := os.ReadFile(filepath.Join(root, watchesFile))
+	list, err := entries(root)
 	if err != nil {
 		return err
-	}
-	var list []kind
-	if err := yaml.Unmarshal(text, &list); err != nil {
-		return fmt.Errorf("cannot parse %s: %w", watchesFile, err)
 	}
 	for _, other := range list {
 		if other.name() == k.name() {
@@ -94,13 +88,17 @@ func (k kind) files() (map[string]string, error) {
 	return files, err
 }
 
-// register adds a kind to watches.yaml, whose comments stay.
+// register adds a kind to watches.yaml.
 func register(root string, k kind) error {
+	return appendEntry(root, fmt.Sprintf("- group: %s\n  version: %s\n  kind: %s\n  chart: %s\n", k.Group, k.Version, k.Kind, k.Chart))
+}
+
+// appendEntry adds an entry to watches.yaml, whose comments stay.
+func appendEntry(root, entry string) error {
 	file := filepath.Join(root, watchesFile)
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return err
 	}
-	entry := fmt.Sprintf("- group: %s\n  version: %s\n  kind: %s\n  chart: %s\n", k.Group, k.Version, k.Kind, k.Chart)
 	return os.WriteFile(file, []byte(strings.TrimRight(string(text), "\n")+"\n"+entry), 0o644)
 }

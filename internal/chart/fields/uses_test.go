@@ -115,6 +115,9 @@ func TestTheChartsHereUseWhatIsDeclared(t *testing.T) {
 	list, err := chart.LoadWatches(text, appservice.Files)
 	require.NoError(t, err)
 	for _, watch := range list {
+		if watch.Is() {
+			continue // it declares nothing
+		}
 		survey, err := fields.Look(watch.Chart, watch.ChartPath, watch.GroupVersionKind)
 		require.NoError(t, err)
 		for _, problem := range slices.Concat(survey.Undeclared, survey.Unused, survey.Ignored, survey.Idle) {

@@ -25,6 +25,8 @@ type GrantError struct {
 	Resource, Name string
 	// Rules are those that the operator lacks, as the API server writes them.
 	Rules []string
+	// Option is the name by which an installation requests what the chart needs; empty if there is none.
+	Option string
 	// Err is the API server's answer.
 	Err error
 }
@@ -45,6 +47,10 @@ func (e *GrantError) Reason() string { return v1.ReasonMissingRights }
 
 // Hint returns how the operator gets the rights.
 func (e *GrantError) Hint() string {
+	if e.Option != "" {
+		return fmt.Sprintf("install the operator with the right %s (%s/%s). It has no rule with *: for these, make kind writes the verbs escalate and bind on the roles of its NAMES to grants of watches.yaml",
+			e.Option, OptionFolder, e.Option)
+	}
 	verb := "escalate"
 	if strings.HasSuffix(e.Resource, "bindings") {
 		verb = "bind"

@@ -32,7 +32,7 @@ func TestARoleThatGrantsMoreThanTheOperatorMay(t *testing.T) {
 		"a right to write": {refused("roles", `User "a" cannot create resource "roles" in API group "rbac.authorization.k8s.io"`), "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			found, is := errors.AsType[*GrantError](Explain(test.err, &chart.Chart{}, nil))
+			found, is := errors.AsType[*GrantError](Explain(test.err, &chart.Chart{}, "", nil))
 			require.Equal(t, test.message != "", is)
 			if is {
 				require.Equal(t, v1.ReasonMissingRights, found.Reason())

@@ -1,6 +1,7 @@
 package rbac
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -58,10 +59,12 @@ func listed(words []string) string {
 	return strings.Join(words[:last], ", ") + " and " + words[last]
 }
 
-// Explain adds to an error about a missing right what a chart says of it; any other error is returned unchanged.
-func Explain(err error, c *chart.Chart, clusterScoped func(schema.GroupVersionKind) bool) error {
+// Explain adds to an error about a missing right what a chart says of it; any other error is returned unchanged. The
+// option is the name by which an installation requests all that the chart needs; empty if there is none.
+func Explain(err error, c *chart.Chart, option string, clusterScoped func(schema.GroupVersionKind) bool) error {
 	var known *MissingError
 	if refused := grant(err); refused != nil {
+		refused.Option = option
 		return refused
 	}
 	verbs, resource, found := refused(err)
@@ -70,10 +73,11 @@ func Explain(err error, c *chart.Chart, clusterScoped func(schema.GroupVersionKi
 	}
 	for _, need := range OfChart(c, clusterScoped) {
 		if need.GroupResource == resource {
+			need.Option = cmp.Or(need.Option, option)
 			return &MissingError{Need: need, Verbs: verbs, Err: err}
 		}
 	}
-	return &MissingError{Need: Need{GroupResource: resource, Verbs: ToRender}, Verbs: verbs, Err: err}
+	return &MissingError{Need: Need{GroupResource: resource, Verbs: ToRender, Option: option}, Verbs: verbs, Err: err}
 }
 
 // Reference returns the error for a referenced kind that may not be read.

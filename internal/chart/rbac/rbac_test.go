@@ -77,7 +77,7 @@ func TestExplain(t *testing.T) {
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
-			err := Explain(test.err, example(), outsideOfNamespaces)
+			err := Explain(test.err, example(), "", outsideOfNamespaces)
 			if test.want == "" {
 				if !errors.Is(err, test.err) || err.Error() != test.err.Error() {
 					t.Errorf("got %v, want it as it was", err)
@@ -103,7 +103,23 @@ func TestAStatusHoldsTheMessage(t *testing.T) {
 	c := &chart.Chart{Metadata: &chart.Metadata{}, Templates: []*chart.File{{
 		Name: "templates/horizontalpodautoscaler.yaml", Data: []byte("apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\n"),
 	}}}
-	if got := Explain(longest, c, nil).Error(); len(got) > 256 || !strings.Contains(got, "templates/horizontalpodautoscaler.yaml") {
+	if got := Explain(longest, c, "", nil).Error(); len(got) > 256 || !strings.Contains(got, "templates/horizontalpodautoscaler.yaml") {
 		t.Errorf("it has %d characters: %s", len(got), got)
+	}
+}
+
+// A published chart has one option for all rights, whichever kinds they are for.
+func TestExplainNamesTheRightOfAPublishedChart(t *testing.T) {
+	const remedy = "install the operator with the right web (config/rights/web)"
+	foreign := schema.GroupResource{Group: "example.com", Resource: "horns"}
+	for _, of := range []schema.GroupResource{cronJobs, clusterRoles, foreign} {
+		if got := Explain(said("create", of), example(), "web", outsideOfNamespaces).Error(); !strings.HasSuffix(got, ": "+remedy) {
+			t.Errorf("got %s", got)
+		}
+	}
+	refused := apierrors.NewForbidden(clusterRoles, "web", errors.New("is "+granting+":\n{APIGroups:[\"\"], Resources:[\"nodes\"], Verbs:[\"list\"]}"))
+	var grant *GrantError
+	if !errors.As(Explain(refused, example(), "web", nil), &grant) || !strings.HasPrefix(grant.Hint(), remedy) {
+		t.Errorf("got %v", grant)
 	}
 }

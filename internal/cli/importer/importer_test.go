@@ -48,6 +48,9 @@ var shipped = sync.OnceValues(func() (*Importer, error) {
 	renderers, checkers := map[string]*render.Renderer{}, map[string]*specs.Checker{}
 	for _, w := range served {
 		kind := w.Kind
+		if w.Is() {
+			continue // nothing is imported as such a kind
+		}
 		renderers[kind] = render.For(w, w.Chart)
 		checkers[kind], err = specs.NewChecker("../../../config/crd/bases/app.example.com_" + strings.ToLower(kind) + "s.yaml")
 		if err != nil {
