@@ -72,9 +72,17 @@ func TestPublicChartsRenderAsHelm(t *testing.T) {
 				s, err := load(*folder, name)
 				require.NoError(t, err)
 				knows := table[s.helm.Name()]
-				_, err = s.expect(set{values: knows.Helm})
-				require.NoError(t, err, "Helm does not render the chart with its defaults: values.yaml needs values for it")
+				if knows.Value == nil && knows.Announced == "" {
+					if knows.Value = s.follow(t, knows.Helm); knows.Value != nil {
+						fmt.Printf("ADVISED %s: %v\n", s.helm.Name(), knows.Value)
+					}
+				}
 				outcomes := s.outcomes(t, knows)
+				if len(outcomes) == 0 {
+					_, err := s.expect(set{values: knows.Helm})
+					fmt.Printf("CHART %s: Helm renders no set of values: %v\n", s.helm.Name(), err)
+					return
+				}
 				line, silent := sum.add(s.helm.Name(), s, knows, outcomes)
 				fmt.Println(line)
 				for _, text := range slices.Sorted(maps.Keys(silent)) {

@@ -3,6 +3,7 @@ package charts
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"os"
 	"regexp"
@@ -238,22 +239,58 @@ func (s *subject) mayRender(objects map[key]helmObject) {
 	s.renderer.Published.Renders, s.open.Published.Renders = renders, renders
 }
 
-// outcomes compares all sets of a chart: over the line of values.yaml if the operator refuses its defaults without.
+// advised matches the value that a refusal says to set.
+var advised = regexp.MustCompile(`set spec\.([^\s:]+): (.+)$`)
+
+// follow returns the values that the refusals of the defaults advise, one after the other, over those that Helm needs;
+// nil if the defaults are not refused, or if that does not help.
+func (s *subject) follow(t *testing.T, needed map[string]any) map[string]any {
+	values := map[string]any{}
+	for range 10 {
+		tried := s.try(t, set{values: over(values, needed)})
+		switch {
+		case tried == nil:
+			return nil
+		case tried.refused == nil && len(values) > 0:
+			return values
+		case tried.refused == nil:
+			return nil
+		}
+		advice := advised.FindStringSubmatch(tried.refused.Error())
+		if advice == nil {
+			return nil
+		}
+		text := strings.NewReplacer("NAME", "credentials", "VALUE", "credentials").Replace(advice[2])
+		for _, field := range slices.Backward(strings.Split(advice[1], ".")) {
+			text = fmt.Sprintf("{%q: %s}", field, text)
+		}
+		more, err := valuesOf([]byte(text))
+		if err != nil {
+			return nil
+		}
+		values = over(values, more)
+	}
+	return nil
+}
+
+// outcomes compares all sets of a chart: over a line of values if the operator refuses the first set without. The first
+// set are the defaults, unless Helm needs values that are not known.
 func (s *subject) outcomes(t *testing.T, knows known) []outcome {
 	sets, err := setsOf(s.helm, s.raw, knows.Helm, *booleans, *seed)
 	require.NoError(t, err)
 	var list []outcome
-	withValue := false // once the defaults have been refused: this is how the chart would be served
+	var beneath map[string]any
 	for _, of := range sets {
-		var tried *outcome
-		if !withValue {
-			tried = s.try(t, of)
-			withValue = of.name == defaultsOnly && tried != nil && tried.refused != nil && knows.Value != nil
-		}
-		if withValue {
-			if tried = s.try(t, set{of.name, over(knows.Value, of.values), of.all}); tried != nil {
-				tried.withValue = true
+		of.values = over(beneath, of.values)
+		tried := s.try(t, of)
+		if len(list) == 0 && tried != nil && tried.refused != nil {
+			if beneath = knows.Value; beneath != nil {
+				of.values = over(beneath, of.values)
+				tried = s.try(t, of)
 			}
+		}
+		if tried != nil {
+			tried.withValue = beneath != nil
 		}
 		if tried != nil {
 			list = append(list, *tried)

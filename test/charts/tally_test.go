@@ -109,7 +109,7 @@ func (a *tally) add(name string, s *subject, knows known, outcomes []outcome) (l
 		}
 	}
 	a.both, a.differ, a.refusedSets, a.withLine = a.both+both, a.differ+differ, a.refusedSets+refused, a.withLine+withLine
-	switch defaults := outcomes[0]; {
+	switch defaults := outcomes[0]; { // or the first set that Helm renders
 	case defaults.refused != nil && knows.Announced != "":
 		a.announced++
 	case defaults.refused != nil:
