@@ -6,8 +6,11 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"io/fs"
+	"log"
 	"maps"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -40,6 +43,8 @@ type known struct {
 
 // TestPublicChartsRenderAsHelm compares the charts of a folder: the work of others, and not in the repository.
 func TestPublicChartsRenderAsHelm(t *testing.T) {
+	log.SetOutput(io.Discard) // Helm warns of values that do not fit each other
+	t.Cleanup(func() { log.SetOutput(os.Stderr) })
 	if *folder == "" {
 		t.Skip("no -folder: make test-charts CHARTS=FOLDER")
 	}

@@ -144,6 +144,14 @@ func stored(object *unstructured.Unstructured) (*unstructured.Unstructured, erro
 		out = &unstructured.Unstructured{Object: content}
 		out.SetGroupVersionKind(object.GroupVersionKind())
 		delete(out.Object, "status")
+		for _, field := range []string{"data", "binaryData"} { // in maps of bytes, a null is an empty value
+			entries, _ := out.Object[field].(map[string]any)
+			for name, value := range entries {
+				if value == nil {
+					entries[name] = ""
+				}
+			}
+		}
 	}
 	withoutTimes(out.Object)
 	switch {
