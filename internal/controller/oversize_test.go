@@ -23,7 +23,7 @@ func (c compacting) Get(ctx context.Context, name client.ObjectKey, object clien
 		return err
 	}
 	if resource, is := object.(*unstructured.Unstructured); is {
-		compact, err := kube.Compact(resource)
+		compact, err := kube.Compact(resource, 0)
 		if err != nil {
 			return err
 		}

@@ -99,7 +99,7 @@ func (s *twin) reconciled(
 	t *testing.T, renderer *render.Renderer, resource *unstructured.Unstructured,
 ) (*render.Result, error) {
 	t.Helper()
-	compact, err := kube.Compact(resource.DeepCopy())
+	compact, err := kube.Compact(resource.DeepCopy(), 0)
 	require.NoError(t, err)
 	r := &Reconciler{
 		Kind: appService, Charts: render.NewCurrent(renderer), Capabilities: capabilitiesSource{s.capabilities}, Defaults: s,

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -203,7 +204,7 @@ func TestARouteOfWhichOnlyTheIdentityIsKnownClaimsNothing(t *testing.T) {
 		"HTTPRoute": `{apiVersion: gateway.networking.k8s.io/v1, kind: HTTPRoute, metadata: {name: a, namespace: demo}, spec: {parentRefs: [{name: g}]}}`,
 	} {
 		whole := object(t, spec)
-		kept, err := kube.Transform(appService)(kube.Typed(whole))
+		kept, err := kube.Transform(map[schema.GroupVersionKind]limits.Bound{appService: 0})(kube.Typed(whole))
 		require.NoError(t, err)
 		if got := claimsOf(kept.(client.Object), most); len(ClaimsOf(whole)) != 1 || len(got) != 0 {
 			t.Errorf("%s: it claims %v, want nothing", name, words(got))

@@ -44,7 +44,7 @@ func TestWhoChangedASpec(t *testing.T) {
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
 			resource := &unstructured.Unstructured{Object: map[string]any{"metadata": map[string]any{"name": "web", "managedFields": test.entries}, "spec": map[string]any{"a": "b"}}}
-			compact, err := Compact(resource)
+			compact, err := Compact(resource, 0)
 			require.NoError(t, err)
 			if compact.GetManagedFields() != nil {
 				t.Errorf("the cache keeps %v", compact.GetManagedFields())

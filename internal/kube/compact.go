@@ -17,6 +17,7 @@ import (
 const (
 	compactText   = "(text)"   // JSON of everything that is not in the resource itself
 	compactSize   = "(size)"   // size of the resource as JSON in bytes
+	compactBound  = "(bound)"  // of its kind, if that has one of its own
 	compactAuthor = "(author)" // who changed the spec last, and when: all that is left of managed fields
 )
 
@@ -25,7 +26,7 @@ const (
 // size limit is reduced to the fields that the operator needs of any resource, so that it takes almost no memory
 // however large
 // it is. A compact resource is returned unchanged.
-func Compact(resource *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+func Compact(resource *unstructured.Unstructured, bound limits.Bound) (*unstructured.Unstructured, error) {
 	if _, done := resource.Object[compactText]; done {
 		return resource, nil
 	}
@@ -47,13 +48,16 @@ func Compact(resource *unstructured.Unstructured) (*unstructured.Unstructured, e
 		kept[compactAuthor] = author
 	}
 	size := len(text) + weight(kept["metadata"])
-	if limits.OfResource(size) != nil {
+	if bound.OfResource(size) != nil {
 		kept["metadata"] = essentials(kept["metadata"])
 		if text, err = textOf(map[string]any{"spec": standing(rest["spec"])}); err != nil {
 			return nil, err
 		}
 	}
 	kept[compactText], kept[compactSize] = text, int64(size)
+	if bound > 0 {
+		kept[compactBound] = int64(bound)
+	}
 	return &unstructured.Unstructured{Object: kept}, nil
 }
 
@@ -66,9 +70,11 @@ func Whole(resource *unstructured.Unstructured) (*unstructured.Unstructured, int
 		return resource, 0, nil
 	}
 	size, _ := resource.Object[compactSize].(int64)
+	bound, _ := resource.Object[compactBound].(int64)
 	out := maps.Clone(resource.Object)
 	delete(out, compactText)
 	delete(out, compactSize)
+	delete(out, compactBound)
 	if author, known := out[compactAuthor].(string); known {
 		delete(out, compactAuthor)
 		out["metadata"] = withAuthor(out["metadata"], author)
@@ -78,7 +84,7 @@ func Whole(resource *unstructured.Unstructured) (*unstructured.Unstructured, int
 		return nil, 0, fmt.Errorf("cannot decode a resource of the cache: %w", err)
 	}
 	maps.Copy(out, rest)
-	return &unstructured.Unstructured{Object: out}, int(size), limits.OfResource(int(size))
+	return &unstructured.Unstructured{Object: out}, int(size), limits.Bound(bound).OfResource(int(size))
 }
 
 func textOf(fields map[string]any) (string, error) {

@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/ptr"
 
 	v1 "github.com/example/appservice-operator/api/v1"
@@ -34,7 +35,7 @@ func resource(t *testing.T, spec, annotation string) *unstructured.Unstructured 
 func cached(t *testing.T, o *unstructured.Unstructured) *unstructured.Unstructured {
 	t.Helper()
 	for range 2 { // informers may do it twice
-		out, err := Transform(appServices)(o)
+		out, err := Transform(map[schema.GroupVersionKind]limits.Bound{appServices: 0})(o)
 		require.NoError(t, err)
 		o = out.(*unstructured.Unstructured)
 	}
@@ -118,11 +119,11 @@ func TestNextToNothingIsKeptOfAResourceThatIsTooLarge(t *testing.T) {
 }
 
 func TestAResourceMayBeAsLargeAsTheBound(t *testing.T) {
-	empty, err := Compact(resource(t, `{"image": ""}`, ""))
+	empty, err := Compact(resource(t, `{"image": ""}`, ""), 0)
 	require.NoError(t, err)
 	_, least, _ := Whole(empty)
 	for more, refused := range map[int]bool{0: false, 1: true} {
-		kept, _ := Compact(resource(t, `{"image": "`+strings.Repeat("x", limits.Resource-least+more)+`"}`, ""))
+		kept, _ := Compact(resource(t, `{"image": "`+strings.Repeat("x", limits.Resource-least+more)+`"}`, ""), 0)
 		_, size, err := Whole(kept)
 		if limits.Is(err) != refused {
 			t.Errorf("%d bytes: got %v", size, err)
@@ -161,7 +162,7 @@ func TestTheCachesCountMemoryRatherThanBytesOfRequests(t *testing.T) {
 		"empty arguments": {deployment(func(pod *corev1.PodSpec) { pod.Containers[0].Args = make([]string, 4000) }), true},
 	}
 	for name, test := range cases {
-		kept, err := Transform(appServices)(test.object)
+		kept, err := Transform(map[schema.GroupVersionKind]limits.Bound{appServices: 0})(test.object)
 		if err != nil || IsOutline(kept.(*appsv1.Deployment)) != test.outline {
 			t.Errorf("%s: got %v, want an outline: %t; it has %d bytes as a request", name, err, test.outline, test.object.Size())
 		}
@@ -172,11 +173,11 @@ func BenchmarkCompact(b *testing.B) {
 	o := &unstructured.Unstructured{}
 	_ = o.UnmarshalJSON([]byte(`{"apiVersion": "app.example.com/v1", "kind": "AppService", "metadata": {"name": "web", "namespace": "demo", "uid": "u"},
 		"spec": {"size": 2, "image": "nginx:1.7.9", "ports": [{"port": 80, "targetPort": 8080}], "ingress": {"hosts": [{"host": "web.example.com"}]}}}`))
-	kept, _ := Compact(o)
+	kept, _ := Compact(o, 0)
 	b.Run("compact", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			_, _ = Compact(o)
+			_, _ = Compact(o, 0)
 		}
 	})
 	b.Run("whole", func(b *testing.B) {

@@ -2,8 +2,10 @@ package kube
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
+	"github.com/example/appservice-operator/internal/kube/limits"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -28,10 +30,11 @@ func Representation(kind schema.GroupVersionKind) client.Object {
 	return Object(kind)
 }
 
-// Transform returns the function that caches apply to objects before storing them. Resources of the served kinds become
-// compact; of all others, those that may belong to one of them are stored up to a size limit, and the rest as their
+// Transform returns the function that caches apply to objects before storing them, for the served kinds with the bounds
+// of their resources. These become compact; of all others, those that may belong to one of them are stored up to a size limit, and the rest as their
 // identity: anyone may create an object that the cache selects, of any size.
-func Transform(served ...schema.GroupVersionKind) toolscache.TransformFunc {
+func Transform(bounds map[schema.GroupVersionKind]limits.Bound) toolscache.TransformFunc {
+	served := slices.Collect(maps.Keys(bounds))
 	return func(in any) (any, error) {
 		object, ok := in.(client.Object)
 		if !ok {
@@ -40,9 +43,9 @@ func Transform(served ...schema.GroupVersionKind) toolscache.TransformFunc {
 		if err := setKind(object); err != nil {
 			return nil, err
 		}
-		ofUser := slices.Contains(served, object.GetObjectKind().GroupVersionKind())
+		bound, ofUser := bounds[object.GetObjectKind().GroupVersionKind()]
 		if resource, whole := object.(*unstructured.Unstructured); whole && ofUser {
-			return Compact(resource)
+			return Compact(resource, bound)
 		}
 		object.SetManagedFields(nil)
 		switch {

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/kube/limits"
 )
 
 var (
@@ -50,7 +51,7 @@ func kept(object *unstructured.Unstructured) (any, error) {
 	if _, whole := typed.(*unstructured.Unstructured); !whole {
 		typed.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{}) // as clients leave it
 	}
-	return Transform(appServices)(typed)
+	return Transform(map[schema.GroupVersionKind]limits.Bound{appServices: 0})(typed)
 }
 
 // Where a Go type took another form than JSON, the rendered object would differ from it for ever.
@@ -117,7 +118,7 @@ func TestTransform(t *testing.T) {
 	for _, object := range []client.Object{whole, secret, typed} {
 		before := object.GetObjectKind().GroupVersionKind()
 		object.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: "kubectl"}})
-		got, err := Transform(appServices)(object)
+		got, err := Transform(map[schema.GroupVersionKind]limits.Bound{appServices: 0})(object)
 		require.NoError(t, err)
 		kept := got.(client.Object)
 		if kept.GetManagedFields() != nil {
@@ -130,7 +131,7 @@ func TestTransform(t *testing.T) {
 	if typed.Kind != "Service" {
 		t.Error("a Go type does not tell its kind")
 	}
-	if _, err := Transform(appServices)(&unregistered{}); err == nil {
+	if _, err := Transform(map[schema.GroupVersionKind]limits.Bound{appServices: 0})(&unregistered{}); err == nil {
 		t.Error("want an error for a type that no scheme knows")
 	}
 }

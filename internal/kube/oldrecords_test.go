@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/kube/limits"
 )
 
 // Of each resource several records are known, and each would take four times what is read of it.
@@ -39,7 +40,7 @@ func TestOfAFormerRecordTheCacheKeepsWhichItIsAndWhose(t *testing.T) {
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
 			whole := record(test.change)
-			got, err := Transform(v1.GroupVersion.WithKind(v1.Kind))(record(test.change))
+			got, err := Transform(map[schema.GroupVersionKind]limits.Bound{v1.GroupVersion.WithKind(v1.Kind): 0})(record(test.change))
 			require.NoError(t, err)
 			kept := got.(*metav1.PartialObjectMetadata)
 			if !test.oldRecord {

@@ -11,11 +11,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/kube/limits"
 )
 
 // Everybody may make objects that name a resource as their controller, each as large as the caches keep objects whole, as many as he likes.
@@ -75,7 +77,7 @@ func controlled(t *testing.T, object client.Object, number int) client.Object {
 	object.SetOwnerReferences([]metav1.OwnerReference{{
 		APIVersion: appServices.GroupVersion().String(), Kind: v1.Kind, Name: "paused", UID: types.UID(fmt.Sprint(number)), Controller: ptr.To(true),
 	}})
-	out, err := Transform(appServices)(object)
+	out, err := Transform(map[schema.GroupVersionKind]limits.Bound{appServices: 0})(object)
 	require.NoError(t, err)
 	return out.(client.Object)
 }

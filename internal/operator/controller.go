@@ -94,6 +94,7 @@ func addController(mgr manager.Manager, shared shared, entry chart.Watch) error 
 	chartOf := shared.Charts.serve(entry, mgr.GetCache(), counters, func(c *helmchart.Chart) *render.Renderer {
 		renderer := render.For(entry, c)
 		renderer.ClusterScoped = kube.ClusterScoped(mgr.GetRESTMapper())
+		renderer.Bound = boundOf(entry)
 		return renderer
 	})
 	reconciler := &controller.Reconciler{
@@ -106,7 +107,7 @@ func addController(mgr manager.Manager, shared shared, entry chart.Watch) error 
 		Actor: release.NewActor(
 			&livestate.Writer{Client: mgr.GetClient(), Secrets: core, Observer: shared.Observer}, kube.Named(mgr.GetAPIReader()),
 			shared.HistoryMax),
-		Status:   &status.Writer{Client: mgr.GetClient(), Clock: shared.Clock},
+		Status:   &status.Writer{Client: mgr.GetClient(), Clock: shared.Clock, Bound: boundOf(entry)},
 		Policy:   shared.Policy,
 		Client:   mgr.GetClient(),
 		Live:     kube.Named(mgr.GetAPIReader()),

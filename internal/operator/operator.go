@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"runtime/debug"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -167,11 +168,15 @@ func New(config *rest.Config, options Options) (manager.Manager, error) {
 func managerOptions(options Options, list []chart.Watch, informers *kube.Informers) manager.Options {
 	scheme := runtime.NewScheme()
 	_ = clientgoscheme.AddToScheme(scheme) // cannot fail on a new scheme
+	bounds := map[schema.GroupVersionKind]limits.Bound{}
+	for _, entry := range list {
+		bounds[entry.GroupVersionKind] = boundOf(entry)
+	}
 	out := manager.Options{
 		Scheme: scheme,
 		Cache: cache.Options{
 			DefaultLabelSelector: labels.SelectorFromSet(labels.Set{v1.LabelManaged: "true"}),
-			DefaultTransform:     kube.Transform(served(list)...),
+			DefaultTransform:     kube.Transform(bounds),
 			DefaultNamespaces:    namespaces(options),
 			ByObject:             map[client.Object]cache.ByObject{},
 			NewInformer:          informers.New,
@@ -215,6 +220,17 @@ func addProbes(mgr manager.Manager, informers *kube.Informers, list []chart.Watc
 		}
 	}
 	return nil
+}
+
+// boundOf returns the maximum size of the resources of a kind.
+func boundOf(entry chart.Watch) limits.Bound {
+	switch {
+	case !entry.Published.Is():
+		return 0
+	case debug.SetMemoryLimit(-1) >= limits.RaisedMemory:
+		return limits.PublishedWithMemory
+	}
+	return limits.Published
 }
 
 // served are the kinds that watches.yaml names.

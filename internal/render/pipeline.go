@@ -40,7 +40,7 @@ func (r *Renderer) Render(ctx context.Context, resource *unstructured.Unstructur
 func (r *Renderer) Predict(
 	ctx context.Context, in Input, facts func(context.Context, *Draft) (hooks.Facts, error),
 ) (*Result, error) {
-	compact, err := kube.Compact(in.Resource)
+	compact, err := kube.Compact(in.Resource, r.Bound)
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +74,7 @@ func (r *Renderer) Draft(ctx context.Context, in Input) (*Draft, error) {
 			return err
 		})
 	}
-	if err := limits.OfReferences(len(draft.References)); err != nil {
+	if err := r.Bound.OfReferences(len(draft.References)); err != nil {
 		return nil, err
 	}
 	return draft, nil
@@ -95,7 +95,7 @@ func (r *Renderer) Finish(ctx context.Context, draft *Draft, facts hooks.Facts) 
 	}
 	result.Claims = hosts.WantedBy(result.Objects)
 	objects, files := result.Size(), appchart.Size(r.Chart)
-	if err := cmp.Or(limits.OfRendered(objects, files), limits.OfClaims(result.Claims.Count())); err != nil {
+	if err := cmp.Or(r.Bound.OfRendered(objects, files), limits.OfClaims(result.Claims.Count())); err != nil {
 		return nil, err
 	}
 	return result, nil

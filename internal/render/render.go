@@ -28,6 +28,7 @@ import (
 	"github.com/example/appservice-operator/internal/hosts"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/kube/jobs"
+	"github.com/example/appservice-operator/internal/kube/limits"
 	"github.com/example/appservice-operator/internal/kube/readywhen"
 	"github.com/example/appservice-operator/internal/kube/reference"
 	"github.com/example/appservice-operator/internal/kube/stage"
@@ -47,6 +48,8 @@ type Renderer struct {
 	Translator values.Translator
 	// Published are the keys in watches.yaml of a chart that is served as it was published.
 	Published appchart.Published
+	// Bound is the maximum size of a resource.
+	Bound limits.Bound
 	// Platform holds the settings in watches.yaml besides the chart.
 	Platform Platform
 	Hooks    []hooks.Hook

@@ -9,20 +9,22 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 
 	appchart "github.com/example/appservice-operator/internal/chart"
+	"github.com/example/appservice-operator/internal/kube/limits"
 	"github.com/example/appservice-operator/internal/render/hooks"
 	"github.com/example/appservice-operator/internal/render/values"
 )
 
 // For returns the renderer of an entry of watches.yaml with a chart, which may differ from the one that it names.
 func For(entry appchart.Watch, c *chart.Chart) *Renderer {
-	translator := values.For(entry.GroupVersionKind, c, entry.OverrideValues)
+	translator, bound := values.For(entry.GroupVersionKind, c, entry.OverrideValues), limits.Bound(0)
 	if entry.Published.Is() {
-		translator = values.Unchanged(entry.OverrideValues)
+		translator, bound = values.Unchanged(entry.OverrideValues), limits.Published
 	}
 	return &Renderer{
 		Chart:      c,
 		Translator: translator,
 		Published:  entry.Published,
+		Bound:      bound,
 		Platform: Platform{
 			Kind: entry.GroupVersionKind, Defaults: entry.DefaultValues, Namespaces: entry.NamespaceDefaults,
 			Overrides: entry.OverrideValues,

@@ -23,6 +23,7 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/kube/limits"
 )
 
 // Writer writes the status of the resources of one kind. It alone decides when: it knows the last written status,
@@ -31,6 +32,8 @@ import (
 type Writer struct {
 	Client client.Client
 	Clock  clock.PassiveClock
+	// Bound is that of the kind.
+	Bound limits.Bound
 
 	mu   sync.Mutex
 	last map[types.NamespacedName]*written
@@ -164,7 +167,7 @@ func (w *Writer) patch(ctx context.Context, resource *unstructured.Unstructured,
 		client.FieldOwner(kube.FieldManager)); err != nil {
 		return nil, err
 	}
-	after, err := kube.Compact(after) // as the cache shows it
+	after, err := kube.Compact(after, w.Bound) // as the cache shows it
 	if err != nil {
 		return nil, err
 	}

@@ -20,17 +20,14 @@ type InFlight struct{ bytes *semaphore.Weighted }
 // NewInFlight returns an unused InFlight.
 func NewInFlight() *InFlight { return &InFlight{semaphore.NewWeighted(capacity)} }
 
-// Begin waits until a resource of a size may be reconciled. End has to be called afterwards. Resources that are too
-// large go alone: nothing is rendered for them, but the API server returns them as a whole when their status is
-// written. The error is that of ctx.
+// Begin waits until a resource of a size may be reconciled. End has to be called afterwards. The largest go alone, and
+// those that are too large: nothing is rendered for them, but the API server returns them as a whole when their status
+// is written. The error is that of ctx.
 func (f *InFlight) Begin(ctx context.Context, bytes int) (end func(), err error) {
 	if f == nil || bytes <= small {
 		return func() {}, nil
 	}
-	weight := int64(bytes)
-	if bytes > Resource {
-		weight = capacity
-	}
+	weight := int64(min(bytes, capacity))
 	if err := f.bytes.Acquire(ctx, weight); err != nil {
 		return nil, err
 	}

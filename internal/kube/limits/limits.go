@@ -21,7 +21,8 @@ const (
 	// Claims is the maximum number of combinations of host, path and other matches in the routes of a resource, for each
 	// listener that serves them.
 	Claims = 128
-	// Rendered is the maximum size of a resource's rendered objects in bytes of JSON, besides the contents of its chart.
+	// Rendered is the maximum size of a resource's rendered objects in bytes of JSON, besides the contents of its chart:
+	// twice the size of the resource.
 	Rendered = 2 * Resource
 )
 
@@ -41,22 +42,38 @@ func Is(err error) bool {
 
 const smaller = "keep large files in ConfigMaps of your own, mount them with spec.volumes and take variables from them with spec.envFrom"
 
+// Bound is the maximum size of the resources of a kind in bytes of JSON; 0 stands for Resource.
+type Bound int
+
+const (
+	// Published is the bound of kinds whose charts are served as they were published: their specs hold dashboards and
+	// configuration files.
+	Published Bound = 128 << 10
+	// PublishedWithMemory is that bound if the operator has RaisedMemory.
+	PublishedWithMemory Bound = 512 << 10
+	// RaisedMemory is four times what the operator has by default, in bytes, without the tenth that is left for others.
+	RaisedMemory = 2 << 30 / 10 * 9
+)
+
+func (b Bound) bytes() int { return max(int(b), Resource) }
+
 // OfResource returns an error if a resource has too many bytes.
-func OfResource(bytes int) error {
-	if bytes <= Resource {
+func (b Bound) OfResource(bytes int) error {
+	if bytes <= b.bytes() {
 		return nil
 	}
 	return &Error{fmt.Sprintf("spec and metadata have %d KiB as JSON, more than %d KiB: %s", kibibytes(bytes),
-		Resource>>10, smaller)}
+		b.bytes()>>10, smaller)}
 }
 
-// OfReferences returns an error if there are too many references.
-func OfReferences(count int) error {
-	if count <= References {
+// OfReferences returns an error if there are too many references for a resource of that size.
+func (b Bound) OfReferences(count int) error {
+	most := References * b.bytes() / Resource
+	if count <= most {
 		return nil
 	}
 	return &Error{fmt.Sprintf("the pods refer to %d ConfigMaps, Secrets, keys of them and other objects, more than %d: "+
-		"take all keys of an object together with spec.envFrom, or mount it with spec.volumes", count, References)}
+		"take all keys of an object together with spec.envFrom, or mount it with spec.volumes", count, most)}
 }
 
 // OfClaims returns an error if routes have too many claims.
@@ -69,12 +86,13 @@ func OfClaims(count int) error {
 }
 
 // OfRendered returns an error if objects have too many bytes for a chart of the given size.
-func OfRendered(bytes, chart int) error {
-	if bytes <= Rendered+chart {
+func (b Bound) OfRendered(bytes, chart int) error {
+	most := 2*b.bytes() + chart
+	if bytes <= most {
 		return nil
 	}
 	return &Error{fmt.Sprintf("the rendered objects have %d KiB as JSON, more than %d KiB: make the spec smaller; %s",
-		kibibytes(bytes), kibibytes(Rendered+chart), smaller)}
+		kibibytes(bytes), kibibytes(most), smaller)}
 }
 
 // kibibytes rounds up, so that a size just above a limit differs from the limit.

@@ -19,11 +19,14 @@ func TestWhatIsTooLargeIsRefusedWithSizeBoundAndRemedy(t *testing.T) {
 		most  int
 		says  []string
 	}{
-		"a resource": {OfResource, Resource, []string{"49 KiB", "more than 48 KiB", "spec.volumes", "spec.envFrom"}},
-		"references": {OfReferences, References, []string{"101", "more than 100", "spec.envFrom"}},
-		"claims":     {OfClaims, Claims, []string{"129", "more than 128", "several resources"}},
+		"a resource":                    {Bound(0).OfResource, Resource, []string{"49 KiB", "more than 48 KiB", "spec.volumes", "spec.envFrom"}},
+		"a published one":               {Published.OfResource, 128 << 10, []string{"129 KiB", "more than 128 KiB"}},
+		"a published one with memory":   {PublishedWithMemory.OfResource, 512 << 10, []string{"513 KiB", "more than 512 KiB"}},
+		"references":                    {Bound(0).OfReferences, References, []string{"101", "more than 100", "spec.envFrom"}},
+		"references of a published one": {Published.OfReferences, 266, []string{"267", "more than 266"}},
+		"claims":                        {OfClaims, Claims, []string{"129", "more than 128", "several resources"}},
 		"what is rendered": {
-			func(bytes int) error { return OfRendered(bytes, 1<<10) }, Rendered + 1<<10, []string{"98 KiB", "more than 97 KiB", "make the spec smaller"},
+			func(bytes int) error { return Bound(0).OfRendered(bytes, 1<<10) }, Rendered + 1<<10, []string{"98 KiB", "more than 97 KiB", "make the spec smaller"},
 		},
 	}
 	for name, test := range cases {
@@ -56,8 +59,8 @@ func TestOnlySoMuchIsReconciledAtATime(t *testing.T) {
 		"a third one":                      {[]int{Resource, Resource}, Resource, true},
 		"a small one beside the largest":   {[]int{Resource, Resource}, small, false},
 		"one that is too large":            {nil, 100 * Resource, false},
-		"one that is too large, not alone": {[]int{small + 1}, Resource + 1, true},
-		"a small one beside one too large": {[]int{Resource + 1}, 1, false},
+		"one that is too large, not alone": {[]int{small + 1}, 2 * Resource, true},
+		"a small one beside one too large": {[]int{2 * Resource}, 1, false},
 		"the largest beside one too large": {[]int{Resource + 1}, Resource, true},
 		"one beside many small ones":       {make([]int, 100), Resource, false},
 	}

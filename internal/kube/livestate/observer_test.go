@@ -23,6 +23,7 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/kube/limits"
 )
 
 var (
@@ -112,7 +113,7 @@ func kept(object *unstructured.Unstructured) (client.Object, error) {
 		return nil, err
 	}
 	typed.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{}) // as clients decode it
-	kept, err := kube.Transform(v1.GroupVersion.WithKind(v1.Kind))(typed)
+	kept, err := kube.Transform(map[schema.GroupVersionKind]limits.Bound{v1.GroupVersion.WithKind(v1.Kind): 0})(typed)
 	if err != nil {
 		return nil, err
 	}

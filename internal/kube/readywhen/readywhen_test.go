@@ -15,6 +15,7 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/kube/limits"
 )
 
 // database is an object of a kind that nobody knows, as a controller shows it.
@@ -120,7 +121,7 @@ func TestAnOutlineIsSeenAsMetadata(t *testing.T) {
 	owner := schema.GroupVersionKind{Group: "app.example.com", Version: "v1", Kind: "AppService"}
 	keep := func(t *testing.T, object client.Object) client.Object {
 		object.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "app.example.com/v1", Kind: "AppService", Name: "web", UID: "u", Controller: new(true)}})
-		out, err := kube.Transform(owner)(object)
+		out, err := kube.Transform(map[schema.GroupVersionKind]limits.Bound{owner: 0})(object)
 		require.NoError(t, err)
 		return out.(client.Object)
 	}
