@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -76,7 +77,8 @@ func TestPublicChartsRenderAsHelm(t *testing.T) {
 				t.Parallel()
 				s, err := load(*folder, name)
 				require.NoError(t, err)
-				knows := table[s.helm.Name()]
+				major, _, _ := strings.Cut(strings.TrimPrefix(s.helm.Metadata.Version, "v"), ".")
+				knows := table[s.helm.Name()+"-"+major]
 				if knows.Value == nil && knows.Announced == "" {
 					if knows.Value = s.follow(t, knows.Helm); knows.Value != nil {
 						fmt.Printf("ADVISED %s: %v\n", s.helm.Name(), knows.Value)
