@@ -181,7 +181,7 @@ func TestAPublishedChartIsServed(t *testing.T) {
 		"a rule": {map[string]any{"clusterRole": map[string]any{"extraRules": []any{map[string]any{"apiGroups": []any{""}, "resources": []any{"secrets"}, "verbs": []any{"get"}}}}},
 			[]string{`Role "a" grants rights that are not among grants`, "secrets"}},
 		"a hook":       {map[string]any{"migrate": map[string]any{"enabled": true}}, []string{"as a Helm hook (pre-upgrade)", "set spec.migrate.enabled: false"}},
-		"another type": {map[string]any{"port": "hunter2"}, []string{"spec.port does not fit the chart", "templates/deployment.yaml line 15"}},
+		"another type": {map[string]any{"port": "hunter2"}, []string{"spec.port does not fit the chart", "templates/deployment.yaml line 14"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			test.spec["auth"] = map[string]any{"existingSecret": "mine"}

@@ -83,6 +83,9 @@ func Generate(root string) error {
 	if err := grants(root, list); err != nil {
 		return err
 	}
+	if err := admit(root, list); err != nil {
+		return err
+	}
 	if err := offer(root, list); err != nil {
 		return err
 	}
@@ -227,5 +230,9 @@ func replace(file string, lines []string) error {
 	if !opened || !closed {
 		return fmt.Errorf("%s must have the lines %q and %q, with what is generated between them", file, begin, end)
 	}
-	return os.WriteFile(file, []byte(before+begin+"\n"+strings.Join(lines, "\n")+"\n"+end+"\n"+after), 0o644)
+	between := ""
+	if len(lines) > 0 {
+		between = strings.Join(lines, "\n") + "\n"
+	}
+	return os.WriteFile(file, []byte(before+begin+"\n"+between+end+"\n"+after), 0o644)
 }
