@@ -22,6 +22,7 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	appchart "github.com/example/appservice-operator/internal/chart"
+	"github.com/example/appservice-operator/internal/chart/rbac"
 	"github.com/example/appservice-operator/internal/render"
 )
 
@@ -101,9 +102,9 @@ func Publish(root string, p Wanted) (made, remarks []string, err error) {
 			remarks = append(remarks, "The sample is refused, so complete it, and add a golden case: "+oneLine(refused))
 		}
 	}
-	for name := range files {
+	for _, name := range append(slices.Collect(maps.Keys(files)), filepath.Join(rbac.OptionFolder, k.name())) {
 		if _, err := os.Lstat(filepath.Join(root, name)); known == nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, nil, fmt.Errorf("%s is there already: take another name, or move it away", name)
+			return nil, nil, fmt.Errorf("%s is there already: take another name, as in KIND=My%s, or move it away", name, k.Kind)
 		}
 	}
 	if err := k.unpack(root, text); err != nil {
