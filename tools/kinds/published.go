@@ -88,6 +88,9 @@ func Publish(root string, p Wanted) (made, remarks []string, err error) {
 		delete(files, own)
 	} else {
 		remarks = append(remarks, "The chart brings kinds of its own. Nothing installs them but you: kubectl apply --server-side -f "+own)
+		if !named(files[own]) {
+			remarks = append(remarks, "They name objects of a release: replace "+anyName+" in the file by the name of the resource.")
+		}
 	}
 	if known == nil {
 		resource, golden := "first-"+k.name(), "minimal"

@@ -302,6 +302,7 @@ func (s *survey) kind(kind schema.GroupKind, with string) {
 func (s *survey) define(object *unstructured.Unstructured) {
 	crd := &apiextensionsv1.CustomResourceDefinition{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, crd); err == nil && crd.Spec.Group != "" {
+		maps.DeleteFunc(crd.Labels, func(_, value string) bool { return !named(value) }) // those of a release
 		s.crds[crd.Name] = crd
 	}
 }
