@@ -69,7 +69,7 @@ func startOperator(t *testing.T) {
 	t.Helper()
 	dir := t.TempDir()
 	watches, policy := filepath.Join(dir, "watches.yaml"), filepath.Join(dir, "policy.yaml")
-	for file, text := range map[string]string{watches: served, policy: rules(t)} {
+	for file, text := range map[string]string{watches: served + publishedKinds, policy: rules(t)} {
 		files.Write(t, file, text)
 	}
 	everybodys = cluster.Manager(t, "", func(options *operator.Options, _ *harness.Requests) {

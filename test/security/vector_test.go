@@ -75,6 +75,7 @@ func (all vectors) names() []string { return slices.Sorted(maps.Keys(all)) }
 func TestVectors(t *testing.T) {
 	replaceCRD(t, shippedCRD(t), false) // a killed run may have left it without rules
 	installAdmission(t)
+	installPublished(t)
 	for _, kind := range []string{"httproutes", "listenersets"} {
 		cluster.Install(t, files.CRD(t, "test/testdata/fixtures/crds/gateway.networking.k8s.io_"+kind+".yaml"))
 	}

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // publishedAdmission asks those who write a spec of a published chart for what such a spec may name: nobody knows in
@@ -55,23 +57,33 @@ spec:
       - {key: app.example.com/references, operator: NotIn, values: [unchecked]}
 `
 
+// AdmissionOfPublished returns the policy for writes of some resources, with its binding.
+func AdmissionOfPublished(resources ...schema.GroupResource) []byte {
+	var rules []string
+	for _, each := range resources {
+		rules = append(rules, fmt.Sprintf(`    - {apiGroups: [%s], apiVersions: ["*"], operations: [CREATE, UPDATE], resources: [%s]}`, each.Group, each.Resource))
+	}
+	return fmt.Appendf(nil, publishedAdmission, strings.Join(rules, "\n"))
+}
+
 // admit writes what is asked of those who write specs of published charts, and leaves these kinds out of what is
 // asked by the names of fields.
 func admit(root string, list []kind) error {
 	const name = "config/admission/published.yaml"
 	link := filepath.Join(root, "config/chart/files/admission/published.yaml")
-	var rules, plurals, listed, condition []string
+	var resources []schema.GroupResource
+	var plurals, listed, condition []string
 	for _, k := range list {
 		if k.Is() {
-			rules = append(rules, fmt.Sprintf(`    - {apiGroups: [%s], apiVersions: ["*"], operations: [CREATE, UPDATE], resources: [%s]}`, k.Group, k.plural()))
+			resources = append(resources, schema.GroupResource{Group: k.Group, Resource: k.plural()})
 			plurals = append(plurals, fmt.Sprintf("'%s/%s'", k.Group, k.plural()))
 		}
 	}
-	if len(rules) > 0 {
+	if len(resources) > 0 {
 		slices.Sort(plurals)
 		listed = []string{"- published.yaml"}
 		condition = []string{fmt.Sprintf(`  - {name: its-fields-are-ours, expression: "!(request.resource.group + '/' + request.resource.resource in [%s])"}`, strings.Join(plurals, ", "))}
-		if err := os.WriteFile(filepath.Join(root, name), fmt.Appendf(nil, publishedAdmission, strings.Join(rules, "\n")), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(root, name), AdmissionOfPublished(resources...), 0o644); err != nil {
 			return err
 		}
 		if err := os.Symlink("../../../admission/published.yaml", link); err != nil && !errors.Is(err, fs.ErrExist) {
