@@ -236,7 +236,7 @@ func registered(root string, k kind) (*kind, error) {
 		case other.name() == k.name():
 			return nil, fmt.Errorf("%s has %s already, of the chart %s: give it another name, as in KIND=My%s", watchesFile, other.Kind, other.Chart, k.Kind)
 		case other.Chart == k.Chart:
-			return nil, fmt.Errorf("%s has %s already, for %s", watchesFile, other.Chart, other.Kind)
+			return nil, fmt.Errorf("%s has %s already, for %s: to bring that up to date, say KIND=%s", watchesFile, other.Chart, other.Kind, other.Kind)
 		}
 	}
 	if _, err := os.Lstat(filepath.Join(root, k.Chart)); !errors.Is(err, fs.ErrNotExist) {
