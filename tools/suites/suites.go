@@ -35,7 +35,7 @@ func All() []Suite {
 		{Name: "test", About: "what a change should see: no race detector, no programs that take long to build",
 			Parts: []string{"unit", "contract", "cli", "scenarios", "integration-plain"}},
 		{Name: "check", About: "what make test leaves out, and a sample of the rest with the race detector",
-			Parts: []string{"chart", "alerts", "security", "controlplane", "integration-sample", "faults-sample", "walk"}},
+			Parts: []string{"chart", "charts-sample", "alerts", "security", "controlplane", "integration-sample", "faults-sample", "walk"}},
 
 		{Name: "unit", About: "unit tests, those of tools that are modules of their own included", steps: []step{
 			goTest{args: "-timeout=20m ./..."},
@@ -73,6 +73,11 @@ func All() []Suite {
 		{Name: "corpus",
 			About: "public manifests, imported and rendered under the built-in policies: CORPUS=FOLDER with files of test/corpus/SOURCES.yaml",
 			steps: []step{goTest{args: "-tags=corpus -count=1 -timeout=30m ./test/corpus", verbose: true}}},
+		{Name: "charts",
+			About: "what the operator renders of charts that were written for Helm, as Helm does: CHARTS=FOLDER, CHARTSFLAGS='-chart=REGEXP'",
+			steps: []step{goTest{args: "-count=1 -timeout=2h ./test/charts -folder=" + os.Getenv("CHARTS"), verbose: true, flags: "CHARTSFLAGS"}}},
+		{Name: "charts-sample", About: "the same for the charts in ../shared/charts, if there are any, with a few values of each",
+			steps: []step{goTest{args: "-count=1 -timeout=30m ./test/charts -if-there -booleans=5 -folder=../shared/charts", verbose: true, flags: "CHARTSFLAGS"}}},
 		{Name: "helm4", About: "Helm 4 renders the charts, and reads release records, as Helm 3 does",
 			steps: []step{goTest{module: "test/helm4", args: "-vet=off -count=1 .", verbose: true}}},
 		{Name: "injection",

@@ -30,7 +30,7 @@ func TestEachPartIsASuiteAndRunsOnce(t *testing.T) {
 	for _, suite := range list {
 		names = append(names, suite.Name)
 	}
-	want := []string{"unit", "contract", "cli", "scenarios", "integration-plain", "chart", "alerts", "injection",
+	want := []string{"unit", "contract", "cli", "scenarios", "integration-plain", "chart", "charts-sample", "alerts", "injection",
 		"vectors", "security", "controlplane", "integration-sample", "faults-sample", "walk"}
 	if !slices.Equal(names, want) {
 		t.Errorf("got %v, want %v", names, want)

@@ -1,0 +1,1 @@
+{{- define "suffix" }}{{ .Values.suffix | default "main" }}{{ end }}

@@ -1,0 +1,1 @@
+{{- define "cache.name" }}{{ .Release.Name }}-{{ .Chart.Name }}{{ end }}
