@@ -50,6 +50,9 @@ func (r *Renderer) place(of run, err error) error {
 		found, column = 1, 1
 	}
 	if message != "" {
+		if r.Published.Is() {
+			message = unquoted(message)
+		}
 		fault.Err = errors.New("the rendered text is not YAML: " + message)
 	}
 	found += begins - 1

@@ -44,6 +44,11 @@ func (r *Renderer) executePublished(ctx context.Context, of run) (*published, er
 	if err := r.elsewhere(ctx, of, out); err != nil {
 		return nil, err
 	}
+	for _, one := range out.manifests {
+		if err := forged(one.object); err != nil {
+			return nil, &InvalidSpecError{err}
+		}
+	}
 	runOnce(out.manifests)
 	return out, nil
 }

@@ -136,6 +136,8 @@ func TestWhatIsRandomIsRefusedWhereItLands(t *testing.T) {
 		"randInt":           {"{{ randInt 0 9 }}", "existingSecret"},
 		"uuidv4":            {"{{ uuidv4 }}", "existingSecret"},
 		"now":               {`{{ now | date "2006" }}`, "existingSecret"},
+		"now as a day":      {`{{ now | date "Mon" }}`, "existingSecret"},
+		"now as a digit":    {`{{ now | date "2006" | trunc 1 }}`, "existingSecret"},
 		"date":              {`{{ date "15" "x" }}`, "existingSecret"},
 		"htmlDate":          {`{{ htmlDate .Values.auth }}`, "existingSecret"},
 		"ago":               {`{{ ago .Values.auth }}`, "existingSecret"},
@@ -179,7 +181,11 @@ func TestWhatAPublishedChartRendersAsHelmDoes(t *testing.T) {
 			`FieldDropped ConfigMap a: left out: unknown field "datum"`, ""},
 		"a list": {"", "apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n- {apiVersion: v1, kind: ConfigMap, metadata: {name: b}}\n",
 			`{}`, `"name": "b"`, "", ""},
-		"null removes": {"m: {a: 1, b: 2}", configMap(`{{ .Values.m | toJson }}`), `{m: {a: null}}`, `{\"b\":2}`, "", ""},
+		"null removes":     {"m: {a: 1, b: 2}", configMap(`{{ .Values.m | toJson }}`), `{m: {a: null}}`, `{\"b\":2}`, "", ""},
+		"a release record": {"", "apiVersion: v1\nkind: Secret\nmetadata: {name: sh.helm.release.v1.web.v9}\n", `{}`, "", "", "would be a release record"},
+		"the type of one":  {"", "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\ntype: helm.sh/release.v1\n", `{}`, "", "", "would be a release record"},
+		"an annotation of the operator, in a document of the spec": {"name: a", "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{ .Values.name }}\n",
+			`{name: "a\n  annotations: {app.example.com/generate: x}"}`, "", "", "has app.example.com/generate, which is for charts that were written for this operator"},
 		"a Job runs again when it changes": {"", "apiVersion: batch/v1\nkind: Job\nmetadata: {name: a}\nspec: {template: {spec: {restartPolicy: Never, containers: [{name: a, image: a}]}}}\n",
 			`{}`, `"app.example.com/rerun-on-change": "true"`, "", ""},
 		"a test is dropped":        {"", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, annotations: {helm.sh/hook: 'test, test-success'}}\n---\n" + configMap("x"), `{}`, `"x"`, "", ""},
@@ -249,6 +255,8 @@ func TestAPublishedChartRendersOnlyWhatItsEntryAllows(t *testing.T) {
 		"fewer":                     {fmt.Sprintf(rules, "Role", ""), `{rules: []}`, ""},
 		"another verb":              {fmt.Sprintf(rules, "Role", ""), `{rules: [{apiGroups: [''], resources: [pods], verbs: [get, delete]}]}`, "grants rights that are not among grants"},
 		"everything":                {fmt.Sprintf(rules, "ClusterRole", ""), `{rules: [{apiGroups: ['*'], resources: ['*'], verbs: ['*']}]}`, "not among grants"},
+		"more than can be counted":  {fmt.Sprintf(rules, "ClusterRole", "{{ .Values.extra }}\n"), `{rules: [{apiGroups: [` + strings.Repeat("a, ", 100) + `b], resources: [` + strings.Repeat("a, ", 200) + `b], verbs: [get]}]}`, "has more than 10000 rights"},
+		"more URLs than that":       {fmt.Sprintf(rules, "ClusterRole", ""), `{rules: [{nonResourceURLs: [` + strings.Repeat("a, ", 200) + `b], verbs: [` + strings.Repeat("a, ", 100) + `b]}]}`, "has more than 10000 rights"},
 		"a URL":                     {fmt.Sprintf(rules, "ClusterRole", ""), `{rules: [{nonResourceURLs: ['*'], verbs: [get]}]}`, "not among grants"},
 		"an aggregation":            {fmt.Sprintf(rules, "ClusterRole", "{{ .Values.extra }}\n"), `{extra: "aggregationRule: {clusterRoleSelectors: [{matchLabels: {a: b}}]}"}`, "aggregationRule"},
 		"the label of one":          {fmt.Sprintf(rules, "ClusterRole", ""), `{labels: {rbac.authorization.k8s.io/aggregate-to-view: "true"}}`, "aggregate-to-view"},
@@ -289,6 +297,8 @@ func TestTheFieldToBlameForAPublishedChart(t *testing.T) {
 		"where no field is named":    {"text: 'a: {b: {c: 1}}'", configMap(`{{ $x := fromYaml .Values.text }}{{ $x.a.b.c }}`), `{text: "a: hunter2", z: 1}`, "spec.text does not fit the chart", ""},
 		"a number that is none":      {"port: '2006'", configMap(`{{ mustToDate "2006" .Values.port }}`), `{port: "hunter2"}`, "spec.port does not fit the chart", ""},
 		"below":                      {"a: {b: {c: {d: {e: 1}}}}", configMap(`{{ .Values.a.b.c.d.e }}`), `{a: {b: {c: hunter2, x: 1}}}`, "spec.a.b.c does not fit", ""},
+		"YAML that is none":          {"p: x", configMap(`{{ .Values.p }}`) + "b: {{ .Values.p }}\n", `{p: "*hunter2"}`, "spec.p does not fit the chart", ""},
+		"a number of YAML":           {"p: x", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\nb: {{ .Values.p }}\n", `{p: "!!int hunter2"}`, "spec.p does not fit the chart", ""},
 		"the chart's":                {"a: 1", configMap(`{{ .Values.a.b.c }}`), `{z: hunter2}`, "", "bug in chart web 1.0.0, templates/a.yaml line 6"},
 		"what the chart itself says": {"", configMap(`{{ required "give a name" .Values.name }}`), `{z: hunter2}`, "give a name", ""},
 	} {
@@ -306,7 +316,7 @@ func TestTheFieldToBlameForAPublishedChart(t *testing.T) {
 			var fault *SpecError
 			require.ErrorAs(t, err, &fault)
 			require.ErrorContains(t, err, test.field)
-			require.ErrorContains(t, err, "templates/a.yaml line 6")
+			require.ErrorContains(t, err, "templates/a.yaml")
 		})
 	}
 }

@@ -35,7 +35,7 @@ const mostBlamed = 8
 func (r *Renderer) attribute(ctx context.Context, of run, err error) error {
 	failed, found := errors.AsType[*executionError](err)
 	if !found {
-		return err
+		return r.attributeDocument(ctx, of, err)
 	}
 	if untrusted, found := errors.AsType[*ActionError](failed.err); found {
 		if field := fieldWith(of.vals, untrusted.Action); field != "" {
@@ -53,6 +53,25 @@ func (r *Renderer) attribute(ctx context.Context, of run, err error) error {
 		}
 	}
 	fault.Err = errors.New(withoutValues(fault.Err.Error()))
+	return r.culprit(ctx, of, fault, expression)
+}
+
+// attributeDocument is attribute for a template whose output is no object.
+func (r *Renderer) attributeDocument(ctx context.Context, of run, err error) error {
+	fault, isChart := err.(*ChartError)
+	if _, is := errors.AsType[*documentError](err); !isChart || !is {
+		return err
+	}
+	blamed := r.culprit(ctx, of, fault, "")
+	if refused, is := blamed.(*SpecError); is {
+		refused.Message = unquoted(refused.Message)
+	}
+	return blamed
+}
+
+// culprit returns the error for the field of the spec without which a template does not fail; the fault itself if there
+// is none.
+func (r *Renderer) culprit(ctx context.Context, of run, fault *ChartError, expression string) error {
 	for _, path := range suspects(of.vals, expression) {
 		if ctx.Err() != nil {
 			break
@@ -64,6 +83,11 @@ func (r *Renderer) attribute(ctx context.Context, of run, err error) error {
 	}
 	return fault
 }
+
+var quotedText = regexp.MustCompile("'[^']*'|`[^`]*`")
+
+// unquoted returns a message of a YAML parser without the texts that it quotes.
+func unquoted(message string) string { return quotedText.ReplaceAllString(message, "…") }
 
 // valuePath matches the fields of values that an expression names.
 var valuePath = regexp.MustCompile(`\.Values((?:\.\w+)+)`)

@@ -19,6 +19,7 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 	appchart "github.com/example/appservice-operator/internal/chart"
 	"github.com/example/appservice-operator/internal/kube/jobs"
+	"github.com/example/appservice-operator/internal/kube/livestate"
 	"github.com/example/appservice-operator/internal/render/hooks"
 )
 
@@ -185,6 +186,46 @@ func withoutDefinitions(list []manifest, cluster *chartutil.Capabilities) (rest 
 		}
 	}
 	return rest, missing
+}
+
+// forged returns an error for an object that could be taken for one of the operator's own: a release record, or
+// something with its labels and annotations. Charts that were written for Helm have none.
+func forged(object *unstructured.Unstructured) error {
+	kind, _, _ := unstructured.NestedString(object.Object, "type")
+	if object.GetKind() == "Secret" && (kind == livestate.RecordType || strings.HasPrefix(object.GetName(), livestate.RecordPrefix)) {
+		return fmt.Errorf("Secret %q would be a release record, which only the operator writes", object.GetName())
+	}
+	if key := ownKey(object.Object); key != "" {
+		return fmt.Errorf("%s %q has %s, which is for charts that were written for this operator", object.GetKind(), object.GetName(), key)
+	}
+	return nil
+}
+
+// ownKey returns a label or an annotation of the operator in an object; empty if there is none.
+func ownKey(value any) string {
+	switch value := value.(type) {
+	case []any:
+		for _, item := range value {
+			if key := ownKey(item); key != "" {
+				return key
+			}
+		}
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(value)) {
+			entries, _ := value[name].(map[string]any)
+			if name == "labels" || name == "annotations" {
+				for _, key := range slices.Sorted(maps.Keys(entries)) {
+					if strings.HasPrefix(key, v1.GroupVersion.Group+"/") {
+						return key
+					}
+				}
+			}
+			if key := ownKey(value[name]); key != "" {
+				return key
+			}
+		}
+	}
+	return ""
 }
 
 // runOnce has each Job run again when what it runs changes: a Job cannot be changed.

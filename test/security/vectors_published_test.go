@@ -62,7 +62,7 @@ const token = `{apiVersion: v1, kind: Secret, metadata: {name: stolen, annotatio
 
 // A spec of a chart that nobody has read for what a spec can make of it.
 var _ = register(vectors{
-	"a published chart prints a document that stands in a name": publishedVector(`name: "x\n---\n`+token+`\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: y}"`, "is of a kind that is not among renders", hasSecret),
+	"a published chart prints a document that stands in a name": publishedVector(`name: "x\n---\n`+token+`\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: last}"`, "is of a kind that is not among renders", hasSecret),
 	"a published chart renders further objects":                 publishedVector(`extraObjects: [`+token+`]`, "is of a kind that is not among renders", hasSecret),
 	"a published chart renders further objects in a list":       publishedVector(`extraObjects: [{apiVersion: v1, kind: List, items: [`+token+`]}]`, "is of a kind that is not among renders", hasSecret),
 	"a published chart grants further rights": publishedVector(`extraRules: [{apiGroups: [""], resources: [secrets], verbs: [get]}]`, "grants rights that are not among grants",

@@ -8,20 +8,19 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing/fstest"
 
 	helmchart "helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/chart/loader"
-	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	appchart "github.com/example/appservice-operator/internal/chart"
+	"github.com/example/appservice-operator/internal/chart/rbac"
 	"github.com/example/appservice-operator/internal/render"
 )
 
@@ -87,6 +86,9 @@ func Publish(root string, p Wanted) (made, remarks []string, err error) {
 		delete(files, own)
 	} else {
 		remarks = append(remarks, "The chart brings kinds of its own. Nothing installs them but you: kubectl apply --server-side -f "+own)
+		if !named(files[own]) {
+			remarks = append(remarks, "They name objects of a release: replace "+anyName+" in the file by the name of the resource.")
+		}
 	}
 	if known == nil {
 		resource, golden := "first-"+k.name(), "minimal"
@@ -101,9 +103,9 @@ func Publish(root string, p Wanted) (made, remarks []string, err error) {
 			remarks = append(remarks, "The sample is refused, so complete it, and add a golden case: "+oneLine(refused))
 		}
 	}
-	for name := range files {
+	for _, name := range append(slices.Collect(maps.Keys(files)), filepath.Join(rbac.OptionFolder, k.name())) {
 		if _, err := os.Lstat(filepath.Join(root, name)); known == nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, nil, fmt.Errorf("%s is there already: take another name, or move it away", name)
+			return nil, nil, fmt.Errorf("%s is there already: take another name, as in KIND=My%s, or move it away", name, k.Kind)
 		}
 	}
 	if err := k.unpack(root, text); err != nil {
@@ -234,7 +236,7 @@ func registered(root string, k kind) (*kind, error) {
 		case other.name() == k.name():
 			return nil, fmt.Errorf("%s has %s already, of the chart %s: give it another name, as in KIND=My%s", watchesFile, other.Kind, other.Chart, k.Kind)
 		case other.Chart == k.Chart:
-			return nil, fmt.Errorf("%s has %s already, for %s", watchesFile, other.Chart, other.Kind)
+			return nil, fmt.Errorf("%s has %s already, for %s: to bring that up to date, say KIND=%s", watchesFile, other.Chart, other.Kind, other.Kind)
 		}
 	}
 	if _, err := os.Lstat(filepath.Join(root, k.Chart)); !errors.Is(err, fs.ErrNotExist) {
@@ -259,116 +261,4 @@ func (s *survey) definitions() (string, error) {
 		out.Write(text)
 	}
 	return out.String(), nil
-}
-
-// published is the entry of watches.yaml, with comments.
-func (k kind) published(s *survey) string {
-	var out strings.Builder
-	fmt.Fprintf(&out, "- group: %s\n  version: %s\n  kind: %s\n  chart: %s\n  from: %s\n", k.Group, k.Version, k.Kind, k.Chart, appchart.FromPublished)
-	out.WriteString("  # The kinds that the chart may render.\n  renders:\n")
-	with := ""
-	for _, kind := range s.kinds {
-		comment(&out, &with, kind.with)
-		fmt.Fprintf(&out, "  - %s\n", kind.what)
-	}
-	if len(s.rules) > 0 {
-		out.WriteString("  # What its roles may grant, and the roles of others that it may bind.\n  grants:\n")
-	}
-	with = ""
-	for _, rule := range s.rules {
-		comment(&out, &with, rule.with)
-		out.WriteString("  " + strings.ReplaceAll(strings.TrimSuffix(ruleText(rule.what), "\n"), "\n", "\n  ") + "\n")
-	}
-	return out.String()
-}
-
-func comment(out *strings.Builder, last *string, with string) {
-	if with != *last {
-		fmt.Fprintf(out, "  # with %s\n", with)
-	}
-	*last = with
-}
-
-// plainWord needs no quotes in a list of YAML.
-var plainWord = regexp.MustCompile(`^[a-z/][\w./-]*$`)
-
-// ruleText is a rule of a role.
-func ruleText(rule rbacv1.PolicyRule) string {
-	var lines []string
-	for i, list := range parts(&rule) {
-		if len(*list) == 0 {
-			continue
-		}
-		var words []string
-		if list == &rule.Verbs {
-			*list = inOrder(*list)
-		}
-		for _, word := range *list {
-			var read any // true, for example, is no text
-			if err := yaml.Unmarshal([]byte(word), &read); err != nil || read != word || !plainWord.MatchString(word) {
-				word = fmt.Sprintf("%q", word)
-			}
-			words = append(words, word)
-		}
-		name := []string{"apiGroups", "resources", "resourceNames", "nonResourceURLs", "verbs"}[i]
-		lines = append(lines, fmt.Sprintf("  %s: [%s]\n", name, strings.Join(words, ", ")))
-	}
-	return "- " + strings.TrimPrefix(strings.Join(lines, ""), "  ")
-}
-
-func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
-
-// remarks say what the entry lacks.
-func (s *survey) remarks(c *helmchart.Chart, known *kind) []string {
-	var list []string
-	if s.failed != nil {
-		list = append(list, fmt.Sprintf("The chart does not render without values: %s. So renders of %s has all kinds that templates name, and grants is to be written.",
-			oneLine(s.failed), watchesFile))
-	}
-	for _, name := range s.unnamed {
-		list = append(list, fmt.Sprintf("%s has a wildcard, or is not rendered with these values, so the operator may only write or bind it by name: make the kind with NAMES=NAME of the resources.", name))
-	}
-	if known != nil {
-		for _, kind := range s.kinds {
-			if !slices.Contains(known.Renders, kind.what) {
-				list = append(list, fmt.Sprintf("renders of %s lacks %s, which the chart renders with %s.", watchesFile, kind.what, orDefaults(kind.with)))
-			}
-		}
-		for _, rule := range s.rules {
-			if !covers(rule.what, known.Grants...) {
-				list = append(list, fmt.Sprintf("grants of %s lacks, with %s:\n%s", watchesFile, orDefaults(rule.with), ruleText(rule.what)))
-			}
-		}
-		return list
-	}
-	var others []string
-	for kind, template := range appchart.Templates(c) {
-		if kind.Kind == "PersistentVolumeClaim" {
-			continue // most are in StatefulSets
-		}
-		if name := kind.GroupKind().String(); !slices.ContainsFunc(s.kinds, func(known rendered[string]) bool { return known.what == name }) &&
-			kind.Kind != "CustomResourceDefinition" && !strings.Contains(template, "/tests/") {
-			others = append(others, fmt.Sprintf("%s (%s)", name, template))
-		}
-	}
-	if len(others) > 0 {
-		slices.Sort(others)
-		list = append(list, "Templates name these kinds, too, which take further values, or are never written; add to renders what you need: "+strings.Join(others, ", "))
-	}
-	return list
-}
-
-func orDefaults(with string) string {
-	if with == "" {
-		return "its defaults"
-	}
-	return with
-}
-
-func openValues(open []string) []string {
-	if len(open) == 0 {
-		return nil
-	}
-	slices.Sort(open)
-	return []string{"values.schema.json says more of these than a CRD can: " + strings.Join(slices.Compact(open), ", ") + ". Helm checks them."}
 }

@@ -134,6 +134,7 @@ func TestPublishRefuses(t *testing.T) {
 		"a sample that is there":    {Wanted{}, "config/samples/app_v1_uptime.yaml", "config/samples/app_v1_uptime.yaml is there already"},
 		"a golden case of another":  {Wanted{}, "test/testdata/kinds/up-time/minimal/cr.yaml", "is there already"},
 		"a CRD of another in CRDs":  {Wanted{}, "config/crd/bases/app.example.com_uptimes.yaml", "is there already"},
+		"an option of others":       {Wanted{}, "config/rights/uptime/kustomization.yaml", "config/rights/uptime is there already: take another name, as in KIND=MyUpTime"},
 		"a chart of another entry":  {Wanted{Kind: "Other"}, "served", "watches.yaml has helm-charts/up-time already, for UpTime"},
 		"another group of the kind": {Wanted{Group: "example.com"}, "served", "watches.yaml has UpTime already"},
 	} {

@@ -46,7 +46,7 @@ const (
 	role        = "Role"
 	clusterRole = "ClusterRole"
 	roleBinding = "RoleBinding"
-	// most is how many combinations of group, resource and verb one rule may have.
+	// most is how many rights, each one verb on one resource, a role may have.
 	most = 10_000
 )
 
@@ -149,9 +149,13 @@ func (g *granted) role(object *unstructured.Unstructured) error {
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &read); err != nil {
 		return notValid(object, err)
 	}
-	for i, rule := range read.Rules {
-		if len(rule.Verbs)*max(1, len(rule.APIGroups))*max(1, len(rule.Resources))*max(1, len(rule.ResourceNames)) > most {
-			return g.refuse(object, "grants", "has more than %d rights in rules[%d]", most, i)
+	rights := 0
+	for _, rule := range read.Rules {
+		verbs := max(1, len(rule.Verbs))
+		rights += verbs*max(1, len(rule.APIGroups))*max(1, len(rule.Resources))*max(1, len(rule.ResourceNames)) +
+			verbs*len(rule.NonResourceURLs)
+		if rights > most {
+			return g.refuse(object, "grants", "has more than %d rights", most)
 		}
 	}
 	if covered, lacking := validation.Covers(g.Grants, read.Rules); !covered {

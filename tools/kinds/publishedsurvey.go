@@ -29,7 +29,7 @@ import (
 // anyName stands for the name of a resource, and for its namespace, where that is not known: no chart has it.
 const anyName = "zqx"
 
-// kubernetes is what charts are rendered for.
+// kubernetesVersion is that of the cluster that charts are rendered for.
 const kubernetesVersion = "v" + toolchain.DefaultKubernetes + ".0"
 
 // survey is what renderings of a chart show: one with its defaults, and one with each boolean turned.
@@ -302,6 +302,7 @@ func (s *survey) kind(kind schema.GroupKind, with string) {
 func (s *survey) define(object *unstructured.Unstructured) {
 	crd := &apiextensionsv1.CustomResourceDefinition{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, crd); err == nil && crd.Spec.Group != "" {
+		maps.DeleteFunc(crd.Labels, func(_, value string) bool { return !named(value) }) // those of a release
 		s.crds[crd.Name] = crd
 	}
 }

@@ -69,7 +69,7 @@ metadata: {name: a}
 {{- end }}`,
 		"templates/claim.yaml":          "{{ if .Values.persistence.enabled }}\n" + claimOf + "{{ end }}",
 		"templates/both.yaml":           "{{ if and .Values.both.enabled .Values.both.more.enabled }}\napiVersion: v1\nkind: Secret\nmetadata: {name: a}\n{{ end }}",
-		"templates/crd.yaml":            "{{ if .Values.crds.install }}\n" + strings.ReplaceAll(strings.ReplaceAll(bucket, "pails", "mugs"), "Bucket", "Mug") + "{{ end }}",
+		"templates/crd.yaml":            "{{ if .Values.crds.install }}\n" + strings.NewReplacer("pails.example.com}", "mugs.example.com, labels: {of: {{ .Release.Name }}, is: kind}}", "pails", "mugs", "Bucket", "Mug").Replace(bucket) + "{{ end }}",
 		"templates/NOTES.txt":           "kind: Nothing",
 		"crds/bucket.yaml":              bucket,
 		"charts/sub/Chart.yaml":         "{apiVersion: v2, name: sub, version: 1.0.0}",
@@ -82,9 +82,10 @@ metadata: {name: a}
 	}, slices.SortedStableFunc(slices.Values(listed(s)), func(a, b string) int { return strings.Count(a, " with") - strings.Count(b, " with") }))
 	text, err := s.definitions()
 	require.NoError(t, err)
-	for _, kind := range []string{"kind: Bucket\n", "kind: Mug\n"} {
-		assert.Contains(t, text, kind)
+	for _, part := range []string{"kind: Bucket\n", "kind: Mug\n", "is: kind\n"} {
+		assert.Contains(t, text, part)
 	}
+	assert.NotContains(t, text, anyName)
 }
 
 const roles = `apiVersion: rbac.authorization.k8s.io/v1
