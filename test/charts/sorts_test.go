@@ -23,7 +23,7 @@ type sometimes []string
 var sorts = map[string]map[string]any{
 	"own-templates": {
 		defaultsOnly: nil, "ci/other-values.yaml": nil, "verbose=true": nil, "ci/template-values.yaml": nil,
-		"ci/reserved-values.yaml": refusal("must not have app.example.com/managed"),
+		"ci/reserved-values.yaml": refusal("spec.labels must not have pod-template-hash"),
 	},
 	"nested-templates": {defaultsOnly: nil},
 	"fragments":        {defaultsOnly: nil},
