@@ -165,7 +165,7 @@ func readEntry(text []byte) (Watch, error) {
 // Load loads a chart for the kind of an entry: the one that it names, or another one.
 func (w Watch) Load(charts fs.FS, dir string) (*helmchart.Chart, error) {
 	dir = path.Clean(dir)
-	if w.Published.Is() {
+	if w.Is() {
 		return LoadPublished(charts, dir)
 	}
 	c, err := Load(charts, dir)
@@ -189,7 +189,7 @@ func completeWatch(w *Watch) (err error) {
 	if w.ChartPath == "" {
 		return fmt.Errorf("chart is required")
 	}
-	if err := w.Published.check(); err != nil {
+	if err := w.check(); err != nil {
 		return err
 	}
 	if _, err = metav1.LabelSelectorAsSelector(w.Selector); err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"runtime/debug"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -220,17 +219,6 @@ func addProbes(mgr manager.Manager, informers *kube.Informers, list []chart.Watc
 		}
 	}
 	return nil
-}
-
-// boundOf returns the maximum size of the resources of a kind.
-func boundOf(entry chart.Watch) limits.Bound {
-	switch {
-	case !entry.Published.Is():
-		return 0
-	case debug.SetMemoryLimit(-1) >= limits.RaisedMemory:
-		return limits.PublishedWithMemory
-	}
-	return limits.Published
 }
 
 // served are the kinds that watches.yaml names.

@@ -9,7 +9,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
+	"golang.org/x/sync/singleflight"
 	"helm.sh/helm/v3/pkg/chartutil"
 
 	"github.com/example/appservice-operator/internal/kube"
@@ -28,13 +30,57 @@ type trialValue struct {
 	rank int
 }
 
+// budget is what may be spent on trials, as a share of the most that one render may cost.
+type budget struct{ left float64 }
+
+func (b *budget) spend(cost float64) {
+	if b != nil {
+		b.left -= cost
+	}
+}
+
+func (b *budget) empty() bool { return b == nil || b.left <= 0 }
+
+// mostAdvices is how many places of a chart are advised on: a place depends on the chart, and on little else.
+const mostAdvices = 64
+
+// advices remembers them by place. It is safe for concurrent use.
+type advices struct {
+	mu      sync.Mutex
+	known   map[string]string
+	flights singleflight.Group
+}
+
+// of returns the advice about a place, which is computed once.
+func (a *advices) of(place string, compute func() string) string {
+	a.mu.Lock()
+	known, found := a.known[place]
+	full := len(a.known) >= mostAdvices
+	a.mu.Unlock()
+	if found || full {
+		return known
+	}
+	made, _, _ := a.flights.Do(place, func() (any, error) {
+		advice := compute()
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		if a.known == nil {
+			a.known = map[string]string{}
+		}
+		a.known[place] = advice
+		return advice, nil
+	})
+	advice, _ := made.(string)
+	return advice
+}
+
 // advise returns the line for the first value that helps; empty for none.
 func (r *Renderer) advise(ctx context.Context, of run, list []trialValue, helps func(run) bool) string {
 	slices.SortStableFunc(list, func(a, b trialValue) int {
 		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(len(a.path), len(b.path)))
 	})
 	for _, each := range list[:min(len(list), mostTrials)] {
-		if ctx.Err() == nil && helps(of.with(each.path, each.value)) {
+		if ctx.Err() == nil && !of.trials.empty() && helps(of.with(each.path, each.value)) {
 			return fmt.Sprintf("set %s: %v", fieldOf(nil, each.path), each.value)
 		}
 	}
@@ -90,14 +136,16 @@ func (r *Renderer) adviseOnRandom(ctx context.Context, of run, unstable *Unstabl
 			list = append(list, trialValue{path, []any{}, 5})
 		}
 	})
-	return r.advise(ctx, of, list, func(of run) bool {
-		one, err := r.renderSeeded(ctx, of, first, "")
-		if err != nil {
-			return false
-		}
-		other, err := r.renderSeeded(ctx, of, second, "")
-		return err == nil && !slices.ContainsFunc(differences(one.manifests, other.manifests), func(d difference) bool {
-			return d.key == unstable.Key && d.field == unstable.Field
+	return r.advices.of(unstable.Function+" "+unstable.Site+" "+unstable.Key.Kind+" "+unstable.Field, func() string {
+		return r.advise(ctx, of, list, func(of run) bool {
+			one, err := r.renderSeeded(ctx, of, first, "")
+			if err != nil {
+				return false
+			}
+			other, err := r.renderSeeded(ctx, of, second, "")
+			return err == nil && !slices.ContainsFunc(differences(one.manifests, other.manifests), func(d difference) bool {
+				return d.key == unstable.Key && d.field == unstable.Field
+			})
 		})
 	})
 }
@@ -137,18 +185,21 @@ func (r *Renderer) adviseOnHook(ctx context.Context, of run, err error) error {
 		}
 		list = append(list, trialValue{path, off, rank})
 	})
-	other := map[string]bool{} // with another hook
-	hook.Advice = r.advise(ctx, of, list, func(of run) bool {
-		_, err := r.renderSeeded(ctx, of, first, "")
-		again, still := errors.AsType[*HookError](err)
-		if still && kube.KeyOf(again.Object) != kube.KeyOf(hook.Object) {
-			other[fmt.Sprint(of.vals)] = true
+	hook.Advice = r.advices.of("hook "+hook.Source+" "+hook.Object.GetKind(), func() string {
+		other := map[string]bool{} // with another hook
+		advice := r.advise(ctx, of, list, func(of run) bool {
+			_, err := r.renderSeeded(ctx, of, first, "")
+			again, still := errors.AsType[*HookError](err)
+			if still && kube.KeyOf(again.Object) != kube.KeyOf(hook.Object) {
+				other[fmt.Sprint(of.vals)] = true
+			}
+			return err == nil
+		})
+		if advice == "" {
+			advice = r.advise(ctx, of, list, func(of run) bool { return other[fmt.Sprint(of.vals)] })
 		}
-		return err == nil
+		return advice
 	})
-	if hook.Advice == "" {
-		hook.Advice = r.advise(ctx, of, list, func(of run) bool { return other[fmt.Sprint(of.vals)] })
-	}
 	return &InvalidSpecError{hook}
 }
 
@@ -165,7 +216,7 @@ type NamespaceError struct {
 
 func (e *NamespaceError) Error() string {
 	return fmt.Sprintf("%s is rendered into namespace %q, and other namespaces than that of the resource are not served (%s): %s",
-		e.Key, e.Namespace, e.Source, cmp.Or(e.Advice, "no single value avoids it"))
+		e.Key, e.Namespace, e.Source, cmp.Or(e.Advice, notFound))
 }
 
 // elsewhere returns an error for the first object that is rendered into another namespace; nil if there is none.
@@ -188,12 +239,16 @@ func (r *Renderer) elsewhere(ctx context.Context, of run, out *published) error 
 	eachLeaf(r.values(of), nil, func(path []string, value any) {
 		if value == wrong.Namespace {
 			list = append(list, trialValue{path, own, 0})
+		} else if all, isList := value.([]any); isList && slices.Contains(all, any(wrong.Namespace)) {
+			list = append(list, trialValue{path, []any{own}, 0})
 		}
 	})
-	wrong.Advice = r.advise(ctx, of, list, func(of run) bool {
-		again, err := r.renderSeeded(ctx, of, 0, "")
-		return err == nil && !slices.ContainsFunc(again.manifests, func(m manifest) bool {
-			return kube.KeyOf(m.object) == wrong.Key && m.object.GetNamespace() == wrong.Namespace
+	wrong.Advice = r.advices.of("namespace "+wrong.Source+" "+wrong.Namespace, func() string {
+		return r.advise(ctx, of, list, func(of run) bool {
+			again, err := r.renderSeeded(ctx, of, 0, "")
+			return err == nil && !slices.ContainsFunc(again.manifests, func(m manifest) bool {
+				return kube.KeyOf(m.object) == wrong.Key && m.object.GetNamespace() == wrong.Namespace
+			})
 		})
 	})
 	return &InvalidSpecError{wrong}

@@ -47,6 +47,8 @@ type texts struct {
 	files map[string]string
 	// calls of fresh functions, and lookups, of a published chart.
 	calls, lookups []call
+	// cost is the largest share of a limit that was used, also if the templates fail.
+	cost float64
 }
 
 // render returns the text of each template, as engine.Engine{}.Render does, and stops if it exceeds the limits. Without
@@ -180,6 +182,7 @@ func (s *set) execute(c *chart.Chart, input chartutil.Values, with seed, only st
 		if thrown := recover(); thrown != nil {
 			out, err = texts{}, fmt.Errorf("rendering template failed: %v", thrown)
 		}
+		out.cost = max(float64(p.work.steps)/maxSteps, p.work.bytes/maxBytes)
 	}()
 	p.work.begin(with, only)
 	all := map[string]chartutil.Values{}

@@ -22,7 +22,7 @@ func same(t *testing.T, renderer *Renderer, resource *unstructured.Unstructured)
 	t.Helper()
 	vals, err := renderer.Translator.Translate(t.Context(), resource)
 	require.NoError(t, err)
-	enabled, input, err := renderer.input(run{resource, vals, everyKind})
+	enabled, input, err := renderer.input(run{resource: resource, vals: vals, capabilities: everyKind})
 	require.NoError(t, err)
 	got, err := renderer.engine().render(enabled, input, first, "")
 	require.NoError(t, err)
@@ -114,7 +114,7 @@ func TestAFailureOfParsedTemplatesIsToldByHelm(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			renderer := of(map[string]string{"a.yaml": text})
-			enabled, input, err := renderer.input(run{resource(t, widget, `{}`), chartutil.Values{}, chartutil.DefaultCapabilities})
+			enabled, input, err := renderer.input(run{resource: resource(t, widget, `{}`), vals: chartutil.Values{}, capabilities: chartutil.DefaultCapabilities})
 			require.NoError(t, err)
 			_, want := engine.Engine{}.Render(enabled, input)
 			for range 2 { // the second time, too

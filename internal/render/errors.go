@@ -13,6 +13,9 @@ import (
 // An error of rendering is the fault of the spec (an InvalidSpecError or a SpecError) or of the chart (a ChartError). A
 // hooks.PodSecurityError leaves that open: it has a reason of its own.
 
+// notFound stands for the value if none of those that are tried helps.
+const notFound = "no value was found that avoids it"
+
 // SpecError says that the chart refuses the spec.
 type SpecError struct {
 	// Message names the fields, or is the chart's message to the author of the spec.

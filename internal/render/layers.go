@@ -124,7 +124,7 @@ func (r *Renderer) Values(ctx context.Context, in Input, layers []defaults.Layer
 	if err != nil {
 		return nil, &InvalidSpecError{err}
 	}
-	_, input, err := r.input(run{resource, vals, in.Capabilities})
+	_, input, err := r.input(run{resource: resource, vals: vals, capabilities: in.Capabilities})
 	if err != nil {
 		return nil, r.blame(err)
 	}

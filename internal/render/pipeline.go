@@ -84,6 +84,9 @@ func (r *Renderer) Draft(ctx context.Context, in Input) (*Draft, error) {
 // hooks.PodSecurityError, a policy.Error, a ChartError, a defaults.Error or an limits.Error.
 func (r *Renderer) Finish(ctx context.Context, draft *Draft, facts hooks.Facts) (*Result, error) {
 	result, err := r.finish(ctx, draft, facts)
+	if r.Published.Is() {
+		err = r.attributeObject(ctx, draft, facts, err)
+	}
 	if err != nil {
 		return nil, r.blameLayer(draft.layers, err, func(fewer []defaults.Layer) error {
 			again, err := r.draft(ctx, draft.of, fewer)

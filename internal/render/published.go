@@ -14,6 +14,7 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/render/defaults"
+	"github.com/example/appservice-operator/internal/render/hooks"
 	"github.com/example/appservice-operator/internal/render/values"
 )
 
@@ -46,7 +47,8 @@ func (r *Renderer) executePublished(ctx context.Context, of run) (*published, er
 	}
 	for _, one := range out.manifests {
 		if err := forged(one.object); err != nil {
-			return nil, &InvalidSpecError{err}
+			named := hooks.Reserved(ctx, &hooks.Input{Owner: of.resource}, []*unstructured.Unstructured{one.object})
+			return nil, &InvalidSpecError{cmp.Or(named, err)}
 		}
 	}
 	runOnce(out.manifests)
@@ -86,6 +88,7 @@ func (r *Renderer) texts(of run, with seed, only string) (texts, error) {
 		return texts{}, err
 	}
 	rendered, err := r.engine().render(enabled, input, with, only)
+	of.trials.spend(rendered.cost)
 	if err != nil {
 		return texts{}, &executionError{err, templateFault(err)}
 	}
@@ -114,7 +117,7 @@ type UnstableError struct {
 
 func (e *UnstableError) Error() string {
 	return fmt.Sprintf("%s of %s differs in each render: it is made by %s (%s): %s", e.Field, e.Key, e.Function, e.Site,
-		cmp.Or(e.Advice, "no single value avoids it"))
+		cmp.Or(e.Advice, notFound))
 }
 
 // unstable renders again if a fresh function was called, with the other seed, and returns the first difference; nil if
@@ -134,7 +137,7 @@ func (r *Renderer) unstable(ctx context.Context, of run, out *published) (*Unsta
 	unstable := &UnstableError{Key: found[0].key, Field: found[0].field}
 	var tried []call
 	for _, each := range out.calls {
-		if slices.Contains(tried, each) || len(tried) == mostTrials {
+		if slices.Contains(tried, each) || len(tried) == mostTrials || of.trials.empty() {
 			continue
 		}
 		tried = append(tried, each)
@@ -211,7 +214,7 @@ func (r *Renderer) plain(ctx context.Context, draft *Draft) ([]*unstructured.Uns
 	if err != nil {
 		return nil, err
 	}
-	rendered, err := r.texts(run{resource, vals, draft.capabilities}, first, "")
+	rendered, err := r.texts(run{resource: resource, vals: vals, capabilities: draft.capabilities}, first, "")
 	if err != nil {
 		return nil, err
 	}

@@ -128,27 +128,30 @@ func TestWhatIsRandomIsRefusedWhereItLands(t *testing.T) {
 		}
 	}
 	for function, test := range map[string]struct{ value, advice string }{
-		"randAlphaNum":      {"{{ .Values.auth.password | default (randAlphaNum 10) }}", "set spec.auth.existingSecret: NAME"},
-		"randAlpha":         {"{{ randAlpha 1 | lower }}", "set spec.auth.existingSecret: NAME"},
-		"randNumeric":       {"{{ randNumeric 1 }}", "existingSecret"},
-		"randAscii":         {"{{ randAscii 3 }}", "existingSecret"},
-		"randBytes":         {"{{ randBytes 3 }}", "existingSecret"},
-		"randInt":           {"{{ randInt 0 9 }}", "existingSecret"},
-		"uuidv4":            {"{{ uuidv4 }}", "existingSecret"},
-		"now":               {`{{ now | date "2006" }}`, "existingSecret"},
-		"now as a day":      {`{{ now | date "Mon" }}`, "existingSecret"},
-		"now as a digit":    {`{{ now | date "2006" | trunc 1 }}`, "existingSecret"},
-		"date":              {`{{ date "15" "x" }}`, "existingSecret"},
-		"htmlDate":          {`{{ htmlDate .Values.auth }}`, "existingSecret"},
-		"ago":               {`{{ ago .Values.auth }}`, "existingSecret"},
-		"shuffle":           {`{{ shuffle "abc" }}`, "existingSecret"},
-		"bcrypt":            {`{{ bcrypt "abc" }}`, "existingSecret"},
-		"htpasswd":          {`{{ htpasswd "a" "b" }}`, "existingSecret"},
-		"encryptAES":        {`{{ encryptAES "a" "b" }}`, "existingSecret"},
-		"genPrivateKey":     {`{{ genPrivateKey "rsa" }}`, "existingSecret"},
-		"genCA":             {`{{ (genCA "a" 1).Cert }}`, "existingSecret"},
-		"genSignedCert":     {`{{ (genSignedCert "a" nil nil 1 (genCA "a" 1)).Key }}`, "existingSecret"},
-		"genSelfSignedCert": {`{{ $c := genSelfSignedCert "a" (list) (list "b") 1 }}{{ $c.Key | b64enc }}`, "existingSecret"},
+		"randAlphaNum":         {"{{ .Values.auth.password | default (randAlphaNum 10) }}", "set spec.auth.existingSecret: NAME"},
+		"digits among letters": {`{{ randAlphaNum 10 | regexFind "[0-9]+" }}`, "existingSecret"},
+		"a remainder":          {`{{ mod (randNumeric 1) 5 }}`, "existingSecret"},
+		"a difference":         {`{{ sub (randInt 0 9) (randInt 0 9) }}`, "existingSecret"},
+		"randAlpha":            {"{{ randAlpha 1 | lower }}", "set spec.auth.existingSecret: NAME"},
+		"randNumeric":          {"{{ randNumeric 1 }}", "existingSecret"},
+		"randAscii":            {"{{ randAscii 3 }}", "existingSecret"},
+		"randBytes":            {"{{ randBytes 3 }}", "existingSecret"},
+		"randInt":              {"{{ randInt 0 9 }}", "existingSecret"},
+		"uuidv4":               {"{{ uuidv4 }}", "existingSecret"},
+		"now":                  {`{{ now | date "2006" }}`, "existingSecret"},
+		"now as a day":         {`{{ now | date "Mon" }}`, "existingSecret"},
+		"now as a digit":       {`{{ now | date "2006" | trunc 1 }}`, "existingSecret"},
+		"date":                 {`{{ date "15" "x" }}`, "existingSecret"},
+		"htmlDate":             {`{{ htmlDate .Values.auth }}`, "existingSecret"},
+		"ago":                  {`{{ ago .Values.auth }}`, "existingSecret"},
+		"shuffle":              {`{{ shuffle "abc" }}`, "existingSecret"},
+		"bcrypt":               {`{{ bcrypt "abc" }}`, "existingSecret"},
+		"htpasswd":             {`{{ htpasswd "a" "b" }}`, "existingSecret"},
+		"encryptAES":           {`{{ encryptAES "a" "b" }}`, "existingSecret"},
+		"genPrivateKey":        {`{{ genPrivateKey "rsa" }}`, "existingSecret"},
+		"genCA":                {`{{ (genCA "a" 1).Cert }}`, "existingSecret"},
+		"genSignedCert":        {`{{ (genSignedCert "a" nil nil 1 (genCA "a" 1)).Key }}`, "existingSecret"},
+		"genSelfSignedCert":    {`{{ $c := genSelfSignedCert "a" (list) (list "b") 1 }}{{ $c.Key | b64enc }}`, "existingSecret"},
 	} {
 		t.Run(function, func(t *testing.T) {
 			r := publishedOf(t, secret(test.value))
@@ -186,6 +189,7 @@ func TestWhatAPublishedChartRendersAsHelmDoes(t *testing.T) {
 		"the type of one":  {"", "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\ntype: helm.sh/release.v1\n", `{}`, "", "", "would be a release record"},
 		"an annotation of the operator, in a document of the spec": {"name: a", "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{ .Values.name }}\n",
 			`{name: "a\n  annotations: {app.example.com/generate: x}"}`, "", "", "has app.example.com/generate, which is for charts that were written for this operator"},
+		"the defaults of a namespace": {"", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: appservice-defaults}\n", `{}`, "", "", "is for those who set the defaults of a namespace"},
 		"a Job runs again when it changes": {"", "apiVersion: batch/v1\nkind: Job\nmetadata: {name: a}\nspec: {template: {spec: {restartPolicy: Never, containers: [{name: a, image: a}]}}}\n",
 			`{}`, `"app.example.com/rerun-on-change": "true"`, "", ""},
 		"a test is dropped":        {"", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, annotations: {helm.sh/hook: 'test, test-success'}}\n---\n" + configMap("x"), `{}`, `"x"`, "", ""},
@@ -257,6 +261,7 @@ func TestAPublishedChartRendersOnlyWhatItsEntryAllows(t *testing.T) {
 		"everything":                {fmt.Sprintf(rules, "ClusterRole", ""), `{rules: [{apiGroups: ['*'], resources: ['*'], verbs: ['*']}]}`, "not among grants"},
 		"more than can be counted":  {fmt.Sprintf(rules, "ClusterRole", "{{ .Values.extra }}\n"), `{rules: [{apiGroups: [` + strings.Repeat("a, ", 100) + `b], resources: [` + strings.Repeat("a, ", 200) + `b], verbs: [get]}]}`, "has more than 10000 rights"},
 		"more URLs than that":       {fmt.Sprintf(rules, "ClusterRole", ""), `{rules: [{nonResourceURLs: [` + strings.Repeat("a, ", 200) + `b], verbs: [` + strings.Repeat("a, ", 100) + `b]}]}`, "has more than 10000 rights"},
+		"more than an integer":      {fmt.Sprintf(rules, "ClusterRole", "{{ .Values.extra }}\n"), `{extra: "rules: [{apiGroups: &a [` + strings.Repeat("a,", 55201) + `b], resources: *a, verbs: *a, resourceNames: *a}]"}`, "has more than 10000 rights"},
 		"a URL":                     {fmt.Sprintf(rules, "ClusterRole", ""), `{rules: [{nonResourceURLs: ['*'], verbs: [get]}]}`, "not among grants"},
 		"an aggregation":            {fmt.Sprintf(rules, "ClusterRole", "{{ .Values.extra }}\n"), `{extra: "aggregationRule: {clusterRoleSelectors: [{matchLabels: {a: b}}]}"}`, "aggregationRule"},
 		"the label of one":          {fmt.Sprintf(rules, "ClusterRole", ""), `{labels: {rbac.authorization.k8s.io/aggregate-to-view: "true"}}`, "aggregate-to-view"},
@@ -299,6 +304,8 @@ func TestTheFieldToBlameForAPublishedChart(t *testing.T) {
 		"below":                      {"a: {b: {c: {d: {e: 1}}}}", configMap(`{{ .Values.a.b.c.d.e }}`), `{a: {b: {c: hunter2, x: 1}}}`, "spec.a.b.c does not fit", ""},
 		"YAML that is none":          {"p: x", configMap(`{{ .Values.p }}`) + "b: {{ .Values.p }}\n", `{p: "*hunter2"}`, "spec.p does not fit the chart", ""},
 		"a number of YAML":           {"p: x", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\nb: {{ .Values.p }}\n", `{p: "!!int hunter2"}`, "spec.p does not fit the chart", ""},
+		"a value with backticks":     {"p: x", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\nb: {{ .Values.p }}\n", "{p: '!!int x`hunter2`', a: 1, b: 1, c: 1, d: 1, e: 1, f: 1, g: 1, h: 1}", "the spec does not fit the chart", ""},
+		"an object of another type":  {"p: x", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {a: {{ .Values.p }}}\n", `{p: [hunter2]}`, "spec.p does not fit the chart", ""},
 		"the chart's":                {"a: 1", configMap(`{{ .Values.a.b.c }}`), `{z: hunter2}`, "", "bug in chart web 1.0.0, templates/a.yaml line 6"},
 		"what the chart itself says": {"", configMap(`{{ required "give a name" .Values.name }}`), `{z: hunter2}`, "give a name", ""},
 	} {
@@ -339,6 +346,10 @@ func TestWhichOverridesASpecCanPrint(t *testing.T) {
 	assert.Equal(t, []string{"auth.password"}, printable(entry, r.Chart))
 	r = publishedOf(t, map[string]string{"values.yaml": "a: '{{ toYaml .Values.auth }}'\n"})
 	assert.Equal(t, []string{"auth.password", "auth.user"}, printable(entry, r.Chart))
+	r = publishedOf(t, map[string]string{"values.yaml": "a: '{{ include \"name\" . }}'\n"})
+	assert.Empty(t, printable(entry, r.Chart))
+	r = publishedOf(t, map[string]string{"values.yaml": "a: '{{ toYaml . }}'\n"})
+	assert.Len(t, printable(entry, r.Chart), 4)
 	r = publishedOf(t, map[string]string{"values.yaml": "a: '{{ toYaml .Values }}'\n"})
 	assert.Len(t, printable(entry, r.Chart), 4)
 }

@@ -12,6 +12,7 @@ import (
 	"helm.sh/helm/v3/pkg/chartutil"
 
 	appchart "github.com/example/appservice-operator/internal/chart"
+	"github.com/example/appservice-operator/internal/render/hooks"
 )
 
 // If a published chart does not render, the spec is at fault as soon as it renders without one of its fields.
@@ -28,7 +29,7 @@ func (e *executionError) Error() string { return e.fault.Error() }
 func (e *executionError) Unwrap() error { return e.fault }
 
 // mostBlamed is how many fields are left out of a spec, one by one, to find the one that a template fails for.
-const mostBlamed = 8
+const mostBlamed = 7
 
 // attribute attributes the failure of a template to the field of the spec without which it would not fail; to the chart
 // if there is none. Values of the spec are not among what it says.
@@ -42,7 +43,7 @@ func (r *Renderer) attribute(ctx context.Context, of run, err error) error {
 			return &InvalidSpecError{notTrusted(field, untrusted.Action, r.Platform.Kind)}
 		}
 	}
-	fault, isChart := failed.fault.(*ChartError)
+	fault, isChart := errors.AsType[*ChartError](failed.fault)
 	if !isChart || fault.Rule == appchart.RuleBounds {
 		return failed.fault
 	}
@@ -58,36 +59,83 @@ func (r *Renderer) attribute(ctx context.Context, of run, err error) error {
 
 // attributeDocument is attribute for a template whose output is no object.
 func (r *Renderer) attributeDocument(ctx context.Context, of run, err error) error {
-	fault, isChart := err.(*ChartError)
+	fault, isChart := errors.AsType[*ChartError](err)
 	if _, is := errors.AsType[*documentError](err); !isChart || !is {
 		return err
 	}
-	blamed := r.culprit(ctx, of, fault, "")
-	if refused, is := blamed.(*SpecError); is {
-		refused.Message = unquoted(refused.Message)
-	}
-	return blamed
+	return r.culprit(ctx, of, fault, "")
 }
 
 // culprit returns the error for the field of the spec without which a template does not fail; the fault itself if there
 // is none.
 func (r *Renderer) culprit(ctx context.Context, of run, fault *ChartError, expression string) error {
+	refused := func(field string) error {
+		return &SpecError{Message: field + " does not fit the chart: " + fault.Err.Error(), At: fault.At, Column: fault.Column}
+	}
+	renders := func(of run) bool {
+		_, err := r.renderSeeded(ctx, of, first, "")
+		return err == nil
+	}
+	empty := of
+	empty.vals = chartutil.Values{}
+	bySpec := !of.trials.empty() && renders(empty)
+	if !bySpec && expression == "" {
+		return fault
+	}
 	for _, path := range suspects(of.vals, expression) {
-		if ctx.Err() != nil {
-			break
+		if ctx.Err() == nil && !of.trials.empty() && renders(of.without(path)) {
+			return refused(fieldOf(of.vals, path))
 		}
-		if _, err := r.renderSeeded(ctx, of.without(path), first, ""); err == nil {
-			return &SpecError{Message: fieldOf(of.vals, path) + " does not fit the chart: " + fault.Err.Error(), At: fault.At,
-				Column: fault.Column}
-		}
+	}
+	if bySpec {
+		return refused("the spec")
 	}
 	return fault
 }
 
-var quotedText = regexp.MustCompile("'[^']*'|`[^`]*`")
+// cheap is the least of a budget that is left by a rendering that may be repeated for each field.
+const cheap = 0.9
 
-// unquoted returns a message of a YAML parser without the texts that it quotes.
-func unquoted(message string) string { return quotedText.ReplaceAllString(message, "…") }
+// attributeObject attributes an object that its kind does not allow to the field of the spec without which it would be
+// allowed.
+func (r *Renderer) attributeObject(ctx context.Context, draft *Draft, facts hooks.Facts, err error) error {
+	fault, isChart := errors.AsType[*ChartError](err)
+	spec, _ := draft.of.Resource.Object["spec"].(map[string]any)
+	if !isChart || len(spec) == 0 || draft.trials.left < cheap {
+		return err
+	}
+	fits := func(spec map[string]any) bool {
+		in, resource := draft.of, *draft.of.Resource
+		resource.Object = maps.Clone(resource.Object)
+		resource.Object["spec"] = spec
+		in.Resource = &resource
+		again, err := r.draft(ctx, in, draft.layers)
+		if err == nil {
+			_, err = r.finish(ctx, again, facts)
+		}
+		return err == nil
+	}
+	if !fits(map[string]any{}) {
+		return err
+	}
+	field := "the spec"
+	for _, path := range suspects(spec, "") {
+		if fits(removed(spec, path)) {
+			field = fieldOf(spec, path)
+			break
+		}
+	}
+	return &SpecError{Message: field + " does not fit the chart: " + fault.Err.Error(), At: fault.At, Column: fault.Column,
+		Chart: title(r.Chart)}
+}
+
+// unquoted returns a message of a YAML parser up to the first text that it quotes.
+func unquoted(message string) string {
+	if at := strings.IndexAny(message, "'`\""); at >= 0 {
+		return strings.TrimSpace(message[:at])
+	}
+	return message
+}
 
 // valuePath matches the fields of values that an expression names.
 var valuePath = regexp.MustCompile(`\.Values((?:\.\w+)+)`)

@@ -18,7 +18,7 @@ import (
 // without a spec would be refused, warnings about it, and which overrideValues a spec can have printed. It returns nil
 // for any other chart.
 func CheckPublished(ctx context.Context, entry appchart.Watch, c *chart.Chart) (list []string) {
-	if !entry.Published.Is() {
+	if !entry.Is() {
 		return nil
 	}
 	resource := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{}}}
@@ -45,6 +45,9 @@ func CheckPublished(ctx context.Context, entry appchart.Watch, c *chart.Chart) (
 	return list
 }
 
+// all matches an action that prints all that a template sees.
+var all = regexp.MustCompile(`(^|[ (|])[.$]([ )|]|$)`)
+
 // printable lists the paths of overrideValues that an action which tpl executes names, or a map that they are in.
 func printable(entry appchart.Watch, c *chart.Chart) (list []string) {
 	actions := actionsOf(c, entry.DefaultValues, entry.OverrideValues)
@@ -56,7 +59,7 @@ func printable(entry appchart.Watch, c *chart.Chart) (list []string) {
 		}
 		pattern := regexp.MustCompile(`\.Values(` + strings.Join(named, "|") + `)?([^\w.]|$)`)
 		for action := range actions {
-			if pattern.MatchString(action) {
+			if pattern.MatchString(action) || all.MatchString(action) && !strings.Contains(action, "include ") {
 				list = append(list, path)
 				break
 			}

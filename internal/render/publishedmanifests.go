@@ -3,6 +3,7 @@ package render
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -20,6 +21,7 @@ import (
 	appchart "github.com/example/appservice-operator/internal/chart"
 	"github.com/example/appservice-operator/internal/kube/jobs"
 	"github.com/example/appservice-operator/internal/kube/livestate"
+	"github.com/example/appservice-operator/internal/render/defaults"
 	"github.com/example/appservice-operator/internal/render/hooks"
 )
 
@@ -34,8 +36,8 @@ func documentsOf(files map[string]string) (list []manifest, warnings []v1.Proble
 		for _, text := range split(files[source]) {
 			objects, duplicate, err := objectsOf(text)
 			if err != nil {
-				return nil, nil, &ChartError{At: source, Rule: appchart.RuleNoYAML,
-					Err: &documentError{text, fmt.Errorf("does not render an object: %w", err)}}
+				return nil, nil, &ChartError{At: source, Rule: appchart.RuleNoYAML, Err: &documentError{text,
+					errors.New("does not render an object: " + unquoted(err.Error()))}}
 			}
 			if duplicate != "" {
 				warnings = append(warnings, v1.Problem{Source: source, Reason: v1.ReasonFieldDropped, Message: duplicate + ": the last one counts"})
@@ -114,7 +116,7 @@ type HookError struct {
 
 func (e *HookError) Error() string {
 	return fmt.Sprintf("%s renders %s %q as a Helm hook (%s), which this operator does not run: %s", e.Source,
-		e.Object.GetKind(), e.Object.GetName(), e.Events, cmp.Or(e.Advice, "no single value turns it off"))
+		e.Object.GetKind(), e.Object.GetName(), e.Events, cmp.Or(e.Advice, notFound))
 }
 
 // helmEvents are the events of hooks that Helm knows.
@@ -192,8 +194,11 @@ func withoutDefinitions(list []manifest, cluster *chartutil.Capabilities) (rest 
 // something with its labels and annotations. Charts that were written for Helm have none.
 func forged(object *unstructured.Unstructured) error {
 	kind, _, _ := unstructured.NestedString(object.Object, "type")
+	if object.GetKind() == "ConfigMap" && object.GetName() == defaults.Name {
+		return fmt.Errorf("the ConfigMap %s is for those who set the defaults of a namespace", defaults.Name)
+	}
 	if object.GetKind() == "Secret" && (kind == livestate.RecordType || strings.HasPrefix(object.GetName(), livestate.RecordPrefix)) {
-		return fmt.Errorf("Secret %q would be a release record, which only the operator writes", object.GetName())
+		return fmt.Errorf("the Secret %q would be a release record, which only the operator writes", object.GetName())
 	}
 	if key := ownKey(object.Object); key != "" {
 		return fmt.Errorf("%s %q has %s, which is for charts that were written for this operator", object.GetKind(), object.GetName(), key)

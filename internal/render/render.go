@@ -60,6 +60,7 @@ type Renderer struct {
 
 	schemas   schemas
 	prepare   sync.Once // of the templates
+	advices   advices
 	templates templates
 	identity  struct {
 		once           sync.Once
@@ -90,6 +91,9 @@ type run struct {
 	resource     *unstructured.Unstructured
 	vals         chartutil.Values
 	capabilities *chartutil.Capabilities
+	// trials is what may be spent on finding out whose mistake it is that a published chart does not render; nil for
+	// nothing.
+	trials *budget
 }
 
 // Outline describes a result without the objects themselves.
@@ -167,7 +171,7 @@ func (r *Renderer) draft(ctx context.Context, in Input, layers []defaults.Layer)
 	}
 	draft := &Draft{
 		Defaults: applied, of: in, layers: layers,
-		run: run{resource, vals, in.Capabilities}, result: Result{Outline: Outline{Unknown: unknown}, Values: vals},
+		run: run{resource, vals, in.Capabilities, &budget{1}}, result: Result{Outline: Outline{Unknown: unknown}, Values: vals},
 	}
 	manifests, err := r.execute(ctx, draft, in.WithoutEnds)
 	if err != nil {

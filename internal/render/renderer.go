@@ -17,7 +17,7 @@ import (
 // For returns the renderer of an entry of watches.yaml with a chart, which may differ from the one that it names.
 func For(entry appchart.Watch, c *chart.Chart) *Renderer {
 	translator, bound := values.For(entry.GroupVersionKind, c, entry.OverrideValues), limits.Bound(0)
-	if entry.Published.Is() {
+	if entry.Is() {
 		translator, bound = values.Unchanged(entry.OverrideValues), limits.Published
 	}
 	return &Renderer{

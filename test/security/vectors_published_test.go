@@ -89,7 +89,7 @@ var _ = register(vectors{
 	}),
 })
 
-// mayWriteStores are the rights of somebody who may write them, and what their specs may name.
+// mayWriteStores are the rights of a user who may write them, and what their specs may name.
 var mayWriteStores = []rbacv1.PolicyRule{
 	{APIGroups: []string{v1.GroupVersion.Group}, Resources: []string{"stores", "openstores"}, Verbs: []string{"*"}},
 	{APIGroups: []string{""}, Resources: []string{"secrets", "persistentvolumeclaims"}, Verbs: []string{"get"}},
@@ -132,7 +132,7 @@ func fixedVector(v vector, why string) vector {
 	return v
 }
 
-// askedOfWriters is a vector of somebody who may write Stores, and nothing else.
+// askedOfWriters is a vector of a user who may write Stores, and nothing else.
 func askedOfWriters(spec, word string, harm func(*corev1.PodSpec) bool) vector {
 	return vector{
 		may: mayWriteStores[:1], does: store(spec), words: []string{word, "is served as it was published"},

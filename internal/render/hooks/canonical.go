@@ -52,12 +52,26 @@ func Canonical(_ context.Context, in *Input, objects []*unstructured.Unstructure
 		if err != nil {
 			return notValid(object, err)
 		}
+		if in.Published != nil {
+			emptied(content, "data")
+			emptied(content, "binaryData")
+		}
 		content["apiVersion"], content["kind"] = object.GetAPIVersion(), object.GetKind()
 		delete(content, "status")
 		prune(content)
 		object.Object = content
 	}
 	return nil
+}
+
+// emptied replaces nulls in a map of texts, as the API server does in Secrets and ConfigMaps.
+func emptied(content map[string]any, field string) {
+	texts, _ := content[field].(map[string]any)
+	for key, value := range texts {
+		if value == nil {
+			texts[key] = ""
+		}
+	}
 }
 
 // decode decodes by way of JSON: the unstructured converter truncates numbers that do not fit. It returns the fields

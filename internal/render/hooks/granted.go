@@ -33,7 +33,7 @@ type NotGrantedError struct {
 	Object *unstructured.Unstructured
 	// Kind is that of the entry.
 	Kind string
-	// What it does that is not allowed, and the key of the entry that would allow it.
+	// The deed that is not allowed, and the key of the entry that would allow it.
 	What, Key string
 }
 
@@ -149,11 +149,11 @@ func (g *granted) role(object *unstructured.Unstructured) error {
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &read); err != nil {
 		return notValid(object, err)
 	}
-	rights := 0
+	rights := 0.0 // there may be more than an integer can count
 	for _, rule := range read.Rules {
-		verbs := max(1, len(rule.Verbs))
-		rights += verbs*max(1, len(rule.APIGroups))*max(1, len(rule.Resources))*max(1, len(rule.ResourceNames)) +
-			verbs*len(rule.NonResourceURLs)
+		verbs, names := float64(max(1, len(rule.Verbs))), float64(max(1, len(rule.ResourceNames)))
+		rights += verbs*names*float64(max(1, len(rule.APIGroups)))*float64(max(1, len(rule.Resources))) +
+			verbs*float64(len(rule.NonResourceURLs))
 		if rights > most {
 			return g.refuse(object, "grants", "has more than %d rights", most)
 		}
