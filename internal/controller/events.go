@@ -42,8 +42,8 @@ func (r *Reconciler) recordAction(ctx context.Context, s *scope, wanted renderin
 	logger.Info(what.Log, "revision", revision, "digest", wanted.outline.Digest, "changes", changes)
 	r.event(s, corev1.EventTypeNormal, what.Event, fmt.Sprintf(what.Note, revision, changes))
 	if missing := wanted.outline.Definitions; len(missing) > 0 && what.Records {
-		r.event(s, corev1.EventTypeWarning, v1.ReasonDefinitionMissing, "CustomResourceDefinitions of the chart are left out, "+
-			"and the cluster does not have "+strings.Join(missing, ", ")+": their administrator installs them")
+		r.event(s, corev1.EventTypeWarning, v1.ReasonDefinitionMissing, "CustomResourceDefinitions of the chart are left "+
+			"out, and the cluster does not have "+strings.Join(missing, ", ")+": their administrator installs them")
 	}
 	r.Metrics.Acted(what.Metric, done.took)
 	if !what.Records {

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/example/appservice-operator/internal/kube/limits"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -13,6 +12,8 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/example/appservice-operator/internal/kube/limits"
 )
 
 // Representation returns the form of a kind's objects in the caches: Secrets are metadata, built-in kinds have their Go
@@ -31,8 +32,8 @@ func Representation(kind schema.GroupVersionKind) client.Object {
 }
 
 // Transform returns the function that caches apply to objects before storing them, for the served kinds with the bounds
-// of their resources. These become compact; of all others, those that may belong to one of them are stored up to a size limit, and the rest as their
-// identity: anyone may create an object that the cache selects, of any size.
+// of their resources. These become compact; of all others, those that may belong to one of them are stored up to a size
+// limit, and the rest as their identity: anyone may create an object that the cache selects, of any size.
 func Transform(bounds map[schema.GroupVersionKind]limits.Bound) toolscache.TransformFunc {
 	served := slices.Collect(maps.Keys(bounds))
 	return func(in any) (any, error) {

@@ -110,3 +110,11 @@ func (e *InvalidSpecError) Reason() string { return v1.ReasonInvalidSpec }
 
 // Unwrap returns the cause.
 func (e *InvalidSpecError) Unwrap() error { return e.Err }
+
+// unquoted returns a message of a YAML parser up to the first text that it quotes.
+func unquoted(message string) string {
+	if at := strings.IndexAny(message, "'`\""); at >= 0 {
+		return strings.TrimSpace(message[:at])
+	}
+	return message
+}

@@ -129,14 +129,6 @@ func (r *Renderer) attributeObject(ctx context.Context, draft *Draft, facts hook
 		Chart: title(r.Chart)}
 }
 
-// unquoted returns a message of a YAML parser up to the first text that it quotes.
-func unquoted(message string) string {
-	if at := strings.IndexAny(message, "'`\""); at >= 0 {
-		return strings.TrimSpace(message[:at])
-	}
-	return message
-}
-
 // valuePath matches the fields of values that an expression names.
 var valuePath = regexp.MustCompile(`\.Values((?:\.\w+)+)`)
 

@@ -40,7 +40,8 @@ func documentsOf(files map[string]string) (list []manifest, warnings []v1.Proble
 					errors.New("does not render an object: " + unquoted(err.Error()))}}
 			}
 			if duplicate != "" {
-				warnings = append(warnings, v1.Problem{Source: source, Reason: v1.ReasonFieldDropped, Message: duplicate + ": the last one counts"})
+				warnings = append(warnings, v1.Problem{Source: source, Reason: v1.ReasonFieldDropped,
+					Message: duplicate + ": the last one counts"})
 			}
 			for _, object := range objects {
 				if object.GetName() == "" {
@@ -158,8 +159,8 @@ func checkHooks(ctx context.Context, owner *unstructured.Unstructured, list []ma
 	return nil
 }
 
-// withoutDefinitions leaves out CustomResourceDefinitions, and returns the names of those whose kinds a cluster does not
-// serve.
+// withoutDefinitions leaves out CustomResourceDefinitions, and returns the names of those whose kinds a cluster does
+// not serve.
 func withoutDefinitions(list []manifest, cluster *chartutil.Capabilities) (rest []manifest, missing []string) {
 	for _, one := range list {
 		kind := one.object.GroupVersionKind()

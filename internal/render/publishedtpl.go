@@ -24,7 +24,9 @@ func (r *Renderer) engine() *templates {
 		}
 		r.templates.published = &publishedTemplates{}
 		if !r.Published.TemplatesInSpec {
-			r.templates.published.trusted = sync.OnceValue(func() trusted { return actionsOf(r.Chart, r.Platform.Defaults, r.Platform.Overrides) })
+			r.templates.published.trusted = sync.OnceValue(func() trusted {
+				return actionsOf(r.Chart, r.Platform.Defaults, r.Platform.Overrides)
+			})
 		}
 	})
 	return &r.templates

@@ -171,7 +171,8 @@ func (r *Renderer) draft(ctx context.Context, in Input, layers []defaults.Layer)
 	}
 	draft := &Draft{
 		Defaults: applied, of: in, layers: layers,
-		run: run{resource, vals, in.Capabilities, &budget{1}}, result: Result{Outline: Outline{Unknown: unknown}, Values: vals},
+		run:    run{resource, vals, in.Capabilities, &budget{1}},
+		result: Result{Outline: Outline{Unknown: unknown}, Values: vals},
 	}
 	manifests, err := r.execute(ctx, draft, in.WithoutEnds)
 	if err != nil {

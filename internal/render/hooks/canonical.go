@@ -20,8 +20,8 @@ import (
 
 // Canonical converts each object of a built-in kind to the form that the API server stores: quantities in canonical
 // form, no nulls. Live objects can then be compared with rendered ones. A field that the kind does not have is an error
-// that names it, or is left out with a warning if the chart is served as it was published. For other kinds, only nulls are removed. The field that an object names for its pod template must have
-// one.
+// that names it, or is left out with a warning if the chart is served as it was published. For other kinds, only nulls
+// are removed. The field that an object names for its pod template must have one.
 func Canonical(_ context.Context, in *Input, objects []*unstructured.Unstructured) error {
 	for _, object := range objects {
 		if err := reference.CheckPodTemplate(object); err != nil {

@@ -51,8 +51,8 @@ const (
 )
 
 // Granted refuses what a published chart renders beyond its entry in watches.yaml: kinds that are not among renders,
-// rights that are not covered by grants, and fields of cluster-scoped objects that the chart does not render without a spec.
-// It needs no policy.
+// rights that are not covered by grants, and fields of cluster-scoped objects that the chart does not render without a
+// spec. It needs no policy.
 func Granted(ctx context.Context, in *Input, objects []*unstructured.Unstructured) error {
 	if in.Published == nil {
 		return nil
@@ -121,7 +121,8 @@ func (g *granted) byItself() []*unstructured.Unstructured {
 	return g.plain
 }
 
-// rendersAnyway reports whether the chart renders an object of this kind and name without a spec for which a test holds.
+// rendersAnyway reports whether, without a spec, the chart renders an object of this kind and name for which a test
+// holds.
 func (g *granted) rendersAnyway(object *unstructured.Unstructured, test func(*unstructured.Unstructured) bool) bool {
 	return slices.ContainsFunc(g.byItself(), func(other *unstructured.Unstructured) bool {
 		return other.GroupVersionKind() == object.GroupVersionKind() && other.GetName() == object.GetName() && test(other)

@@ -105,8 +105,8 @@ type Hook func(ctx context.Context, in *Input, objects []*unstructured.Unstructu
 
 // Default is the chain that the operator and its command line use, in order.
 func Default() []Hook {
-	return []Hook{Canonical, Granted, Reserved, Images, PullPolicy, Restart, Reload, Generated, Checksum, PodSecurity, Rerun,
-		Stages, Selectors, Ownership, Labels, Claims, Policy}
+	return []Hook{Canonical, Granted, Reserved, Images, PullPolicy, Restart, Reload, Generated, Checksum, PodSecurity,
+		Rerun, Stages, Selectors, Ownership, Labels, Claims, Policy}
 }
 
 // Run passes the objects through the hooks in order and stops at the first that fails.

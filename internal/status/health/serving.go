@@ -57,7 +57,8 @@ func webhooks(object client.Object, facts Facts) State {
 		}
 	}
 	for _, each := range list {
-		if each.service == nil || each.policy != nil && *each.policy == admissionv1.Ignore || served(each.service.Name, facts) {
+		mayFail := each.policy != nil && *each.policy == admissionv1.Ignore
+		if each.service == nil || mayFail || served(each.service.Name, facts) {
 			continue
 		}
 		var resources []string
