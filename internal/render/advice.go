@@ -67,7 +67,9 @@ func (a *advices) of(place string, compute func() string) string {
 		if a.known == nil {
 			a.known = map[string]string{}
 		}
-		a.known[place] = advice
+		if advice != "" { // else another spec may leave more to be tried
+			a.known[place] = advice
+		}
 		return advice, nil
 	})
 	advice, _ := made.(string)
@@ -136,7 +138,7 @@ func (r *Renderer) adviseOnRandom(ctx context.Context, of run, unstable *Unstabl
 			list = append(list, trialValue{path, []any{}, 5})
 		}
 	})
-	return r.advices.of(unstable.Function+" "+unstable.Site+" "+unstable.Key.Kind+" "+unstable.Field, func() string {
+	return r.advices.of(unstable.Function+" "+unstable.Site, func() string {
 		return r.advise(ctx, of, list, func(of run) bool {
 			one, err := r.renderSeeded(ctx, of, first, "")
 			if err != nil {
@@ -243,7 +245,7 @@ func (r *Renderer) elsewhere(ctx context.Context, of run, out *published) error 
 			list = append(list, trialValue{path, []any{own}, 0})
 		}
 	})
-	wrong.Advice = r.advices.of("namespace "+wrong.Source+" "+wrong.Namespace, func() string {
+	wrong.Advice = r.advices.of("namespace "+wrong.Source, func() string {
 		return r.advise(ctx, of, list, func(of run) bool {
 			again, err := r.renderSeeded(ctx, of, 0, "")
 			return err == nil && !slices.ContainsFunc(again.manifests, func(m manifest) bool {

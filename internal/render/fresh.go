@@ -147,7 +147,7 @@ func (c *calls) functions() template.FuncMap {
 				return 0, errors.New("randInt: the first number is not less than the second")
 			}
 			s, others := c.called("randInt", site), len(c.made)-1
-			return either(s, least, most-1-others%(most-least)), nil
+			return either(s, least, least+min(1, most-least-1)+others%max(1, most-least-1)), nil
 		},
 		"shuffle": func(site, text string) string {
 			runes := []rune(text)

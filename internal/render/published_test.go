@@ -131,6 +131,7 @@ func TestWhatIsRandomIsRefusedWhereItLands(t *testing.T) {
 		"randAlphaNum":         {"{{ .Values.auth.password | default (randAlphaNum 10) }}", "set spec.auth.existingSecret: NAME"},
 		"digits among letters": {`{{ randAlphaNum 10 | regexFind "[0-9]+" }}`, "existingSecret"},
 		"a remainder":          {`{{ mod (randNumeric 1) 5 }}`, "existingSecret"},
+		"one of two":           {`{{ $other := randInt 0 2 }}{{ randInt 0 2 }}`, "existingSecret"},
 		"a difference":         {`{{ sub (randInt 0 9) (randInt 0 9) }}`, "existingSecret"},
 		"randAlpha":            {"{{ randAlpha 1 | lower }}", "set spec.auth.existingSecret: NAME"},
 		"randNumeric":          {"{{ randNumeric 1 }}", "existingSecret"},
