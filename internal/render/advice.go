@@ -28,6 +28,8 @@ type trialValue struct {
 	value any
 	// rank is 0 for those that are tried first.
 	rank int
+	// shown stands for a value that is another one for each resource; empty for the value itself.
+	shown string
 }
 
 // budget is what may be spent on trials, as a share of the most that one render may cost.
@@ -83,14 +85,16 @@ func (r *Renderer) advise(ctx context.Context, of run, list []trialValue, helps 
 	})
 	for _, each := range list[:min(len(list), mostTrials)] {
 		if ctx.Err() == nil && !of.trials.empty() && helps(of.with(each.path, each.value)) {
-			return fmt.Sprintf("set %s: %v", fieldOf(nil, each.path), each.value)
+			return fmt.Sprintf("set %s: %s", fieldOf(nil, each.path), cmp.Or(each.shown, fmt.Sprint(each.value)))
 		}
 	}
 	return ""
 }
 
-// values returns all values that templates see of a resource.
+// values returns the values that templates see without a spec: advice is given to all who have a mistake in common, and
+// names no key that only one of them has.
 func (r *Renderer) values(of run) map[string]any {
+	of.vals = chartutil.Values{}
 	_, input, err := r.input(of)
 	if err != nil {
 		return nil
@@ -125,17 +129,17 @@ func (r *Renderer) adviseOnRandom(ctx context.Context, of run, unstable *Unstabl
 		isEmpty := value == nil || value == ""
 		switch {
 		case isEmpty && strings.Contains(name, "existing"):
-			list = append(list, trialValue{path, "NAME", 0})
+			list = append(list, trialValue{path: path, value: "NAME", rank: 0})
 		case isEmpty && (name == last || strings.Contains(last, name) || strings.Contains(name, last)):
-			list = append(list, trialValue{path, "VALUE", 1})
+			list = append(list, trialValue{path: path, value: "VALUE", rank: 1})
 		case isEmpty && secretWords.MatchString(name):
-			list = append(list, trialValue{path, "VALUE", 2})
+			list = append(list, trialValue{path: path, value: "VALUE", rank: 2})
 		case value == true && secretWords.MatchString(simple(strings.Join(path, "."))):
-			list = append(list, trialValue{path, false, 3})
+			list = append(list, trialValue{path: path, value: false, rank: 3})
 		case value == true:
-			list = append(list, trialValue{path, false, 4})
+			list = append(list, trialValue{path: path, value: false, rank: 4})
 		case isFilled(value):
-			list = append(list, trialValue{path, []any{}, 5})
+			list = append(list, trialValue{path: path, value: []any{}, rank: 5})
 		}
 	})
 	return r.advices.of(unstable.Function+" "+unstable.Site, func() string {
@@ -185,7 +189,7 @@ func (r *Renderer) adviseOnHook(ctx context.Context, of run, err error) error {
 				rank = max(0, rank-1)
 			}
 		}
-		list = append(list, trialValue{path, off, rank})
+		list = append(list, trialValue{path: path, value: off, rank: rank})
 	})
 	hook.Advice = r.advices.of("hook "+hook.Source+" "+hook.Object.GetKind(), func() string {
 		other := map[string]bool{} // with another hook
@@ -240,9 +244,9 @@ func (r *Renderer) elsewhere(ctx context.Context, of run, out *published) error 
 	var list []trialValue
 	eachLeaf(r.values(of), nil, func(path []string, value any) {
 		if value == wrong.Namespace {
-			list = append(list, trialValue{path, own, 0})
+			list = append(list, trialValue{path, own, 0, "NAMESPACE"})
 		} else if all, isList := value.([]any); isList && slices.Contains(all, any(wrong.Namespace)) {
-			list = append(list, trialValue{path, []any{own}, 0})
+			list = append(list, trialValue{path, []any{own}, 0, "[NAMESPACE]"})
 		}
 	})
 	wrong.Advice = r.advices.of("namespace "+wrong.Source, func() string {

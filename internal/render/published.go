@@ -3,6 +3,7 @@ package render
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -45,8 +46,9 @@ func (r *Renderer) executePublished(ctx context.Context, of run) (*published, er
 	if err := r.elsewhere(ctx, of, out); err != nil {
 		return nil, err
 	}
+	text, _ := json.Marshal(of.vals) // it was JSON
 	for _, one := range out.manifests {
-		if err := forged(one.object); err != nil {
+		if err := forged(one.object, string(text)); err != nil {
 			named := hooks.Reserved(ctx, &hooks.Input{Owner: of.resource}, []*unstructured.Unstructured{one.object})
 			return nil, &InvalidSpecError{cmp.Or(named, err)}
 		}

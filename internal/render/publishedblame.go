@@ -3,6 +3,7 @@ package render
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -42,6 +43,13 @@ func (r *Renderer) attribute(ctx context.Context, of run, err error) error {
 		if field := fieldWith(of.vals, untrusted.Action); field != "" {
 			return &InvalidSpecError{notTrusted(field, untrusted.Action, r.Platform.Kind)}
 		}
+		fault, _ := errors.AsType[*ChartError](failed.fault)
+		if fault == nil {
+			return failed.fault
+		}
+		fault.Err = fmt.Errorf("tpl would execute a text that the templates put together, and that is not in the chart: ask the platform "+
+			"team for templatesInSpec: true of %s in watches.yaml", r.Platform.Kind.Kind)
+		return r.culprit(ctx, of, fault, "")
 	}
 	fault, isChart := errors.AsType[*ChartError](failed.fault)
 	if !isChart || fault.Rule == appchart.RuleBounds {

@@ -3,6 +3,7 @@ package render
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -19,6 +20,7 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	appchart "github.com/example/appservice-operator/internal/chart"
+	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/kube/jobs"
 	"github.com/example/appservice-operator/internal/kube/livestate"
 	"github.com/example/appservice-operator/internal/render/defaults"
@@ -143,8 +145,10 @@ func checkHooks(ctx context.Context, owner *unstructured.Unstructured, list []ma
 		if !is {
 			continue
 		}
-		if err := hooks.Reserved(ctx, &hooks.Input{Owner: owner}, []*unstructured.Unstructured{one.object}); err != nil {
-			return err
+		spec, _ := json.Marshal(owner.Object["spec"]) // it was JSON
+		if strings.Contains(string(spec), release.HookAnnotation) {
+			return &InvalidSpecError{cmp.Or(hooks.Reserved(ctx, &hooks.Input{Owner: owner}, []*unstructured.Unstructured{one.object}),
+				fmt.Errorf("%s %q has %s, which is reserved: leave it out of the spec", one.object.GetKind(), one.object.GetName(), release.HookAnnotation))}
 		}
 		known, isHook := true, false
 		for event := range strings.SplitSeq(text, ",") {
@@ -193,7 +197,7 @@ func withoutDefinitions(list []manifest, cluster *chartutil.Capabilities) (rest 
 
 // forged returns an error for an object that could be taken for one of the operator's own: a release record, or
 // something with its labels and annotations. Charts that were written for Helm have none.
-func forged(object *unstructured.Unstructured) error {
+func forged(object *unstructured.Unstructured, spec string) error {
 	kind, _, _ := unstructured.NestedString(object.Object, "type")
 	if object.GetKind() == "ConfigMap" && object.GetName() == defaults.Name {
 		return fmt.Errorf("the ConfigMap %s is for those who set the defaults of a namespace", defaults.Name)
@@ -201,18 +205,19 @@ func forged(object *unstructured.Unstructured) error {
 	if object.GetKind() == "Secret" && (kind == livestate.RecordType || strings.HasPrefix(object.GetName(), livestate.RecordPrefix)) {
 		return fmt.Errorf("the Secret %q would be a release record, which only the operator writes", object.GetName())
 	}
-	if key := ownKey(object.Object); key != "" {
-		return fmt.Errorf("%s %q has %s, which is for charts that were written for this operator", object.GetKind(), object.GetName(), key)
+	if key := reservedKey(object.Object, spec); key != "" {
+		return fmt.Errorf("%s %q has %s, which is reserved: leave it out of the spec", object.GetKind(), object.GetName(), key)
 	}
 	return nil
 }
 
-// ownKey returns a label or an annotation of the operator in an object; empty if there is none.
-func ownKey(value any) string {
+// reservedKey returns a label or an annotation in an object that is the operator's, or that is reserved and occurs in
+// the text of the spec; empty if there is none.
+func reservedKey(value any, spec string) string {
 	switch value := value.(type) {
 	case []any:
 		for _, item := range value {
-			if key := ownKey(item); key != "" {
+			if key := reservedKey(item, spec); key != "" {
 				return key
 			}
 		}
@@ -221,12 +226,13 @@ func ownKey(value any) string {
 			entries, _ := value[name].(map[string]any)
 			if name == "labels" || name == "annotations" {
 				for _, key := range slices.Sorted(maps.Keys(entries)) {
-					if strings.HasPrefix(key, v1.GroupVersion.Group+"/") {
+					reserved := name == "labels" && kube.ReservedLabel(key) != "" || kube.ReservedAnnotation(key) != ""
+					if strings.HasPrefix(key, v1.GroupVersion.Group+"/") || reserved && strings.Contains(spec, key) {
 						return key
 					}
 				}
 			}
-			if key := ownKey(value[name]); key != "" {
+			if key := reservedKey(value[name], spec); key != "" {
 				return key
 			}
 		}

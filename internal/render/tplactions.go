@@ -29,6 +29,9 @@ func (e *ActionError) Error() string {
 // settings of watches.yaml.
 type trusted map[string]bool
 
+// apart are the folders of a chart whose files are about it, and no part of it.
+var apart = []string{"ci", "tests", "test", "unittests", "docs", "examples", "crds", ".github"}
+
 // actionsOf returns the trusted actions of a chart with the settings of its entry in watches.yaml.
 func actionsOf(c *chart.Chart, defaults map[string]any, overrides map[string]string) trusted {
 	t := trusted{}
@@ -45,7 +48,7 @@ func (t trusted) chart(c *chart.Chart) {
 	t.value(c.Values)
 	for _, file := range c.Files {
 		folder, _, _ := strings.Cut(file.Name, "/")
-		if folder != "ci" && folder != "tests" && path.Ext(file.Name) != ".md" {
+		if !slices.Contains(apart, folder) && !strings.Contains(path.Base(file.Name), ".md") {
 			t.text(string(file.Data))
 		}
 	}
@@ -192,10 +195,9 @@ func parts(text string) (list []string) {
 	return list
 }
 
-// fieldWith returns the field of a spec, as the API spells it, whose text has an action; the first one with any action
-// if none has this one, and an empty text if none has any.
+// fieldWith returns the field of a spec, as the API spells it, whose text has an action; empty if none has it.
 func fieldWith(spec map[string]any, action string) string {
-	field, other := "", ""
+	field := ""
 	var look func(path []string, value any)
 	look = func(path []string, value any) {
 		switch value := value.(type) {
@@ -203,10 +205,10 @@ func fieldWith(spec map[string]any, action string) string {
 			if field == "" && strings.Contains(value, "{{") {
 				found := trusted{}
 				found.text(value)
-				if at := fieldOf(spec, path); found[action] {
-					field = at
-				} else if other == "" {
-					other = at
+				for each := range found {
+					if each == action || strings.HasPrefix(each, action+" ") { // a definition, with its text
+						field = fieldOf(spec, path)
+					}
 				}
 			}
 		case []any:
@@ -221,9 +223,6 @@ func fieldWith(spec map[string]any, action string) string {
 		}
 	}
 	look(nil, map[string]any(spec))
-	if field == "" {
-		return other
-	}
 	return field
 }
 

@@ -67,7 +67,7 @@ var _ = register(vectors{
 	"a published chart renders further objects in a list":       publishedVector(`extraObjects: [{apiVersion: v1, kind: List, items: [`+token+`]}]`, "is of a kind that is not among renders", hasSecret),
 	"a published chart grants further rights": publishedVector(`extraRules: [{apiGroups: [""], resources: [secrets], verbs: [get]}]`, "grants rights that are not among grants",
 		namedAfterNamespace(func(r *rbacv1.ClusterRole) bool { return len(r.Rules) == 2 })),
-	"a published chart adds its rights to those of others": fixedVector(publishedVector(`labels: {rbac.authorization.k8s.io/aggregate-to-view: "true"}`, "which adds its rights to other roles",
+	"a published chart adds its rights to those of others": fixedVector(publishedVector(`labels: {rbac.authorization.k8s.io/aggregate-to-view: "true"}`, "must not have rbac.authorization.k8s.io/aggregate-to-view",
 		namedAfterNamespace(func(r *rbacv1.ClusterRole) bool {
 			return r.Labels["rbac.authorization.k8s.io/aggregate-to-view"] == "true"
 		})), "labels that add rights to other roles are those of the chart itself, whatever its entry says"),

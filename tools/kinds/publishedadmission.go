@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	v1 "github.com/example/appservice-operator/api/v1"
 )
 
 // publishedAdmission asks those who write a spec of a published chart for what such a spec may name: nobody knows in
@@ -61,22 +63,30 @@ spec:
 func AdmissionOfPublished(resources ...schema.GroupResource) []byte {
 	var rules []string
 	for _, each := range resources {
-		rules = append(rules, fmt.Sprintf(`    - {apiGroups: [%s], apiVersions: ["*"], operations: [CREATE, UPDATE], resources: [%s]}`, each.Group, each.Resource))
+		rules = append(rules, writesOf(each.Group, each.Resource))
 	}
 	return fmt.Appendf(nil, publishedAdmission, strings.Join(rules, "\n"))
 }
 
-// admit writes what is asked of those who write specs of published charts, and leaves these kinds out of what is
+// writesOf is the rule of a policy for writes of a resource.
+func writesOf(group, resource string) string {
+	return fmt.Sprintf(`    - {apiGroups: [%s], apiVersions: ["*"], operations: [CREATE, UPDATE], resources: [%s]}`, group, resource)
+}
+
+// admit writes what is asked of those who write specs of published charts, or have them adopt objects, and leaves these kinds out of what is
 // asked by the names of fields.
 func admit(root string, list []kind) error {
 	const name = "config/admission/published.yaml"
 	link := filepath.Join(root, "config/chart/files/admission/published.yaml")
 	var resources []schema.GroupResource
-	var plurals, listed, condition []string
+	var plurals, listed, condition, adopting []string
 	for _, k := range list {
 		if k.Is() {
 			resources = append(resources, schema.GroupResource{Group: k.Group, Resource: k.plural()})
 			plurals = append(plurals, fmt.Sprintf("'%s/%s'", k.Group, k.plural()))
+			if k.Group != v1.GroupVersion.Group {
+				adopting = append(adopting, writesOf(k.Group, k.plural()))
+			}
 		}
 	}
 	if len(resources) > 0 {
@@ -95,6 +105,7 @@ func admit(root string, list []kind) error {
 	for file, lines := range map[string][]string{
 		"config/admission/kustomization.yaml": listed,
 		"config/admission/kinds.yaml":         condition,
+		"config/admission/adoption.yaml":      adopting,
 	} {
 		if err := replace(filepath.Join(root, file), lines); err != nil {
 			return err
