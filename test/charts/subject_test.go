@@ -260,7 +260,7 @@ func (s *subject) follow(t *testing.T, needed map[string]any) map[string]any {
 		if advice == nil {
 			return nil
 		}
-		text := strings.NewReplacer("NAME", "credentials", "VALUE", "credentials").Replace(advice[2])
+		text := strings.NewReplacer("NAMESPACE", namespace, "NAME", "credentials", "VALUE", "credentials").Replace(advice[2])
 		for _, field := range slices.Backward(strings.Split(advice[1], ".")) {
 			text = fmt.Sprintf("{%q: %s}", field, text)
 		}
