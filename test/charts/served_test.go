@@ -1,0 +1,248 @@
+//go:build cluster
+
+package charts
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/pod-security-admission/api"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/operator"
+	"github.com/example/appservice-operator/test/files"
+	"github.com/example/appservice-operator/test/harness"
+)
+
+var cluster *harness.Cluster
+
+func TestMain(m *testing.M) {
+	harness.Log()
+	harness.Main("appservice-charts", func(_ context.Context, started *harness.Cluster) (int, error) {
+		cluster = started
+		return m.Run(), nil
+	})
+}
+
+// TestPublicChartsAreServed serves the charts of a folder, one after the other: each object of Helm's is there, comes
+// back if it is deleted, and goes with the resource. A resource that is not Ready says why: nobody runs the controllers
+// of other projects here.
+func TestPublicChartsAreServed(t *testing.T) {
+	if *folder == "" {
+		t.Skip("no -folder")
+	}
+	if !filepath.IsAbs(*folder) {
+		*folder = filepath.Join(files.Root(t), *folder)
+	}
+	names, err := chartsIn(*folder)
+	require.NoError(t, err)
+	selected, err := regexp.Compile(*only)
+	require.NoError(t, err)
+	table := map[string]known{}
+	files.Into(t, filepath.Join("test", "charts", "values.yaml"), &table)
+	cluster.Create(t, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace, Labels: map[string]string{api.EnforceLevelLabel: string(api.LevelPrivileged)}}})
+	served, count := 0, 0
+	for _, file := range names {
+		if !selected.MatchString(file) {
+			continue
+		}
+		t.Run(file, func(t *testing.T) {
+			s, err := load(*folder, file)
+			require.NoError(t, err)
+			major, _, _ := strings.Cut(strings.TrimPrefix(s.helm.Metadata.Version, "v"), ".")
+			knows := table[s.helm.Name()+"-"+major]
+			if knows.Announced != "" {
+				fmt.Printf("SERVED %s: announced\n", s.helm.Name())
+				return
+			}
+			count++
+			ready := s.serve(t, file, over(knows.Helm, knows.Value))
+			fmt.Printf("SERVED %s: %s\n", s.helm.Name(), ready)
+			served++
+		})
+	}
+	fmt.Printf("SERVED charts=%d served=%d\n", count, served)
+}
+
+// serve serves a chart with a resource of some values until it is deleted, and returns whether it was Ready, and why not.
+func (s *subject) serve(t *testing.T, file string, values map[string]any) string {
+	t.Helper()
+	expected, err := s.expect(set{values: values})
+	require.NoError(t, err)
+	objects := untested(expected.helm[0])
+	maps.DeleteFunc(objects, func(k key, _ helmObject) bool { return k.Kind == "CustomResourceDefinition" })
+	s.mayRender(objects)
+	s.install(t, objects)
+	dir := t.TempDir()
+	entry, err := yaml.Marshal([]any{map[string]any{"group": s.kind.Group, "version": "v1", "kind": s.kind.Kind, "chart": file, "from": "published",
+		"renders": s.renderer.Published.Renders, "grants": s.renderer.Published.Grants}})
+	require.NoError(t, err)
+	files.Write(t, filepath.Join(dir, "watches.yaml"), string(entry))
+	policy := filepath.Join(dir, "policy.yaml")
+	files.Write(t, policy, "builtIn: open\n")
+	plural := strings.ToLower(s.kind.Kind) + "s"
+	cluster.Install(t, harness.WithStatus(harness.AnyCRD(s.kind, plural)))
+	manager := cluster.Unbound().Manager(t, namespace, func(o *operator.Options, _ *harness.Requests) {
+		o.ChartDir, o.WatchesFile, o.Policy = *folder, filepath.Join(dir, "watches.yaml"), policy
+	})
+	defer manager.Stop(t)
+	resource := &unstructured.Unstructured{Object: map[string]any{"spec": values}}
+	if values == nil {
+		resource.Object["spec"] = map[string]any{}
+	}
+	resource.SetGroupVersionKind(s.kind)
+	resource.SetNamespace(namespace)
+	resource.SetName(name)
+	cluster.Create(t, resource)
+	state := ""
+	harness.Eventually(t, "all objects of Helm's are there", func() error {
+		cluster.Refresh(t, resource)
+		state = readiness(resource)
+		for _, object := range objects {
+			if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(object), object.DeepCopy()); err != nil {
+				return fmt.Errorf("%w; the resource is %s", err, state)
+			}
+		}
+		return nil
+	})
+	settled := func() error {
+		cluster.Refresh(t, resource)
+		if state = readiness(resource); strings.HasPrefix(state, "Ready ") || strings.HasPrefix(state, "not Ready ") && !strings.Contains(state, "RollingOut") && !strings.Contains(state, v1.ReasonPending) {
+			return nil
+		}
+		return fmt.Errorf("it is %s", state)
+	}
+	harness.Eventually(t, "it is Ready, or says why not", settled)
+	kinds := map[schema.GroupKind]bool{}
+	for k, object := range objects {
+		if kinds[k.GroupKind] || k.Kind == "PersistentVolumeClaim" || k.Kind == "Job" {
+			continue
+		}
+		kinds[k.GroupKind] = true
+		live := object.DeepCopy()
+		cluster.Get(t, client.ObjectKeyFromObject(object), live)
+		uid := live.GetUID()
+		cluster.Delete(t, live)
+		harness.Eventually(t, k.String()+" comes back", func() error {
+			again := object.DeepCopy()
+			if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(object), again); err != nil {
+				return err
+			}
+			if again.GetUID() == uid {
+				return fmt.Errorf("it is the same object")
+			}
+			return nil
+		})
+		live = object.DeepCopy()
+		cluster.Get(t, client.ObjectKeyFromObject(object), live)
+		cluster.Edit(t, live, func() {
+			labels := live.GetLabels()
+			labels["app.kubernetes.io/managed-by"] = "someone"
+			live.SetLabels(labels)
+		})
+		harness.Eventually(t, k.String()+" is repaired", func() error {
+			cluster.Refresh(t, live)
+			if live.GetLabels()["app.kubernetes.io/managed-by"] != "Helm" {
+				return fmt.Errorf("its label is not as rendered")
+			}
+			return nil
+		})
+	}
+	harness.Eventually(t, "it is Ready, or says why not", settled)
+	cluster.Delete(t, resource)
+	harness.Eventually(t, "all is gone but claims", func() error {
+		for k, object := range objects {
+			err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(object), object.DeepCopy())
+			if k.Kind != "PersistentVolumeClaim" && !apierrors.IsNotFound(err) {
+				return fmt.Errorf("%s is there: %w", k, err)
+			}
+		}
+		return client.IgnoreNotFound(cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(resource), resource.DeepCopy()))
+	})
+	return state
+}
+
+// readiness says what a resource says of itself.
+func readiness(resource *unstructured.Unstructured) string {
+	conditions, _, _ := unstructured.NestedSlice(resource.Object, "status", "conditions")
+	for _, each := range conditions {
+		condition, _ := each.(map[string]any)
+		if condition["type"] != v1.ConditionReady {
+			continue
+		}
+		if condition["status"] == "True" {
+			return "Ready " + fmt.Sprint(condition["reason"])
+		}
+		return fmt.Sprintf("not Ready %v: %v", condition["reason"], condition["message"])
+	}
+	return "without a condition"
+}
+
+// install creates what the chart takes from others: definitions of kinds, and a Secret with all keys that pods name.
+func (s *subject) install(t *testing.T, objects map[key]helmObject) {
+	t.Helper()
+	known := map[schema.GroupKind]bool{}
+	for _, file := range s.helm.CRDObjects() {
+		for _, text := range strings.Split(string(file.File.Data), "\n---") {
+			crd := &apiextensionsv1.CustomResourceDefinition{}
+			if yaml.Unmarshal([]byte(text), crd) == nil && crd.Kind == "CustomResourceDefinition" {
+				known[schema.GroupKind{Group: crd.Spec.Group, Kind: crd.Spec.Names.Kind}] = true
+				cluster.Install(t, crd)
+			}
+		}
+	}
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "credentials"}, StringData: map[string]string{}}
+	for k, object := range objects {
+		kind := object.GroupVersionKind()
+		if !scheme.Scheme.Recognizes(kind) && !known[k.GroupKind] && kind.Group != "apiregistration.k8s.io" {
+			known[k.GroupKind] = true
+			plural, _ := meta.UnsafeGuessKindToResource(kind)
+			cluster.Install(t, harness.AnyCRD(kind, plural.Resource))
+		}
+		keysOf(object.Object, secret.StringData)
+	}
+	_ = cluster.Client.Delete(t.Context(), secret.DeepCopy())
+	cluster.Create(t, secret)
+}
+
+// keysOf adds the keys of the Secret credentials that a value names.
+func keysOf(value any, into map[string]string) {
+	switch value := value.(type) {
+	case []any:
+		for _, item := range value {
+			keysOf(item, into)
+		}
+	case map[string]any:
+		if value["name"] == "credentials" || value["secretName"] == "credentials" {
+			if name, is := value["key"].(string); is {
+				into[name] = "secret"
+			}
+			items, _ := value["items"].([]any)
+			for _, item := range items {
+				if item, isMap := item.(map[string]any); isMap {
+					into[fmt.Sprint(item["key"])] = "secret"
+				}
+			}
+		}
+		for _, name := range slices.Sorted(maps.Keys(value)) {
+			keysOf(value[name], into)
+		}
+	}
+}
