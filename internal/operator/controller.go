@@ -197,7 +197,11 @@ func addController(mgr manager.Manager, shared shared, entry chart.Watch) error 
 			return err
 		}
 	}
-	return tracker.Preload(context.Background(), append(chart.Kinds(entry.Chart), kube.SecretKind)...)
+	kinds := chart.Kinds(entry.Chart)
+	if entry.Is() { // what can never be watched is left out there, not refused
+		kinds = slices.DeleteFunc(kinds, func(kind schema.GroupVersionKind) bool { return chart.Unwatchable(kind) != "" })
+	}
+	return tracker.Preload(context.Background(), append(kinds, kube.SecretKind)...)
 }
 
 // rateLimiter spaces the attempts of reconciles that return an error, for example because the status cannot be written:

@@ -88,7 +88,9 @@ func (s *subject) serve(t *testing.T, file string, values map[string]any) string
 	require.NoError(t, err)
 	objects := untested(expected.helm[0])
 	maps.DeleteFunc(objects, func(k key, _ helmObject) bool { return k.Kind == "CustomResourceDefinition" })
-	s.mayRender(objects)
+	if s.mayRender(objects); len(objects) == 0 { // the chart renders nothing by itself
+		s.renderer.Published.Renders = []string{"ConfigMap"}
+	}
 	s.install(t, objects)
 	dir := t.TempDir()
 	entry, err := yaml.Marshal([]any{map[string]any{"group": s.kind.Group, "version": "v1", "kind": s.kind.Kind, "chart": file, "from": "published",
