@@ -88,7 +88,7 @@ func (s *subject) serve(t *testing.T, file string, values map[string]any) string
 	require.NoError(t, err)
 	objects := untested(expected.helm[0])
 	maps.DeleteFunc(objects, func(k key, _ helmObject) bool { return k.Kind == "CustomResourceDefinition" })
-	if s.mayRender(objects); len(objects) == 0 { // the chart renders nothing by itself
+	if s.mayRender(objects); len(objects) == 0 { // the chart renders nothing without values
 		s.renderer.Published.Renders = []string{"ConfigMap"}
 	}
 	s.install(t, objects)
