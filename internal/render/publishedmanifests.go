@@ -147,7 +147,8 @@ func checkHooks(ctx context.Context, owner *unstructured.Unstructured, list []ma
 		}
 		spec, _ := json.Marshal(owner.Object["spec"]) // it was JSON
 		if strings.Contains(string(spec), release.HookAnnotation) {
-			return &InvalidSpecError{cmp.Or(hooks.Reserved(ctx, &hooks.Input{Owner: owner}, []*unstructured.Unstructured{one.object}),
+			named := hooks.Reserved(ctx, &hooks.Input{Owner: owner}, []*unstructured.Unstructured{one.object})
+			return &InvalidSpecError{cmp.Or(named,
 				fmt.Errorf("%s %q has %s, which is reserved: leave it out of the spec", one.object.GetKind(), one.object.GetName(), release.HookAnnotation))}
 		}
 		known, isHook := true, false

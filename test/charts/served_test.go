@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -58,6 +59,9 @@ func TestPublicChartsAreServed(t *testing.T) {
 	table := map[string]known{}
 	files.Into(t, filepath.Join("test", "charts", "values.yaml"), &table)
 	cluster.Create(t, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace, Labels: map[string]string{api.EnforceLevelLabel: string(api.LevelPrivileged)}}})
+	volumes := &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: harness.GrowingVolumes}}
+	cluster.Get(t, client.ObjectKeyFromObject(volumes), volumes)
+	cluster.Edit(t, volumes, func() { volumes.Annotations = map[string]string{"storageclass.kubernetes.io/is-default-class": "true"} })
 	served, count := 0, 0
 	for _, file := range names {
 		if !selected.MatchString(file) {
@@ -197,7 +201,8 @@ func readiness(resource *unstructured.Unstructured) string {
 	return "without a condition"
 }
 
-// install creates what the chart takes from others: definitions of kinds, and a Secret with all keys that pods name.
+// install creates what the chart takes from others: definitions of kinds, and the Secrets that pods name, with their
+// keys: those that the values name, and those that hooks and controllers of the chart would make.
 func (s *subject) install(t *testing.T, objects map[key]helmObject) {
 	t.Helper()
 	known := map[schema.GroupKind]bool{}
@@ -210,7 +215,7 @@ func (s *subject) install(t *testing.T, objects map[key]helmObject) {
 			}
 		}
 	}
-	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "credentials"}, StringData: map[string]string{}}
+	secrets := map[string]map[string]string{"credentials": {}}
 	for k, object := range objects {
 		kind := object.GroupVersionKind()
 		if !scheme.Scheme.Recognizes(kind) && !known[k.GroupKind] && kind.Group != "apiregistration.k8s.io" {
@@ -218,28 +223,47 @@ func (s *subject) install(t *testing.T, objects map[key]helmObject) {
 			plural, _ := meta.UnsafeGuessKindToResource(kind)
 			cluster.Install(t, harness.AnyCRD(kind, plural.Resource))
 		}
-		keysOf(object.Object, secret.StringData)
+		keysOf(object.Object, secrets)
 	}
-	_ = cluster.Client.Delete(t.Context(), secret.DeepCopy())
-	cluster.Create(t, secret)
+	for k := range objects {
+		if k.Kind == "Secret" {
+			delete(secrets, k.name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(secrets)) {
+		secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, StringData: secrets[name]}
+		_ = cluster.Client.Delete(t.Context(), secret.DeepCopy())
+		cluster.Create(t, secret)
+	}
 }
 
-// keysOf adds the keys of the Secret credentials that a value names.
-func keysOf(value any, into map[string]string) {
+// keysOf adds the Secrets that variables and volumes name, with the keys that they name.
+func keysOf(value any, into map[string]map[string]string) {
 	switch value := value.(type) {
 	case []any:
 		for _, item := range value {
 			keysOf(item, into)
 		}
 	case map[string]any:
-		if value["name"] == "credentials" || value["secretName"] == "credentials" {
-			if name, is := value["key"].(string); is {
-				into[name] = "secret"
+		for _, field := range []string{"secretKeyRef", "secretRef", "secret"} {
+			from, _ := value[field].(map[string]any)
+			name, _ := from["name"].(string)
+			if secretName, is := from["secretName"].(string); is {
+				name = secretName
 			}
-			items, _ := value["items"].([]any)
+			if name == "" || from["optional"] == true {
+				continue
+			}
+			if into[name] == nil {
+				into[name] = map[string]string{}
+			}
+			if key, is := from["key"].(string); is {
+				into[name][key] = "secret"
+			}
+			items, _ := from["items"].([]any)
 			for _, item := range items {
 				if item, isMap := item.(map[string]any); isMap {
-					into[fmt.Sprint(item["key"])] = "secret"
+					into[name][fmt.Sprint(item["key"])] = "secret"
 				}
 			}
 		}
