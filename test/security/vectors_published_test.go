@@ -81,10 +81,10 @@ var _ = register(vectors{
 			}
 			return differ(found.Data["title"] == "hunter2", found.Data)
 		}),
-	"a published chart reads a Secret that its spec names": askedOfWriters(`existingSecret: db`, "you may not get secrets", func(p *corev1.PodSpec) bool {
+	"a published chart reads a Secret that its spec names": askedOfWriters(`existingSecret: db`, "you may not get", func(p *corev1.PodSpec) bool {
 		return len(p.Containers[0].EnvFrom) == 1
 	}),
-	"a published chart runs as an account that its spec names": askedOfWriters(`serviceAccountName: db`, "you may not get secrets", func(p *corev1.PodSpec) bool {
+	"a published chart runs as an account that its spec names": askedOfWriters(`serviceAccountName: db`, "you may not", func(p *corev1.PodSpec) bool {
 		return p.ServiceAccountName == "db"
 	}),
 })
@@ -135,8 +135,8 @@ func fixedVector(v vector, why string) vector {
 // askedOfWriters is a vector of a user who may write Stores, and nothing else.
 func askedOfWriters(spec, word string, harm func(*corev1.PodSpec) bool) vector {
 	return vector{
-		may: mayWriteStores[:1], does: store(spec), words: []string{word, "is served as it was published"},
-		guard: "the policy published", prepare: withObjects,
+		may: mayWriteStores[:1], does: store(spec), words: []string{word},
+		guard: "the policies published and references", prepare: withObjects,
 		harm: func(s *scene) error {
 			found := &appsv1.Deployment{}
 			if err := cluster.Client.Get(s.Context(), client.ObjectKeyFromObject(s.app()), found); err != nil {
