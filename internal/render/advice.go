@@ -180,7 +180,7 @@ func (r *Renderer) adviseOnHook(ctx context.Context, of run, err error) error {
 		off := any(false)
 		if isFilled(value) {
 			off = []any{}
-		} else if value != true {
+		} else if _, isBool := value.(bool); !isBool || value == false && !says(of.vals, path) {
 			return
 		}
 		rank, at := 3, strings.ToLower(strings.Join(path, "."))
