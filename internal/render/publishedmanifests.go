@@ -28,8 +28,7 @@ import (
 )
 
 // documentsOf reads what the templates of a published chart rendered, as Helm does: of equal keys the last one counts,
-// lists are the objects in them, tests of the chart are dropped. CustomResourceDefinitions are left out: they are their
-// administrator's.
+// and lists are the objects in them.
 func documentsOf(files map[string]string) (list []manifest, warnings []v1.Problem, err error) {
 	for _, source := range slices.Sorted(maps.Keys(files)) {
 		if strings.HasSuffix(source, "NOTES.txt") {

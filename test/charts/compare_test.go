@@ -85,7 +85,7 @@ func compare(helm []map[key]helmObject, ours map[key]*unstructured.Unstructured)
 	return list
 }
 
-// renamed finds the Jobs that run once, whose names have a digest at the end, under the names that Helm gives them.
+// renamed finds the Jobs that run once, whose names have a digest at the end, under Helm's names.
 func renamed(helm map[key]helmObject, ours map[key]*unstructured.Unstructured) map[key]*unstructured.Unstructured {
 	ours = maps.Clone(ours)
 	for of, object := range maps.Clone(ours) {

@@ -295,7 +295,7 @@ func encode(crd *apiextensionsv1.CustomResourceDefinition) ([]byte, error) {
 	return append([]byte("---\n"), text...), err
 }
 
-// refresh gives the CRDs of published charts the status that all kinds have.
+// refresh copies the status that all kinds have to the CRDs of published charts.
 func refresh(root string, list []kind) error {
 	like, err := typical(list)
 	if err != nil {

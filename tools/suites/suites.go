@@ -75,14 +75,14 @@ func All() []Suite {
 			steps: []step{goTest{args: "-tags=corpus -count=1 -timeout=30m ./test/corpus", verbose: true}}},
 		{Name: "charts",
 			About: "what the operator renders of charts that were written for Helm, as Helm does: CHARTS=FOLDER, CHARTSFLAGS='-chart=REGEXP'",
-			steps: []step{goTest{args: "-count=1 -timeout=2h ./test/charts -folder=" + os.Getenv("CHARTS"), verbose: true, flags: "CHARTSFLAGS"}}},
+			steps: []step{goTest{args: "-count=1 -timeout=2h ./test/charts" + folderOf("CHARTS"), verbose: true, flags: "CHARTSFLAGS"}}},
 		{Name: "charts-served",
 			About: "the same charts, served: objects that are deleted or edited come back, and all go with the resource: CHARTS=FOLDER",
 			steps: []step{controlPlane{},
-				goTest{args: onCluster + "-timeout=2h -run=TestPublicChartsAreServed ./test/charts -folder=" + os.Getenv("CHARTS"), verbose: true,
+				goTest{args: onCluster + "-timeout=2h -run=TestPublicChartsAreServed ./test/charts" + folderOf("CHARTS"), verbose: true,
 					flags: "CHARTSFLAGS"}}},
-		{Name: "charts-sample", About: "the same for the charts in ../shared/charts, if there are any, with a few values of each",
-			steps: []step{goTest{args: "-count=1 -timeout=30m ./test/charts -if-there -booleans=5 -folder=../shared/charts", verbose: true, flags: "CHARTSFLAGS"}}},
+		{Name: "charts-sample", About: "the same with a few values of each chart: PUBLIC_CHARTS=FOLDER",
+			steps: []step{goTest{args: "-count=1 -timeout=30m ./test/charts -booleans=5" + folderOf("PUBLIC_CHARTS"), verbose: true, flags: "CHARTSFLAGS"}}},
 		{Name: "helm4", About: "Helm 4 renders the charts, and reads release records, as Helm 3 does",
 			steps: []step{goTest{module: "test/helm4", args: "-vet=off -count=1 .", verbose: true}}},
 		{Name: "injection",
@@ -202,3 +202,11 @@ func walks(flags string) []step {
 
 // parameter is the value of a variable, or what is meant if it is empty.
 func parameter(name, fallback string) string { return cmp.Or(os.Getenv(name), fallback) }
+
+// folderOf returns the flag for a folder that a variable of the environment names; empty if it names none.
+func folderOf(variable string) string {
+	if folder := os.Getenv(variable); folder != "" {
+		return " -folder=" + folder
+	}
+	return ""
+}
