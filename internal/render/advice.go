@@ -226,7 +226,7 @@ func (e *NamespaceError) Error() string {
 }
 
 // elsewhere returns an error for the first object that is rendered into another namespace; nil if there is none.
-func (r *Renderer) elsewhere(ctx context.Context, of run, out *published) error {
+func (r *Renderer) elsewhere(ctx context.Context, of run, out *publishedOutput) error {
 	own := of.resource.GetNamespace()
 	first := func(list []manifest) int {
 		return slices.IndexFunc(list, func(m manifest) bool {

@@ -126,7 +126,7 @@ func (c *calls) functions() template.FuncMap {
 			if err := c.take(float64(count)); err != nil {
 				return "", err
 			}
-			return c.text(c.chars(c.called(function, site), alphabet, count))
+			return c.chars(c.called(function, site), alphabet, count), nil
 		}
 	}
 	certificate := func(function, site string) (pair, error) { return pairOf(c.called(function, site)) }
@@ -140,7 +140,7 @@ func (c *calls) functions() template.FuncMap {
 				return "", cmp.Or(err, errors.New("randBytes: the count is negative"))
 			}
 			bytes := strings.Repeat(either(c.called("randBytes", site), "\x11", "\xee"), count)
-			return c.text(base64.StdEncoding.EncodeToString([]byte(bytes)))
+			return base64.StdEncoding.EncodeToString([]byte(bytes)), nil
 		},
 		"randInt": func(site string, least, most int) (int, error) {
 			if most <= least {

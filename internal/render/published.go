@@ -21,8 +21,8 @@ import (
 
 // A published chart is refused for its output, not for what its templates could do.
 
-// published is the output of a published chart.
-type published struct {
+// publishedOutput is the output of a published chart.
+type publishedOutput struct {
 	manifests   []manifest
 	definitions []string // the names of CustomResourceDefinitions that the cluster does not have
 	warnings    []v1.Problem
@@ -30,7 +30,7 @@ type published struct {
 }
 
 // executePublished renders a published chart.
-func (r *Renderer) executePublished(ctx context.Context, of run) (*published, error) {
+func (r *Renderer) executePublished(ctx context.Context, of run) (*publishedOutput, error) {
 	out, err := r.renderSeeded(ctx, of, first, "")
 	if err != nil {
 		return nil, r.attribute(ctx, of, r.adviseOnHook(ctx, of, err))
@@ -58,12 +58,12 @@ func (r *Renderer) executePublished(ctx context.Context, of run) (*published, er
 }
 
 // renderSeeded renders a published chart with a seed for its fresh functions, or for the call at one site only.
-func (r *Renderer) renderSeeded(ctx context.Context, of run, with seed, only string) (*published, error) {
+func (r *Renderer) renderSeeded(ctx context.Context, of run, with seed, only string) (*publishedOutput, error) {
 	rendered, err := r.texts(of, with, only)
 	if err != nil {
 		return nil, err
 	}
-	out := &published{calls: rendered.calls}
+	out := &publishedOutput{calls: rendered.calls}
 	all, warnings, err := documentsOf(rendered.files)
 	if err != nil {
 		return nil, err
@@ -124,7 +124,7 @@ func (e *UnstableError) Error() string {
 
 // unstable renders again if a fresh function was called, with the other seed, and returns the first difference; nil if
 // there is none.
-func (r *Renderer) unstable(ctx context.Context, of run, out *published) (*UnstableError, error) {
+func (r *Renderer) unstable(ctx context.Context, of run, out *publishedOutput) (*UnstableError, error) {
 	if len(out.calls) == 0 {
 		return nil, nil
 	}

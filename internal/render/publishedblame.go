@@ -10,8 +10,6 @@ import (
 	"strings"
 	"text/template"
 
-	"helm.sh/helm/v3/pkg/chartutil"
-
 	appchart "github.com/example/appservice-operator/internal/chart"
 	"github.com/example/appservice-operator/internal/render/hooks"
 )
@@ -77,28 +75,43 @@ func (r *Renderer) attributeDocument(ctx context.Context, of run, err error) err
 // culprit returns the error for the field of the spec without which a template does not fail; the fault itself if there
 // is none.
 func (r *Renderer) culprit(ctx context.Context, of run, fault *ChartError, expression string) error {
-	refused := func(field string) error {
-		return &SpecError{Message: field + " does not fit the chart: " + fault.Err.Error(), At: fault.At, Column: fault.Column}
-	}
-	renders := func(of run) bool {
-		_, err := r.renderSeeded(ctx, of, first, "")
+	field := guilty(of.vals, expression, func(vals map[string]any) bool {
+		if ctx.Err() != nil || of.trials.empty() {
+			return false
+		}
+		fewer := of
+		fewer.vals = vals
+		_, err := r.renderSeeded(ctx, fewer, first, "")
 		return err == nil
-	}
-	empty := of
-	empty.vals = chartutil.Values{}
-	bySpec := !of.trials.empty() && renders(empty)
+	})
+	return ofField(fault, field)
+}
+
+// guilty returns the field of a spec without which it works, as the API spells it; all of the spec if it works only
+// without any, and an empty text if it works without none.
+func guilty(spec map[string]any, expression string, works func(map[string]any) bool) string {
+	bySpec := works(map[string]any{})
 	if !bySpec && expression == "" {
-		return fault
+		return ""
 	}
-	for _, path := range suspects(of.vals, expression) {
-		if ctx.Err() == nil && !of.trials.empty() && renders(of.without(path)) {
-			return refused(fieldOf(of.vals, path))
+	for _, path := range suspects(spec, expression) {
+		if works(removed(spec, path)) {
+			return fieldOf(spec, path)
 		}
 	}
 	if bySpec {
-		return refused("the spec")
+		return "the spec"
 	}
-	return fault
+	return ""
+}
+
+// ofField returns the error for a field of the spec that does not fit the chart; the fault itself if it is no field's.
+func ofField(fault *ChartError, field string) error {
+	if field == "" {
+		return fault
+	}
+	return &SpecError{Message: field + " does not fit the chart: " + fault.Err.Error(), At: fault.At, Column: fault.Column,
+		Chart: fault.Chart}
 }
 
 // cheap is the least of a budget that is left by a rendering that may be repeated for each field.
@@ -123,18 +136,10 @@ func (r *Renderer) attributeObject(ctx context.Context, draft *Draft, facts hook
 		}
 		return err == nil
 	}
-	if !fits(map[string]any{}) {
-		return err
+	if field := guilty(spec, "", fits); field != "" {
+		return ofField(fault, field)
 	}
-	field := "the spec"
-	for _, path := range suspects(spec, "") {
-		if fits(removed(spec, path)) {
-			field = fieldOf(spec, path)
-			break
-		}
-	}
-	return &SpecError{Message: field + " does not fit the chart: " + fault.Err.Error(), At: fault.At, Column: fault.Column,
-		Chart: title(r.Chart)}
+	return err
 }
 
 // valuePath matches the fields of values that an expression names.
@@ -159,12 +164,6 @@ func suspects(spec map[string]any, expression string) (list [][]string) {
 	return list[:min(len(list), mostBlamed)]
 }
 
-// without returns the inputs of the templates without the value at a path.
-func (r run) without(path []string) run {
-	r.vals = chartutil.Values(removed(r.vals, path))
-	return r
-}
-
 // removed returns a copy of a map without the value at a path.
 func removed(in map[string]any, path []string) map[string]any {
 	out := maps.Clone(in)
@@ -183,12 +182,15 @@ var harmless = regexp.MustCompile(`^(?:in \S+ line \d+: )?(?:<[^>]*>: )?(?:` +
 	`|error calling \w+|range can't iterate over|map has no entry for key|no template "[^"]*"|template: no template "[^"]*"` +
 	`|"\w+" is not a defined function|invalid value; expected \S+)`)
 
+// expressionAt matches the place and the expression of a message.
+var expressionAt = regexp.MustCompile(`^(?:in \S+ line \d+: )?(?:<[^>]*>)?`)
+
 // withoutValues returns the message of a template that failed, without any value in it.
 func withoutValues(message string) string {
 	if said := harmless.FindString(message); said != "" {
 		return said
 	}
-	if begin := regexp.MustCompile(`^(?:in \S+ line \d+: )?(?:<[^>]*>)?`).FindString(message); begin != "" {
+	if begin := expressionAt.FindString(message); begin != "" {
 		return strings.TrimSpace(begin) + " cannot be evaluated"
 	}
 	return "an expression cannot be evaluated"

@@ -106,8 +106,8 @@ func (g *granted) isForCluster(kind schema.GroupVersionKind) bool {
 		g.in.ClusterScoped != nil && g.in.ClusterScoped(kind)
 }
 
-// byItself returns what the chart renders without a spec; nothing if it cannot be rendered so.
-func (g *granted) byItself() []*unstructured.Unstructured {
+// withoutSpec returns what the chart renders without a spec; nothing if it cannot be rendered so.
+func (g *granted) withoutSpec() []*unstructured.Unstructured {
 	if !g.asked {
 		g.asked = true
 		plain, err := g.Plain()
@@ -124,7 +124,7 @@ func (g *granted) byItself() []*unstructured.Unstructured {
 // rendersAnyway reports whether, without a spec, the chart renders an object of this kind and name for which a test
 // holds.
 func (g *granted) rendersAnyway(object *unstructured.Unstructured, test func(*unstructured.Unstructured) bool) bool {
-	return slices.ContainsFunc(g.byItself(), func(other *unstructured.Unstructured) bool {
+	return slices.ContainsFunc(g.withoutSpec(), func(other *unstructured.Unstructured) bool {
 		return other.GroupVersionKind() == object.GroupVersionKind() && other.GetName() == object.GetName() && test(other)
 	})
 }
@@ -226,7 +226,7 @@ func (g *granted) forCluster(object *unstructured.Unstructured) error {
 		}
 	}
 	wanted, closest := nameless(object.Object), ""
-	for _, other := range g.byItself() {
+	for _, other := range g.withoutSpec() {
 		if other.GroupVersionKind() != object.GroupVersionKind() {
 			continue
 		}
