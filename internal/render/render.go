@@ -340,7 +340,7 @@ func (r *Renderer) execute(ctx context.Context, draft *Draft, asBefore bool) (li
 
 // input returns what the templates see, and the chart without the subcharts that the values disable.
 func (r *Renderer) input(of run) (*chart.Chart, chartutil.Values, error) {
-	c, vals := clone(r.Chart), of.vals
+	c, vals := appchart.Copy(r.Chart), of.vals
 	if err := chartutil.ProcessDependenciesWithMerge(c, vals); err != nil {
 		return nil, nil, unmergeable(r.Chart, vals, err)
 	}
@@ -377,36 +377,6 @@ func unmergeable(c *chart.Chart, given chartutil.Values, err error) error {
 		}
 	}
 	return &ChartError{Err: fmt.Errorf("the values of its subcharts cannot be put together: %w", err)}
-}
-
-// clone copies the parts that Helm writes to when it processes dependencies.
-func clone(c *chart.Chart) *chart.Chart {
-	copied := *c
-	metadata := *c.Metadata
-	copied.Metadata = &metadata
-	copied.Metadata.Dependencies = nil
-	for _, dependency := range c.Metadata.Dependencies {
-		d := *dependency
-		copied.Metadata.Dependencies = append(copied.Metadata.Dependencies, &d)
-	}
-	copied.Values = deepCopy(c.Values)
-	dependencies := make([]*chart.Chart, 0, len(c.Dependencies()))
-	for _, dependency := range c.Dependencies() {
-		dependencies = append(dependencies, clone(dependency))
-	}
-	copied.SetDependencies(dependencies...)
-	return &copied
-}
-
-func deepCopy(in map[string]any) map[string]any {
-	out := make(map[string]any, len(in))
-	for key, value := range in {
-		if nested, ok := value.(map[string]any); ok {
-			value = deepCopy(nested)
-		}
-		out[key] = value
-	}
-	return out
 }
 
 func unique(result *Result) error {

@@ -18,6 +18,8 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 	kjson "sigs.k8s.io/json"
 
+	appchart "github.com/example/appservice-operator/internal/chart"
+	"github.com/example/appservice-operator/internal/render"
 	"github.com/example/appservice-operator/test/files"
 )
 
@@ -28,7 +30,7 @@ const (
 )
 
 // version is that of the cluster for both.
-var version = chartutil.KubeVersion{Version: "v1.37.0", Major: "1", Minor: "37"}
+var version = render.Newest
 
 // helmObject is an object that Helm renders.
 type helmObject struct {
@@ -44,7 +46,7 @@ func helmRenders(c *chart.Chart, vals map[string]any, served chartutil.VersionSe
 	install.DryRun, install.ClientOnly, install.Replace = true, true, true
 	install.ReleaseName, install.Namespace = name, namespace
 	install.KubeVersion, install.APIVersions, install.SkipSchemaValidation = &version, served, refersFarAway(c)
-	rendered, err := install.Run(clone(c), copied(vals).(map[string]any))
+	rendered, err := install.Run(appchart.Copy(c), copied(vals).(map[string]any))
 	if err != nil {
 		return nil, err
 	}
@@ -205,25 +207,6 @@ func (k key) String() string {
 		return k.Kind + " " + k.namespace + "/" + k.name
 	}
 	return k.Kind + " " + k.name
-}
-
-// clone copies the parts of a chart that Helm changes when it renders it.
-func clone(c *chart.Chart) *chart.Chart {
-	out := *c
-	metadata := *c.Metadata
-	metadata.Dependencies = nil
-	for _, dependency := range c.Metadata.Dependencies {
-		one := *dependency
-		metadata.Dependencies = append(metadata.Dependencies, &one)
-	}
-	out.Metadata = &metadata
-	out.Values, _ = copied(c.Values).(map[string]any)
-	subcharts := make([]*chart.Chart, 0, len(c.Dependencies()))
-	for _, subchart := range c.Dependencies() {
-		subcharts = append(subcharts, clone(subchart))
-	}
-	out.SetDependencies(subcharts...)
-	return &out
 }
 
 // copied copies values.

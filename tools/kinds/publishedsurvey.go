@@ -71,7 +71,7 @@ func look(c *helmchart.Chart, names []string) (s *survey, err error) {
 		s.assume(c)
 		return s, nil
 	}
-	values, err := s.values(copied(c), map[string]any{}, anyName)
+	values, err := s.values(appchart.Copy(c), map[string]any{}, anyName)
 	if err != nil {
 		return nil, err
 	}
@@ -185,25 +185,8 @@ func (s *survey) values(c *helmchart.Chart, values map[string]any, name string) 
 	}, s.capabilities, true)
 }
 
-// copied returns a chart that may be rendered: that changes its metadata and its values.
-func copied(c *helmchart.Chart) *helmchart.Chart {
-	out, metadata := *c, *c.Metadata
-	out.Metadata, out.Values = &metadata, runtime.DeepCopyJSON(c.Values)
-	metadata.Dependencies = nil
-	for _, wanted := range c.Metadata.Dependencies {
-		one := *wanted
-		metadata.Dependencies = append(metadata.Dependencies, &one)
-	}
-	var below []*helmchart.Chart
-	for _, dependency := range c.Dependencies() {
-		below = append(below, copied(dependency))
-	}
-	out.SetDependencies(below...)
-	return &out
-}
-
 func (s *survey) render(values map[string]any, name string) ([]*unstructured.Unstructured, error) {
-	c := copied(s.chart)
+	c := appchart.Copy(s.chart)
 	if values == nil {
 		values = map[string]any{}
 	}

@@ -21,9 +21,6 @@ const (
 	// Claims is the maximum number of combinations of host, path and other matches in the routes of a resource, for each
 	// listener that serves them.
 	Claims = 128
-	// Rendered is the maximum size of a resource's rendered objects in bytes of JSON, besides the contents of its chart:
-	// twice the size of the resource.
-	Rendered = 2 * Resource
 )
 
 // Error reports that a resource exceeds a limit.
@@ -85,7 +82,8 @@ func OfClaims(count int) error {
 		"give them fewer hosts and paths, or spread them over several resources", count, Claims)}
 }
 
-// OfRendered returns an error if objects have too many bytes for a chart of the given size.
+// OfRendered returns an error if objects have too many bytes of JSON for a chart of the given size: twice those of the
+// resource, besides the contents of the chart.
 func (b Bound) OfRendered(bytes, chart int) error {
 	most := 2*b.bytes() + chart
 	if bytes <= most {

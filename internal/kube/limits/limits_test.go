@@ -26,7 +26,7 @@ func TestWhatIsTooLargeIsRefusedWithSizeBoundAndRemedy(t *testing.T) {
 		"references of a published one": {Published.OfReferences, 266, []string{"267", "more than 266"}},
 		"claims":                        {OfClaims, Claims, []string{"129", "more than 128", "several resources"}},
 		"what is rendered": {
-			func(bytes int) error { return Bound(0).OfRendered(bytes, 1<<10) }, Rendered + 1<<10, []string{"98 KiB", "more than 97 KiB", "make the spec smaller"},
+			func(bytes int) error { return Bound(0).OfRendered(bytes, 1<<10) }, 2*Resource + 1<<10, []string{"98 KiB", "more than 97 KiB", "make the spec smaller"},
 		},
 	}
 	for name, test := range cases {
