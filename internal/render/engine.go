@@ -183,6 +183,9 @@ func (s *set) execute(c *chart.Chart, input chartutil.Values, with seed, only st
 			out, err = texts{}, fmt.Errorf("rendering template failed: %v", thrown)
 		}
 		out.cost = max(float64(p.work.steps)/maxSteps, p.work.bytes/maxBytes)
+		if err == nil && traced == nil {
+			s.programs.Put(p) // last: another render may use it from here on
+		}
 	}()
 	p.work.begin(with, only)
 	all := map[string]chartutil.Values{}
@@ -202,9 +205,6 @@ func (s *set) execute(c *chart.Chart, input chartutil.Values, with seed, only st
 		out.files[file.Name] = text
 	}
 	out.calls, out.lookups = p.work.calls.made, p.work.calls.lookups
-	if traced == nil {
-		s.programs.Put(p)
-	}
 	return out, nil
 }
 

@@ -34,8 +34,8 @@ const fleetBefore = "../testdata/before/FLEET"
 // former is the operator of the version before, in a namespace.
 type former struct {
 	namespace, binary, kubeconfig string
-	// dir is a folder of charts, for both versions; empty for those of each.
-	dir string
+	// dir is a folder of charts, and watches a file of entries, for both versions; empty for those of each.
+	dir, watches string
 	// flags are those of both versions.
 	concurrent, failed int
 	deadline           time.Duration
@@ -52,6 +52,9 @@ func (f *former) start(t *testing.T) {
 		fmt.Sprint("--max-failed-rollouts=", f.failed), fmt.Sprint("--rollout-deadline=", f.deadline)}
 	if f.dir != "" {
 		args = append(args, "--chart-dir="+f.dir)
+	}
+	if f.watches != "" {
+		args = append(args, "--watches-file="+f.watches)
 	}
 	if f.policy != "" {
 		args = append(args, "--policy="+f.policy)
@@ -70,6 +73,9 @@ func (f *former) options(options *operator.Options, _ *harness.Requests) {
 	options.MaxConcurrentRollouts, options.MaxFailedRollouts, options.RolloutDeadline = f.concurrent, f.failed, f.deadline
 	if options.Policy = f.policy; f.dir != "" {
 		options.ChartDir = f.dir
+	}
+	if f.watches != "" {
+		options.WatchesFile = f.watches
 	}
 }
 
@@ -282,11 +288,11 @@ func TestAnUpgradeChangesNothingOfAMixedFleet(t *testing.T) {
 	}
 }
 
-// readyOf returns status and reason of the condition Ready of the resources in a namespace.
-func readyOf(t *testing.T, namespace string) map[string]string {
+// readyOf returns status and reason of the condition Ready of the resources in a namespace: of the operator's kinds, and others.
+func readyOf(t *testing.T, namespace string, kinds ...string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
-	for _, kind := range []string{v1.Kind, "AppJob"} {
+	for _, kind := range append(kinds, v1.Kind, "AppJob") {
 		list := &unstructured.UnstructuredList{}
 		list.SetGroupVersionKind(schema.GroupVersionKind{Group: v1.GroupVersion.Group, Version: v1.GroupVersion.Version, Kind: kind + "List"})
 		cluster.List(t, list, client.InNamespace(namespace))
