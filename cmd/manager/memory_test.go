@@ -4,7 +4,17 @@ import (
 	"math"
 	"runtime/debug"
 	"testing"
+
+	"github.com/example/appservice-operator/internal/kube/limits"
 )
+
+func TestTwoGibibytesRaiseTheSizeOfResources(t *testing.T) {
+	for limit, want := range map[string]bool{"2147483648": true, "2000000000": false, "1073741824": false} {
+		if got, err := limitOf(limit); err != nil || got >= limits.RaisedMemory != want {
+			t.Errorf("%s: the collector may take %d, %v", limit, got, err)
+		}
+	}
+}
 
 func TestTheCollectorKeepsBelowTheLimitOfTheContainer(t *testing.T) {
 	before, percent := debug.SetMemoryLimit(-1), debug.SetGCPercent(100)

@@ -68,7 +68,13 @@ const MemoryLimit = 512
 // RunAsUsersDo is Run with that limit, and without the race detector, which needs several times the memory.
 func RunAsUsersDo(t *testing.T, kubeconfig string, args ...string) *Process {
 	t.Helper()
-	return run(t, built(t, releaseOnce), kubeconfig, []string{fmt.Sprint("MEMORY_LIMIT=", MemoryLimit<<20)}, args)
+	return RunWithMemory(t, MemoryLimit, kubeconfig, args...)
+}
+
+// RunWithMemory is RunAsUsersDo in a container of so many megabytes.
+func RunWithMemory(t *testing.T, megabytes int, kubeconfig string, args ...string) *Process {
+	t.Helper()
+	return run(t, built(t, releaseOnce), kubeconfig, []string{fmt.Sprint("MEMORY_LIMIT=", megabytes<<20)}, args)
 }
 
 // RunBinary is Run for another program, such as the manager of an earlier version.

@@ -91,15 +91,22 @@ metadata: {name: {{ .Release.Name }}-{{ randAlpha 5 | lower }}, annotations: {he
 // servePublished serves the chart in a namespace, with an entry of these further keys.
 func servePublished(t *testing.T, namespace, keys string) *harness.Manager {
 	t.Helper()
-	dir := t.TempDir()
+	dir, watches := publishedFolder(t, keys)
+	return cluster.Unbound().Manager(t, namespace, func(o *operator.Options, _ *harness.Requests) { o.ChartDir, o.WatchesFile = dir, watches })
+}
+
+// publishedFolder returns a folder with the chart, and its file of entries, and installs the kind.
+func publishedFolder(t *testing.T, keys string) (dir, watches string) {
+	t.Helper()
+	dir = t.TempDir()
 	for name, text := range publishedFiles {
 		files.Write(t, filepath.Join(dir, "cache", name), text)
 	}
-	watches := filepath.Join(dir, "watches.yaml")
+	watches = filepath.Join(dir, "watches.yaml")
 	files.Write(t, watches, fmt.Sprintf("- {group: %s, version: v1, kind: Cache, chart: cache, from: published, renders: [Deployment.apps, Secret, Role.rbac.authorization.k8s.io, ConfigMap, Job.batch], %s}\n",
 		publishedKind.Group, keys))
 	cluster.Install(t, harness.WithStatus(harness.AnyCRD(publishedKind, "caches")))
-	return cluster.Unbound().Manager(t, namespace, func(o *operator.Options, _ *harness.Requests) { o.ChartDir, o.WatchesFile = dir, watches })
+	return dir, watches
 }
 
 func newCache(namespace, name string, spec map[string]any) *unstructured.Unstructured {

@@ -18,7 +18,7 @@ import (
 // PreviousError, a RefusedError, a StaleError or the API server's.
 func (a *Actor) Write(ctx context.Context, task Task) (created []client.Object, err error) {
 	if plan.ActionOf(task.State).Records {
-		if err := fits(task.Desired); err != nil {
+		if err := fits(task); err != nil {
 			return nil, err
 		}
 	}

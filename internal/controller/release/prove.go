@@ -9,7 +9,7 @@ import (
 // Prove returns an error if the plan of a task would not be carried out as a whole, as far as the API server knows.
 // Nothing is written. The error is as of Write.
 func (a *Actor) Prove(ctx context.Context, task Task) error {
-	if err := fits(task.Desired); err != nil {
+	if err := fits(task); err != nil {
 		return err
 	}
 	session := a.writer.Begin(task.Owner.GetUID())
@@ -27,7 +27,7 @@ func (a *Actor) ProveAdoption(ctx context.Context, task Task) ([]kube.Key, error
 	if AdoptionOf(task.Owner) == nil || len(task.Plan.Create) == 0 {
 		return nil, a.Prove(ctx, task)
 	}
-	if err := fits(task.Desired); err != nil {
+	if err := fits(task); err != nil {
 		return nil, err
 	}
 	session := a.writer.Begin(task.Owner.GetUID())

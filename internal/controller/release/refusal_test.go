@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"helm.sh/helm/v3/pkg/chart"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -138,19 +139,23 @@ func TestAHeadlessServiceStaysHeadless(t *testing.T) {
 
 func TestFits(t *testing.T) {
 	cases := map[string]struct {
-		manifest string
-		values   map[string]any
-		fits     bool
+		manifest     string
+		values, spec map[string]any
+		fits         bool
 	}{
-		"small":                  {"kind: x", map[string]any{"a": "b"}, true},
-		"large and compressible": {strings.Repeat("the same again\n", 200_000), nil, true},
-		"large":                  {noise(1 << 20), nil, false},
-		"large in the values":    {"kind: x", map[string]any{"a": noise(1 << 20)}, false},
-		"just below":             {noise(800 << 10), nil, true},
+		"small":                  {"kind: x", map[string]any{"a": "b"}, nil, true},
+		"large and compressible": {strings.Repeat("the same again\n", 200_000), nil, nil, true},
+		"large":                  {noise(1 << 20), nil, nil, false},
+		"large in the values":    {"kind: x", map[string]any{"a": noise(1 << 20)}, nil, false},
+		"just below":             {noise(900 << 10), nil, nil, true},
+		"with its spec":          {noise(480 << 10), nil, map[string]any{"a": noise(500 << 10)}, true},
+		"with a larger spec":     {noise(530 << 10), nil, map[string]any{"a": noise(500 << 10)}, false},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
-			err := fits(desired(t, test.values, &unstructured.Unstructured{Object: map[string]any{"text": test.manifest}}))
+			result := desired(t, test.values, &unstructured.Unstructured{Object: map[string]any{"text": test.manifest}})
+			owner := &unstructured.Unstructured{Object: map[string]any{"spec": test.spec}}
+			err := fits(Task{Owner: owner, Desired: result, Chart: &chart.Chart{Metadata: &chart.Metadata{}}})
 			var refused *plan.RefusedError
 			if (err == nil) != test.fits || err != nil && (!errors.As(err, &refused) || refused.Reason() != v1.ReasonTooLarge) {
 				t.Errorf("got %v, want that it fits: %t", err, test.fits)

@@ -48,8 +48,9 @@ const (
 	Published Bound = 128 << 10
 	// PublishedWithMemory is that bound if the operator has RaisedMemory.
 	PublishedWithMemory Bound = 512 << 10
-	// RaisedMemory is four times what the operator has by default, in bytes, without the tenth that is left for others.
-	RaisedMemory = 2 << 30 / 10 * 9
+	// RaisedMemory is what the collector may take of 2 GiB, four times the operator's memory by default: nine tenths,
+	// rounded down.
+	RaisedMemory = 1800 << 20
 )
 
 func (b Bound) bytes() int { return max(int(b), Resource) }
