@@ -64,6 +64,7 @@ func (w *work) functions(all *template.Template) template.FuncMap {
 		maps.Copy(functions, w.calls.functions())
 		maps.Copy(functions, w.calls.dates(dateInZone, durationRound))
 		functions["derivePassword"] = w.derivePassword(derive)
+		maps.Copy(functions, w.comparing())
 	}
 	for _, name := range growing {
 		functions[name] = w.counted(name, functions[name])
@@ -72,13 +73,52 @@ func (w *work) functions(all *template.Template) template.FuncMap {
 	return functions
 }
 
+// comparisons is how many comparisons of items take as long as a step.
+const comparisons = 4
+
+// comparing returns the functions that compare the items of lists with each other, and count that as steps.
+func (w *work) comparing() template.FuncMap {
+	functions := appchart.Functions()
+	uniq := functions["mustUniq"].(func(any) ([]any, error))
+	without := functions["mustWithout"].(func(any, ...any) ([]any, error))
+	has := functions["mustHas"].(func(any, any) (bool, error))
+	all := template.FuncMap{
+		"uniq": func(list any) ([]any, error) {
+			if err := w.count(lengthOf(list) * lengthOf(list) / 2 / comparisons); err != nil {
+				return nil, err
+			}
+			return uniq(list)
+		},
+		"without": func(list any, items ...any) ([]any, error) {
+			if err := w.count(lengthOf(list) * len(items) / comparisons); err != nil {
+				return nil, err
+			}
+			return without(list, items...)
+		},
+		"has": func(item, list any) (bool, error) {
+			if err := w.count(lengthOf(list) / comparisons); err != nil {
+				return false, err
+			}
+			return has(item, list)
+		},
+	}
+	all["mustUniq"], all["mustWithout"], all["mustHas"] = all["uniq"], all["without"], all["has"]
+	return all
+}
+
+func lengthOf(list any) int {
+	if value := reflect.ValueOf(list); value.Kind() == reflect.Slice || value.Kind() == reflect.Array {
+		return value.Len()
+	}
+	return 0
+}
+
 // deriving is how many steps derivePassword counts as.
 const deriving = 10_000
 
 func (w *work) derivePassword(derive func(uint32, string, string, string, string) string) any {
 	return func(counter uint32, kind, password, user, site string) (string, error) {
-		w.steps += deriving - 1
-		if err := w.step(); err != nil {
+		if err := w.count(deriving); err != nil {
 			return "", err
 		}
 		return derive(counter, kind, password, user, site), nil

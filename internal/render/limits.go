@@ -52,13 +52,17 @@ func (w *work) begin(s seed, only string) {
 }
 
 // step counts a round of a loop or an inclusion.
-func (w *work) step() error {
-	w.steps++
+func (w *work) step() error { return w.count(1) }
+
+// count counts what takes as long as so many steps.
+func (w *work) count(steps int) error {
+	checked := w.steps / untimely
+	w.steps += steps
 	switch {
 	case w.exceeded != nil:
 	case w.steps > maxSteps:
 		w.exceeded = errSteps
-	case w.steps%untimely == 0 && time.Since(w.began) > maxTime:
+	case w.steps/untimely > checked && time.Since(w.began) > maxTime:
 		w.exceeded = errTime
 	}
 	return w.exceeded

@@ -357,8 +357,35 @@ func TestWhichOverridesASpecCanPrint(t *testing.T) {
 	assert.Equal(t, []string{"auth.password", "auth.user"}, printable(entry, r.Chart))
 	r = publishedOf(t, map[string]string{"values.yaml": "a: '{{ include \"name\" . }}'\n"})
 	assert.Empty(t, printable(entry, r.Chart))
+	helpers := "{{ define \"name\" }}{{ include \"user\" . }}{{ end }}{{ define \"user\" }}{{ .Values.auth.user }}{{ end }}{{ define \"not\" }}{{ .Values.other }}{{ end }}"
+	r = publishedOf(t, map[string]string{"values.yaml": "a: '{{ include \"name\" . }}'\n", "templates/_h.tpl": helpers})
+	assert.Equal(t, []string{"auth.user"}, printable(entry, r.Chart))
 	r = publishedOf(t, map[string]string{"values.yaml": "a: '{{ toYaml . }}'\n"})
 	assert.Len(t, printable(entry, r.Chart), 4)
 	r = publishedOf(t, map[string]string{"values.yaml": "a: '{{ toYaml .Values }}'\n"})
 	assert.Len(t, printable(entry, r.Chart), 4)
+}
+
+// A function that compares the items of a list with each other takes long for few steps.
+func TestComparisonsCount(t *testing.T) {
+	for name, test := range map[string]struct {
+		template string
+		fails    bool
+	}{
+		"each with each":             {"{{ $x := untilStep 0 20000 1 }}{{ uniq $x | len }}", true},
+		"each of a few":              {"{{ $x := untilStep 0 2000 1 }}{{ uniq $x | len }}", false},
+		"one with each, many times":  {"{{ $x := untilStep 0 20000 1 }}{{ range $x }}{{ if has . $x }}{{ end }}{{ end }}", true},
+		"one with each":              {"{{ $x := untilStep 0 20000 1 }}{{ has 5 $x }}{{ without $x 1 2 3 | len }}", false},
+		"all but many":               {"{{ $x := untilStep 0 20000 1 }}{{ range $x }}{{ $x = without $x . }}{{ end }}", true},
+		"of nothing, and of no list": {"{{ has 1 .Values.nothing }}", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := renderPublished(t, publishedOf(t, map[string]string{"templates/a.yaml": configMap(test.template)}), "{}")
+			if test.fails {
+				require.ErrorContains(t, err, errSteps.Error())
+			} else {
+				require.NoError(t, err)
+			}
+		})
+	}
 }

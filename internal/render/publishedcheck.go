@@ -45,12 +45,18 @@ func CheckPublished(ctx context.Context, entry appchart.Watch, c *chart.Chart) (
 	return list
 }
 
-// all matches an action that prints all that a template sees.
-var all = regexp.MustCompile(`(^|[ (|])[.$]([ )|]|$)`)
+var (
+	// all matches an action that prints all that a template sees.
+	all = regexp.MustCompile(`(^|[ (|])[.$]([ )|]|$)`)
+	// includes matches the name of a template that an action includes.
+	includes = regexp.MustCompile(`\b(?:include|template) "([^"]+)"`)
+)
 
-// printable lists the paths of overrideValues that an action which tpl executes names, or a map that they are in.
+// printable lists the paths of overrideValues that an action which tpl executes names, or a template that it includes,
+// or a map that they are in.
 func printable(entry appchart.Watch, c *chart.Chart) (list []string) {
-	actions := actionsOf(c, entry.DefaultValues, entry.OverrideValues)
+	actions := slices.Collect(maps.Keys(actionsOf(c, entry.DefaultValues, entry.OverrideValues)))
+	below := includedBy(c, actions)
 	for _, path := range slices.Sorted(maps.Keys(entry.OverrideValues)) {
 		at, named := "", []string(nil)
 		for step := range strings.SplitSeq(path, ".") {
@@ -58,12 +64,32 @@ func printable(entry appchart.Watch, c *chart.Chart) (list []string) {
 			named = append(named, at)
 		}
 		pattern := regexp.MustCompile(`\.Values(` + strings.Join(named, "|") + `)?([^\w.]|$)`)
-		for action := range actions {
-			if pattern.MatchString(action) || all.MatchString(action) && !strings.Contains(action, "include ") {
-				list = append(list, path)
-				break
+		if slices.ContainsFunc(actions, func(action string) bool {
+			return pattern.MatchString(action) || all.MatchString(action) && !strings.Contains(action, "include ")
+		}) || slices.ContainsFunc(below, pattern.MatchString) {
+			list = append(list, path)
+		}
+	}
+	return list
+}
+
+// includedBy returns the actions of the templates that some actions include, and of those that these include.
+func includedBy(c *chart.Chart, actions []string) (list []string) {
+	defined := map[string][]string{}
+	for _, file := range appchart.TemplateFiles(c) {
+		for _, tree := range treesOf(file.Text) {
+			defined[tree.Name] = append(defined[tree.Name], actionsIn(tree)...)
+		}
+	}
+	for len(actions) > 0 {
+		var next []string
+		for _, action := range actions {
+			for _, match := range includes.FindAllStringSubmatch(action, -1) {
+				next = append(next, defined[match[1]]...)
+				delete(defined, match[1])
 			}
 		}
+		list, actions = append(list, next...), next
 	}
 	return list
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	helmvalues "github.com/operator-framework/helm-operator-plugins/pkg/values"
 	"helm.sh/helm/v3/pkg/chart"
@@ -149,6 +150,8 @@ func spec(resource *unstructured.Unstructured) (chartutil.Values, error) {
 type OverrideError struct {
 	Key string
 	Err error
+	// Spec says that it could be laid over another spec.
+	Spec bool
 }
 
 func (e *OverrideError) Error() string {
@@ -160,15 +163,29 @@ func (e *OverrideError) Unwrap() error { return e.Err }
 
 // Hint returns what to do.
 func (e *OverrideError) Hint() string {
+	if e.Spec {
+		return "leave that field out of the spec, or ask the platform team to correct that key of overrideValues in watches.yaml"
+	}
 	return "ask the platform team to correct that key of overrideValues in watches.yaml; the spec is not at fault"
 }
 
-// Override lays the overrides of watches.yaml over values. The error is an OverrideError.
+// Override lays the overrides of watches.yaml over values: a null of a spec is none. The error is an OverrideError.
 func Override(values map[string]any, overrides map[string]string) error {
 	for _, key := range slices.Sorted(maps.Keys(overrides)) {
-		if err := strvals.ParseInto(key+"="+overrides[key], values); err != nil {
-			return &OverrideError{key, err}
+		above := strings.FieldsFunc(key, func(c rune) bool { return c == '.' || c == '[' })
+		for at, i := values, 0; i < len(above)-1 && at != nil; i++ {
+			if value, found := at[above[i]]; found && value == nil {
+				delete(at, above[i])
+			}
+			at, _ = at[above[i]].(map[string]any)
 		}
+		override := key + "=" + overrides[key]
+		if err := strvals.ParseInto(override, values); err == nil {
+			continue
+		} else if alone := strvals.ParseInto(override, map[string]any{}); alone != nil {
+			return &OverrideError{Key: key, Err: err}
+		}
+		return &OverrideError{Key: key, Err: errors.New("the spec has a value of another type above it"), Spec: true}
 	}
 	return nil
 }

@@ -192,6 +192,8 @@ func TestOverridesWin(t *testing.T) {
 		"a value that was not there":    {`{image: a}`, map[string]string{"size": "3"}, `{"image":"a","size":3}`},
 		"a nested value":                {`{image: a, config: {logLevel: info, environment: {A: b}}}`, map[string]string{"config.logLevel": "debug"}, `{"image":"a","config":{"logLevel":"debug","environment":{"A":"b"}}}`},
 		"a nested value in no map":      {`{image: a}`, map[string]string{"config.environment.A": "b"}, `{"image":"a","config":{"environment":{"A":"b"}}}`},
+		"a null above it":               {`{image: a, config: {environment: null}}`, map[string]string{"config.environment.A": "b"}, `{"image":"a","config":{"environment":{"A":"b"}}}`},
+		"a null instead of a list":      {`{image: a, ports: null}`, map[string]string{"ports[0].port": "80"}, `{"image":"a","ports":[{"port":80}]}`},
 		"a key with a dot":              {`{image: a}`, map[string]string{`config.environment.a\.b`: "c"}, `{"image":"a","config":{"environment":{"a.b":"c"}}}`},
 		"an element of a list":          {`{image: a, ports: [{port: 80, name: http}, {port: 81, name: more}]}`, map[string]string{"ports[0].port": "8080"}, `{"image":"a","ports":[{"port":8080,"name":"http"},{"port":81,"name":"more"}]}`},
 		"a whole list":                  {`{image: a, envs: [{name: A}]}`, map[string]string{"envFrom": "{a,b}"}, `{"image":"a","envs":[{"name":"A"}],"envFrom":["a","b"]}`},
