@@ -172,6 +172,8 @@ func (s *subject) serve(t *testing.T, file string, values map[string]any) string
 		})
 	}
 	harness.Eventually(t, "it is Ready, or says why not", settled)
+	objects = s.change(t, resource, values, objects)
+	harness.Eventually(t, "it is Ready, or says why not", settled)
 	cluster.Delete(t, resource)
 	harness.Eventually(t, "all is gone but claims", func() error {
 		for k, object := range objects {
@@ -183,6 +185,56 @@ func (s *subject) serve(t *testing.T, file string, values map[string]any) string
 		return client.IgnoreNotFound(cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(resource), resource.DeepCopy()))
 	})
 	return state
+}
+
+// change turns the first boolean over that changes what Helm renders, within the kinds that the chart may render, and
+// returns the objects then. They are there as soon as the operator has released it.
+func (s *subject) change(t *testing.T, resource *unstructured.Unstructured, values map[string]any, objects map[key]helmObject) map[key]helmObject {
+	t.Helper()
+	before := map[key]*unstructured.Unstructured{}
+	for k, object := range objects {
+		before[k] = object.Unstructured
+	}
+	for _, turned := range turned(over(s.helm.Values, values), nil) {
+		turned.values = over(values, turned.values)
+		expected, err := s.expect(turned)
+		if err != nil {
+			continue
+		}
+		after := untested(expected.helm[0])
+		if _, err := s.render(t, s.renderer, turned, expected.served); err != nil || len(compare([]map[key]helmObject{after}, before)) == 0 {
+			continue
+		}
+		revision := func() string {
+			cluster.Refresh(t, resource)
+			revision, _, _ := unstructured.NestedFieldNoCopy(resource.Object, "status", "release", "revision")
+			return fmt.Sprint(revision)
+		}
+		was := revision()
+		cluster.Edit(t, resource, func() { resource.Object["spec"] = turned.values })
+		harness.Eventually(t, turned.name+" is released", func() error {
+			if revision() == was {
+				return fmt.Errorf("it is release %s; the resource is %s", was, readiness(resource))
+			}
+			for k, object := range objects {
+				err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(object), object.DeepCopy())
+				if _, stays := after[k]; !stays && k.Kind != "PersistentVolumeClaim" && !apierrors.IsNotFound(err) {
+					return fmt.Errorf("%s is there: %w", k, err)
+				}
+			}
+			for _, object := range after {
+				if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(object), object.DeepCopy()); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		fmt.Printf("SERVED %s: changed by %s\n", s.helm.Name(), turned.name)
+		maps.Copy(objects, after)
+		return objects
+	}
+	fmt.Printf("SERVED %s: no boolean changes it\n", s.helm.Name())
+	return objects
 }
 
 // readiness says what a resource says of itself.
