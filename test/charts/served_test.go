@@ -90,8 +90,7 @@ func (s *subject) serve(t *testing.T, file string, values map[string]any) string
 	t.Helper()
 	expected, err := s.expect(set{values: values})
 	require.NoError(t, err)
-	objects := untested(expected.helm[0])
-	maps.DeleteFunc(objects, func(k key, _ helmObject) bool { return k.Kind == "CustomResourceDefinition" })
+	objects := delivered(expected.helm[0])
 	if s.mayRender(objects); len(objects) == 0 { // the chart renders nothing without values
 		s.renderer.Published.Renders = []string{"ConfigMap"}
 	}
@@ -117,6 +116,7 @@ func (s *subject) serve(t *testing.T, file string, values map[string]any) string
 	resource.SetNamespace(namespace)
 	resource.SetName(name)
 	cluster.Create(t, resource)
+	t.Cleanup(func() { _ = cluster.Client.Delete(context.WithoutCancel(t.Context()), resource) })
 	state := ""
 	harness.Eventually(t, "all objects of Helm's are there", func() error {
 		cluster.Refresh(t, resource)
@@ -187,6 +187,13 @@ func (s *subject) serve(t *testing.T, file string, values map[string]any) string
 	return state
 }
 
+// delivered leaves out the tests of a chart, and its CustomResourceDefinitions.
+func delivered(objects map[key]helmObject) map[key]helmObject {
+	objects = untested(objects)
+	maps.DeleteFunc(objects, func(k key, _ helmObject) bool { return k.Kind == "CustomResourceDefinition" })
+	return objects
+}
+
 // change turns the first boolean over that changes what Helm renders, within the kinds that the chart may render, and
 // returns the objects then. They are there as soon as the operator has released it.
 func (s *subject) change(t *testing.T, resource *unstructured.Unstructured, values map[string]any, objects map[key]helmObject) map[key]helmObject {
@@ -201,7 +208,7 @@ func (s *subject) change(t *testing.T, resource *unstructured.Unstructured, valu
 		if err != nil {
 			continue
 		}
-		after := untested(expected.helm[0])
+		after := delivered(expected.helm[0])
 		if _, err := s.render(t, s.renderer, turned, expected.served); err != nil || len(compare([]map[key]helmObject{after}, before)) == 0 {
 			continue
 		}
