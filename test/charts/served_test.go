@@ -184,6 +184,15 @@ func (s *subject) serve(t *testing.T, file string, values map[string]any) string
 		}
 		return client.IgnoreNotFound(cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(resource), resource.DeepCopy()))
 	})
+	// The next chart may have claims of these names.
+	require.NoError(t, cluster.Client.DeleteAllOf(t.Context(), &corev1.PersistentVolumeClaim{}, client.InNamespace(namespace)))
+	harness.Eventually(t, "its claims are gone", func() error {
+		list := &corev1.PersistentVolumeClaimList{}
+		if err := cluster.Client.List(t.Context(), list, client.InNamespace(namespace)); err != nil || len(list.Items) > 0 {
+			return fmt.Errorf("%d are there: %w", len(list.Items), err)
+		}
+		return nil
+	})
 	return state
 }
 
