@@ -97,13 +97,13 @@ generate: manifests ## Generate CRDs, DeepCopy methods, references.
 	$(call tool,crd-ref-docs) --source-path=./api --config=docs/reference/crd-ref-docs.yaml --renderer=markdown \
 	  --output-path=docs/reference/appservice.md --log-level=ERROR
 	go run ./tools/cmd/reference
-	go test ./internal/metrics -run '^TestReference$$' -count=1 -update
-	go test ./internal/cli/lint -run '^TestPage$$' -count=1 -update
+	go test ./internal/operator/metrics -run '^TestReference$$' -count=1 -update
+	go test ./internal/plugin/lint -run '^TestPage$$' -count=1 -update
 
 # The keys of injectors that the built-in policy decides on: run it after a bump of tools/pins/injectors.
 injectors:
 	@mkdir -p bin
-	go run ./tools/cmd/injectorkeys > bin/injectors.yaml && mv bin/injectors.yaml internal/policy/testdata/injectors.yaml
+	go run ./tools/cmd/injectorkeys > bin/injectors.yaml && mv bin/injectors.yaml internal/operator/policy/testdata/injectors.yaml
 
 fmt:
 	go fmt ./...
@@ -134,7 +134,7 @@ lint-fix:
 # Run helm lint on all charts, and check the CEL expressions of those that the operator serves.
 lint-chart:
 	$(call tool,helm) lint --strict $(OWN_CHARTS) config/chart
-	go test -count=1 ./internal/chart -run '^TestTheChartsHereLoad$$'
+	go test -count=1 ./internal/engine/chart -run '^TestTheChartsHereLoad$$'
 	@$(MAKE) --no-print-directory check-chart
 
 # Look up known vulnerabilities of the modules and the standard library in the programs.
@@ -154,7 +154,7 @@ clean:
 	rm -rf bin dist
 
 golden: ## Update the golden files of test/testdata/cases. Review the difference.
-	go test ./internal/render -run TestGolden -update
+	go test ./internal/engine/render -run TestGolden -update
 
 CASES := test/testdata/cases/*/cr.yaml test/testdata/kinds/*/*/cr.yaml
 check-chart: ## Find the mistakes of our own charts here, or of CHART=helm-charts/NAME, with all golden cases.

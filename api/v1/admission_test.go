@@ -17,11 +17,11 @@ import (
 
 	appservice "github.com/example/appservice-operator"
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/chart"
-	"github.com/example/appservice-operator/internal/chart/crd"
-	"github.com/example/appservice-operator/internal/render"
-	"github.com/example/appservice-operator/internal/render/hooks"
-	"github.com/example/appservice-operator/internal/render/values"
+	"github.com/example/appservice-operator/internal/engine/chart"
+	"github.com/example/appservice-operator/internal/engine/chart/crd"
+	"github.com/example/appservice-operator/internal/engine/postrender"
+	"github.com/example/appservice-operator/internal/engine/render"
+	"github.com/example/appservice-operator/internal/engine/values"
 )
 
 // admission does with an AppService what the API server does with the custom resource definition.

@@ -11,7 +11,7 @@ import (
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
-	"github.com/example/appservice-operator/internal/cli"
+	"github.com/example/appservice-operator/internal/plugin"
 )
 
 func main() {

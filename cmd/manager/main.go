@@ -13,8 +13,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 	"sigs.k8s.io/controller-runtime/pkg/manager/signals"
 
+	"github.com/example/appservice-operator/internal/engine/text"
 	"github.com/example/appservice-operator/internal/operator"
-	"github.com/example/appservice-operator/internal/text"
 	"github.com/example/appservice-operator/internal/version"
 )
 

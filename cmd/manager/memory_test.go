@@ -5,7 +5,7 @@ import (
 	"runtime/debug"
 	"testing"
 
-	"github.com/example/appservice-operator/internal/kube/limits"
+	"github.com/example/appservice-operator/internal/engine/kube/limits"
 )
 
 func TestTwoGibibytesRaiseTheSizeOfResources(t *testing.T) {

@@ -11,9 +11,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
-	"github.com/example/appservice-operator/internal/controller/watch"
-	"github.com/example/appservice-operator/internal/kube"
-	"github.com/example/appservice-operator/internal/text"
+	"github.com/example/appservice-operator/internal/engine/kube"
+	"github.com/example/appservice-operator/internal/engine/text"
+	"github.com/example/appservice-operator/internal/engine/watch"
 )
 
 // apiVersions returns which version of its API the CRD of a kind is from, by the metadata that the operator watches;

@@ -3,8 +3,8 @@ package operator
 import (
 	"runtime/debug"
 
-	"github.com/example/appservice-operator/internal/chart"
-	"github.com/example/appservice-operator/internal/kube/limits"
+	"github.com/example/appservice-operator/internal/engine/chart"
+	"github.com/example/appservice-operator/internal/engine/kube/limits"
 )
 
 // boundOf returns the maximum size of the resources of a kind.

@@ -22,13 +22,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/chart"
-	"github.com/example/appservice-operator/internal/controller/watch"
-	"github.com/example/appservice-operator/internal/filewatch"
-	"github.com/example/appservice-operator/internal/kube"
-	"github.com/example/appservice-operator/internal/metrics"
-	"github.com/example/appservice-operator/internal/render"
-	"github.com/example/appservice-operator/internal/text"
+	"github.com/example/appservice-operator/internal/engine/chart"
+	"github.com/example/appservice-operator/internal/engine/filewatch"
+	"github.com/example/appservice-operator/internal/engine/kube"
+	"github.com/example/appservice-operator/internal/engine/render"
+	"github.com/example/appservice-operator/internal/engine/text"
+	"github.com/example/appservice-operator/internal/engine/watch"
+	"github.com/example/appservice-operator/internal/operator/metrics"
 )
 
 // embedded is how logs name the location of the charts that are part of the program.

@@ -18,8 +18,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/metrics"
-	"github.com/example/appservice-operator/internal/render"
+	"github.com/example/appservice-operator/internal/engine/render"
+	"github.com/example/appservice-operator/internal/operator/metrics"
 )
 
 // following is a chart of AppServices in a folder, and the queue of their controller.

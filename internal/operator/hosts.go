@@ -11,10 +11,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/chart/rbac"
-	"github.com/example/appservice-operator/internal/hosts"
-	"github.com/example/appservice-operator/internal/kube"
-	"github.com/example/appservice-operator/internal/policy"
+	"github.com/example/appservice-operator/internal/engine/chart/rbac"
+	"github.com/example/appservice-operator/internal/engine/kube"
+	"github.com/example/appservice-operator/internal/operator/hosts"
+	"github.com/example/appservice-operator/internal/operator/policy"
 )
 
 // hostRules are the rules of the platform's policy about hosts.

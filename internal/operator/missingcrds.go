@@ -19,7 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
-	"github.com/example/appservice-operator/internal/chart"
+	"github.com/example/appservice-operator/internal/engine/chart"
 )
 
 // awaitPeriod is the interval at which the API server is checked for a kind whose CRD was missing.

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
-	"github.com/example/appservice-operator/internal/chart"
+	"github.com/example/appservice-operator/internal/engine/chart"
 )
 
 var (

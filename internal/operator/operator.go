@@ -24,15 +24,15 @@ import (
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/chart"
-	"github.com/example/appservice-operator/internal/controller/release"
-	"github.com/example/appservice-operator/internal/controller/watch"
-	"github.com/example/appservice-operator/internal/hosts"
-	"github.com/example/appservice-operator/internal/kube"
-	"github.com/example/appservice-operator/internal/kube/limits"
-	"github.com/example/appservice-operator/internal/kube/livestate"
-	"github.com/example/appservice-operator/internal/kube/reference"
-	"github.com/example/appservice-operator/internal/metrics"
+	"github.com/example/appservice-operator/internal/engine/chart"
+	"github.com/example/appservice-operator/internal/engine/kube"
+	"github.com/example/appservice-operator/internal/engine/kube/limits"
+	"github.com/example/appservice-operator/internal/engine/kube/livestate"
+	"github.com/example/appservice-operator/internal/engine/kube/reference"
+	"github.com/example/appservice-operator/internal/engine/release"
+	"github.com/example/appservice-operator/internal/engine/watch"
+	"github.com/example/appservice-operator/internal/operator/hosts"
+	"github.com/example/appservice-operator/internal/operator/metrics"
 )
 
 // Name of the operator: as event reporter, user agent and name of the lease.

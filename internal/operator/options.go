@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/validation"
 
 	appservice "github.com/example/appservice-operator"
-	"github.com/example/appservice-operator/internal/chart"
+	"github.com/example/appservice-operator/internal/engine/chart"
 )
 
 // Options are the settings of the operator, as its flags set them.

@@ -12,11 +12,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/chart"
-	"github.com/example/appservice-operator/internal/controller/release"
-	"github.com/example/appservice-operator/internal/kube"
-	"github.com/example/appservice-operator/internal/policy"
-	"github.com/example/appservice-operator/internal/render/hooks"
+	"github.com/example/appservice-operator/internal/engine/chart"
+	"github.com/example/appservice-operator/internal/engine/kube"
+	"github.com/example/appservice-operator/internal/engine/postrender"
+	"github.com/example/appservice-operator/internal/engine/release"
+	"github.com/example/appservice-operator/internal/operator/policy"
 )
 
 // recordsAtATime is how many records are read at a time: each may have some hundred KiB.

@@ -18,13 +18,13 @@ import (
 	ctrlcluster "sigs.k8s.io/controller-runtime/pkg/cluster"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
-	"github.com/example/appservice-operator/internal/chart"
-	"github.com/example/appservice-operator/internal/chart/rbac"
-	"github.com/example/appservice-operator/internal/filewatch"
-	"github.com/example/appservice-operator/internal/kube"
-	"github.com/example/appservice-operator/internal/metrics"
-	"github.com/example/appservice-operator/internal/policy"
-	"github.com/example/appservice-operator/internal/render"
+	"github.com/example/appservice-operator/internal/engine/chart"
+	"github.com/example/appservice-operator/internal/engine/chart/rbac"
+	"github.com/example/appservice-operator/internal/engine/filewatch"
+	"github.com/example/appservice-operator/internal/engine/kube"
+	"github.com/example/appservice-operator/internal/engine/render"
+	"github.com/example/appservice-operator/internal/operator/metrics"
+	"github.com/example/appservice-operator/internal/operator/policy"
 )
 
 // policyFile is the platform's policy, reloaded when its file changes.

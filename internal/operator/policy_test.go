@@ -9,8 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/example/appservice-operator/internal/metrics"
-	"github.com/example/appservice-operator/internal/policy"
+	"github.com/example/appservice-operator/internal/operator/metrics"
+	"github.com/example/appservice-operator/internal/operator/policy"
 )
 
 // write makes a file of a policy, or takes it away if there is no text.

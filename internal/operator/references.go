@@ -14,11 +14,11 @@ import (
 	ctrlcluster "sigs.k8s.io/controller-runtime/pkg/cluster"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
-	"github.com/example/appservice-operator/internal/chart/rbac"
-	"github.com/example/appservice-operator/internal/kube"
-	"github.com/example/appservice-operator/internal/kube/livestate"
-	"github.com/example/appservice-operator/internal/kube/reference"
-	"github.com/example/appservice-operator/internal/render/defaults"
+	"github.com/example/appservice-operator/internal/engine/chart/rbac"
+	"github.com/example/appservice-operator/internal/engine/kube"
+	"github.com/example/appservice-operator/internal/engine/kube/livestate"
+	"github.com/example/appservice-operator/internal/engine/kube/reference"
+	"github.com/example/appservice-operator/internal/engine/render/defaults"
 )
 
 // newReferences returns the cache for the metadata of referenced objects. The manager's cache holds only our own

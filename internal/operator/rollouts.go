@@ -10,10 +10,10 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
-	"github.com/example/appservice-operator/internal/controller"
-	"github.com/example/appservice-operator/internal/controller/rollout"
-	"github.com/example/appservice-operator/internal/controller/watch"
-	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/engine/kube"
+	"github.com/example/appservice-operator/internal/engine/watch"
+	"github.com/example/appservice-operator/internal/operator/controller"
+	"github.com/example/appservice-operator/internal/operator/rollout"
 )
 
 // rolloutLimits bound the rollouts of each kind that no user requests.

@@ -15,8 +15,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/example/appservice-operator/internal/cli/lint"
-	"github.com/example/appservice-operator/internal/render"
+	"github.com/example/appservice-operator/internal/engine/render"
+	"github.com/example/appservice-operator/internal/plugin/lint"
 	"github.com/example/appservice-operator/test/files"
 )
 

@@ -18,8 +18,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/cli"
 	"github.com/example/appservice-operator/internal/operator"
+	"github.com/example/appservice-operator/internal/plugin"
 	"github.com/example/appservice-operator/test/files"
 	"github.com/example/appservice-operator/test/harness"
 )
@@ -47,7 +47,7 @@ func TestAKindNeedsNoGo(t *testing.T) {
 	})
 	r.neededNoGo(t)
 	r.run(t, "go tool -modfile=tools/pins/helm-unittest/go.mod helm-unittest --strict helm-charts/probe")
-	r.run(t, "go test -count=1 ./internal/chart/rbac ./tools/kinds")
+	r.run(t, "go test -count=1 ./internal/engine/chart/rbac ./tools/kinds")
 	cluster, probe := isServed(t, r, "config/crd/bases/app.example.com_probes.yaml", "config/samples/app_v1_probe.yaml")
 	probeGoesBack(t, cluster, probe)
 	aFurtherKindBringsItsRight(t, r)

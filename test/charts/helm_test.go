@@ -18,8 +18,8 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 	kjson "sigs.k8s.io/json"
 
-	appchart "github.com/example/appservice-operator/internal/chart"
-	"github.com/example/appservice-operator/internal/render"
+	appchart "github.com/example/appservice-operator/internal/engine/chart"
+	"github.com/example/appservice-operator/internal/engine/render"
 	"github.com/example/appservice-operator/test/files"
 )
 

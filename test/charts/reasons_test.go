@@ -11,9 +11,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/kube/limits"
-	"github.com/example/appservice-operator/internal/render"
-	"github.com/example/appservice-operator/internal/render/hooks"
+	"github.com/example/appservice-operator/internal/engine/kube/limits"
+	"github.com/example/appservice-operator/internal/engine/postrender"
+	"github.com/example/appservice-operator/internal/engine/render"
 )
 
 // reason is why the operator renders something otherwise than Helm.

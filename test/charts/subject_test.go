@@ -21,9 +21,9 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/pod-security-admission/api"
 
-	appchart "github.com/example/appservice-operator/internal/chart"
-	"github.com/example/appservice-operator/internal/render"
-	"github.com/example/appservice-operator/internal/render/hooks"
+	appchart "github.com/example/appservice-operator/internal/engine/chart"
+	"github.com/example/appservice-operator/internal/engine/postrender"
+	"github.com/example/appservice-operator/internal/engine/render"
 )
 
 // outcome is how the operator renders a set of values that Helm renders.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/example/appservice-operator/internal/render"
+	"github.com/example/appservice-operator/internal/engine/render"
 )
 
 // classOf returns the reason that the status would have, or the type of an error.

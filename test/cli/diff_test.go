@@ -13,7 +13,7 @@ import (
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/example/appservice-operator/internal/controller/release/plan"
+	"github.com/example/appservice-operator/internal/engine/release/plan"
 )
 
 // otherChart is the chart, except for a field of the pods.

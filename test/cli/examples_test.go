@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
-	"github.com/example/appservice-operator/internal/cli"
+	"github.com/example/appservice-operator/internal/plugin"
 	"github.com/example/appservice-operator/test/files"
 )
 

@@ -19,7 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 
-	"github.com/example/appservice-operator/internal/chart/crd"
+	"github.com/example/appservice-operator/internal/engine/chart/crd"
 )
 
 // oneIn selects one of so many mistakes. With -each-mistake, all are tried: some 9,000, in a minute or two.

@@ -22,8 +22,8 @@ import (
 	"k8s.io/client-go/rest"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/cli"
 	"github.com/example/appservice-operator/internal/operator"
+	"github.com/example/appservice-operator/internal/plugin"
 	"github.com/example/appservice-operator/test/files"
 	"github.com/example/appservice-operator/test/harness"
 )

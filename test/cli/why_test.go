@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/cli/tree"
+	"github.com/example/appservice-operator/internal/plugin/tree"
 	"github.com/example/appservice-operator/test/harness"
 )
 

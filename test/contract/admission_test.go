@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/example/appservice-operator/internal/kube/reference"
+	"github.com/example/appservice-operator/internal/engine/kube/reference"
 	"github.com/example/appservice-operator/test/admission"
 	"github.com/example/appservice-operator/test/files"
 	"github.com/example/appservice-operator/test/try"

@@ -9,7 +9,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/chart/fields"
+	"github.com/example/appservice-operator/internal/engine/chart/fields"
 	"github.com/example/appservice-operator/test/specs"
 )
 

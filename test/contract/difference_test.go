@@ -10,9 +10,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/kube"
-	"github.com/example/appservice-operator/internal/kube/jobs"
-	"github.com/example/appservice-operator/internal/render/hooks"
+	"github.com/example/appservice-operator/internal/engine/kube"
+	"github.com/example/appservice-operator/internal/engine/kube/jobs"
+	"github.com/example/appservice-operator/internal/engine/postrender"
 	"github.com/example/appservice-operator/test/specs"
 )
 

@@ -28,11 +28,11 @@ import (
 	appservice "github.com/example/appservice-operator"
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/config"
-	"github.com/example/appservice-operator/internal/chart/crd"
-	"github.com/example/appservice-operator/internal/cli/importer"
-	"github.com/example/appservice-operator/internal/cli/preview"
-	"github.com/example/appservice-operator/internal/policy"
-	"github.com/example/appservice-operator/internal/render"
+	"github.com/example/appservice-operator/internal/engine/chart/crd"
+	"github.com/example/appservice-operator/internal/engine/render"
+	"github.com/example/appservice-operator/internal/operator/policy"
+	"github.com/example/appservice-operator/internal/plugin/importer"
+	"github.com/example/appservice-operator/internal/plugin/preview"
 )
 
 // text returns the files as one manifest. It skips the test if one of them is not in the folder.

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/status/diagnose"
+	"github.com/example/appservice-operator/internal/operator/status/diagnose"
 )
 
 // row is what the status says of a recording.

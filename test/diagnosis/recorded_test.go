@@ -20,10 +20,10 @@ import (
 	"sigs.k8s.io/yaml"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/kube"
-	"github.com/example/appservice-operator/internal/kube/livestate"
-	"github.com/example/appservice-operator/internal/status"
-	"github.com/example/appservice-operator/internal/status/diagnose"
+	"github.com/example/appservice-operator/internal/engine/kube"
+	"github.com/example/appservice-operator/internal/engine/kube/livestate"
+	"github.com/example/appservice-operator/internal/operator/status"
+	"github.com/example/appservice-operator/internal/operator/status/diagnose"
 )
 
 // folder of the recordings.
@@ -138,7 +138,7 @@ func TestRecordingsAreOfARealCluster(t *testing.T) {
 				t.Errorf("%s: %s %s has no UID or no managed fields", name, object.GetKind(), object.GetName())
 			}
 		}
-		if _, known := rows[name]; !known && !strings.HasPrefix(name, "node-port-") { // those are tested in internal/controller/release
+		if _, known := rows[name]; !known && !strings.HasPrefix(name, "node-port-") { // those are tested in internal/engine/release
 			t.Errorf("%s: no row speaks of it", name)
 		}
 	}

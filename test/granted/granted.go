@@ -11,7 +11,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	"sigs.k8s.io/yaml"
 
-	"github.com/example/appservice-operator/internal/chart/rbac"
+	"github.com/example/appservice-operator/internal/engine/chart/rbac"
 	"github.com/example/appservice-operator/tools/kinds"
 	"github.com/example/appservice-operator/tools/toolchain"
 )

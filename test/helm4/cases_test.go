@@ -21,8 +21,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	appchart "github.com/example/appservice-operator/internal/chart"
-	"github.com/example/appservice-operator/internal/render"
+	appchart "github.com/example/appservice-operator/internal/engine/chart"
+	"github.com/example/appservice-operator/internal/engine/render"
 	"github.com/example/appservice-operator/test/files"
 )
 

@@ -15,9 +15,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes/fake"
 
-	"github.com/example/appservice-operator/internal/controller/release"
-	"github.com/example/appservice-operator/internal/kube/livestate"
-	"github.com/example/appservice-operator/internal/render"
+	"github.com/example/appservice-operator/internal/engine/kube/livestate"
+	"github.com/example/appservice-operator/internal/engine/release"
+	"github.com/example/appservice-operator/internal/engine/render"
 )
 
 // store is a namespace with release records, as both versions of Helm see it.

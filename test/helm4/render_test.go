@@ -25,8 +25,8 @@ import (
 	loader4 "helm.sh/helm/v4/pkg/chart/v2/loader"
 	release4 "helm.sh/helm/v4/pkg/release/v1/util"
 
-	appchart "github.com/example/appservice-operator/internal/chart"
-	"github.com/example/appservice-operator/internal/render/values"
+	appchart "github.com/example/appservice-operator/internal/engine/chart"
+	"github.com/example/appservice-operator/internal/engine/values"
 	"github.com/example/appservice-operator/test/files"
 )
 

@@ -18,7 +18,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/example/appservice-operator/internal/render"
+	"github.com/example/appservice-operator/internal/engine/render"
 	"github.com/example/appservice-operator/test/files"
 )
 

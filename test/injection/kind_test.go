@@ -14,10 +14,10 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	appservice "github.com/example/appservice-operator"
-	appchart "github.com/example/appservice-operator/internal/chart"
-	"github.com/example/appservice-operator/internal/render"
-	"github.com/example/appservice-operator/internal/render/hooks"
-	"github.com/example/appservice-operator/internal/render/values"
+	appchart "github.com/example/appservice-operator/internal/engine/chart"
+	"github.com/example/appservice-operator/internal/engine/postrender"
+	"github.com/example/appservice-operator/internal/engine/render"
+	"github.com/example/appservice-operator/internal/engine/values"
 	"github.com/example/appservice-operator/test/specs"
 )
 

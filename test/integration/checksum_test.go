@@ -16,8 +16,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/digest"
-	"github.com/example/appservice-operator/internal/render/hooks"
+	"github.com/example/appservice-operator/internal/engine/digest"
+	"github.com/example/appservice-operator/internal/engine/postrender"
 	"github.com/example/appservice-operator/test/harness"
 )
 

@@ -14,8 +14,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
-	"github.com/example/appservice-operator/internal/controller/release/plan"
-	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/engine/kube"
+	"github.com/example/appservice-operator/internal/engine/release/plan"
 )
 
 // Defaults of the API server in pod templates and ports, which belong to the operator as a whole, are no differences:

@@ -23,14 +23,14 @@ import (
 
 	appservice "github.com/example/appservice-operator"
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/cli/importer"
-	"github.com/example/appservice-operator/internal/cli/importer/proof"
-	"github.com/example/appservice-operator/internal/cli/preview"
-	"github.com/example/appservice-operator/internal/render"
+	"github.com/example/appservice-operator/internal/engine/render"
+	"github.com/example/appservice-operator/internal/plugin/importer"
+	"github.com/example/appservice-operator/internal/plugin/importer/proof"
+	"github.com/example/appservice-operator/internal/plugin/preview"
 )
 
 // importCases are the golden cases of the importer.
-const importCases = "../../internal/cli/importer/testdata/*/*.yaml"
+const importCases = "../../internal/plugin/importer/testdata/*/*.yaml"
 
 // imports counts over all cases.
 var imports struct{ cases, silent, refused, crashed atomic.Int64 }

@@ -11,7 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/render/hooks"
+	"github.com/example/appservice-operator/internal/engine/postrender"
 	"github.com/example/appservice-operator/test/harness"
 )
 

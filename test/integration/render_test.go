@@ -18,8 +18,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
-	"github.com/example/appservice-operator/internal/cli"
-	"github.com/example/appservice-operator/internal/controller/release"
+	"github.com/example/appservice-operator/internal/engine/release"
+	"github.com/example/appservice-operator/internal/plugin"
 	"github.com/example/appservice-operator/test/files"
 	"github.com/example/appservice-operator/test/harness"
 )

@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/cli/history"
+	"github.com/example/appservice-operator/internal/plugin/history"
 	"github.com/example/appservice-operator/test/endstate"
 	"github.com/example/appservice-operator/test/harness"
 )

@@ -11,7 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/kube/limits"
+	"github.com/example/appservice-operator/internal/engine/kube/limits"
 )
 
 // Shape makes an AppService large in one way, by so many items.

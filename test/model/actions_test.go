@@ -6,7 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/engine/kube"
 )
 
 // act is something that may happen next.

@@ -16,7 +16,7 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/engine/kube"
 )
 
 // apply is a server-side apply.

@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/engine/kube"
 )
 
 // informers are the caches of a process: each kind shows the server's log up to where it was delivered.

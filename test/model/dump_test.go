@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/engine/kube"
 )
 
 // signature is equal for two worlds in which the same can happen next: versions and UIDs count only by their order, times by their distance from

@@ -21,8 +21,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/controller/release/plan"
-	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/engine/kube"
+	"github.com/example/appservice-operator/internal/engine/release/plan"
 	"github.com/example/appservice-operator/tools/part"
 )
 

@@ -11,8 +11,8 @@ import (
 
 	appservice "github.com/example/appservice-operator"
 	v1 "github.com/example/appservice-operator/api/v1"
-	chartfiles "github.com/example/appservice-operator/internal/chart"
-	"github.com/example/appservice-operator/internal/kube"
+	chartfiles "github.com/example/appservice-operator/internal/engine/chart"
+	"github.com/example/appservice-operator/internal/engine/kube"
 )
 
 var (

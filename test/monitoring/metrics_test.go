@@ -18,7 +18,7 @@ import (
 	_ "sigs.k8s.io/controller-runtime/pkg/controller" // registers its metrics
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
-	"github.com/example/appservice-operator/internal/metrics"
+	"github.com/example/appservice-operator/internal/operator/metrics"
 	"github.com/example/appservice-operator/test/files"
 )
 

@@ -12,7 +12,7 @@ import (
 	"helm.sh/helm/v3/pkg/chartutil"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/example/appservice-operator/internal/policy"
+	"github.com/example/appservice-operator/internal/operator/policy"
 	"github.com/example/appservice-operator/test/files"
 )
 

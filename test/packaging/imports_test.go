@@ -29,18 +29,18 @@ var arrows = []struct {
 	why      string
 }{
 	{
-		from: []string{""}, to: []string{"internal/cli"},
-		but: []string{"internal/cli", "cmd/kubectl-appservice", "test", "tools"},
+		from: []string{""}, to: []string{"internal/plugin"},
+		but: []string{"internal/plugin", "cmd/kubectl-appservice", "test", "tools"},
 		why: "the manager does not contain the command line",
 	},
 	{
-		from: []string{"internal/render", "internal/chart", "internal/kube"},
-		to:   []string{"internal/controller", "internal/operator", "internal/cli"},
+		from: []string{"internal/engine/render", "internal/engine/chart", "internal/engine/kube"},
+		to:   []string{"internal/operator/controller", "internal/operator", "internal/plugin"},
 		why:  "rendering and what it stands on are the same for the operator and for commands without a cluster",
 	},
 	{
-		from: []string{"internal/kube"},
-		to:   []string{"internal/render", "internal/chart", "internal/status", "internal/policy", "internal/hosts"},
+		from: []string{"internal/engine/kube"},
+		to:   []string{"internal/engine/render", "internal/engine/chart", "internal/operator/status", "internal/operator/policy", "internal/operator/hosts"},
 		why:  "kube knows objects of any kind, and everything else stands on it",
 	},
 	{
@@ -48,7 +48,7 @@ var arrows = []struct {
 		why: "only operator reads options; all others get what they need as values",
 	},
 	{
-		from: []string{"internal/cli/importer/proof"}, to: []string{"api", "internal"},
+		from: []string{"internal/plugin/importer/proof"}, to: []string{"api", "internal"},
 		why: "what proves the translation shares no code with it",
 	},
 	{
@@ -56,16 +56,16 @@ var arrows = []struct {
 		why: "programs of others import the API",
 	},
 	{
-		from: []string{"internal/status", "internal/policy", "internal/hosts", "internal/metrics"},
-		to:   []string{"internal/controller"},
+		from: []string{"internal/operator/status", "internal/operator/policy", "internal/operator/hosts", "internal/operator/metrics"},
+		to:   []string{"internal/operator/controller"},
 		why:  "the controller uses them, never the other way round",
 	},
 	{
-		from: []string{"internal/controller/release/plan"}, to: []string{"internal/controller", "internal/operator", "internal/cli"},
+		from: []string{"internal/engine/release/plan"}, to: []string{"internal/operator/controller", "internal/operator", "internal/plugin"},
 		why: "release carries out what plan decides, never the other way round",
 	},
 	{
-		from: []string{"internal/digest", "internal/text", "internal/version", "internal/filewatch"},
+		from: []string{"internal/engine/digest", "internal/engine/text", "internal/version", "internal/engine/filewatch"},
 		to:   []string{"internal", "api"},
 		why:  "they are about bytes, texts and files, whatever these are of",
 	},

@@ -12,9 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
-	"github.com/example/appservice-operator/internal/kube/limits"
-	"github.com/example/appservice-operator/internal/render/podtemplate"
-	"github.com/example/appservice-operator/internal/status"
+	"github.com/example/appservice-operator/internal/engine/kube/limits"
+	"github.com/example/appservice-operator/internal/engine/render/podtemplate"
+	"github.com/example/appservice-operator/internal/operator/status"
 	"github.com/example/appservice-operator/test/files"
 )
 

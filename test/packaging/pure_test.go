@@ -16,17 +16,17 @@ import (
 )
 
 // pure is the package whose results depend on arguments alone: it needs no cluster to be understood, and none to be tested.
-const pure = "internal/controller/release/plan"
+const pure = "internal/engine/release/plan"
 
 // impure matches packages that have to do with time, input and output, or goroutines.
 var impure = regexp.MustCompile(`^(?:(?:context|crypto/rand|sync|syscall|time)|(?:io|log|math/rand|net|os)(?:/.*)?|` +
-	`k8s\.io/(?:client-go|klog|utils/clock)(?:/.*)?|sigs\.k8s\.io/controller-runtime(?:/.*)?|.*/internal/kube/livestate)$`)
+	`k8s\.io/(?:client-go|klog|utils/clock)(?:/.*)?|sigs\.k8s\.io/controller-runtime(?:/.*)?|.*/internal/engine/kube/livestate)$`)
 
 // data are the types of impure packages that are no more than data.
 var data = map[string][]string{
 	"time": {"Duration", "Time"},
-	"sigs.k8s.io/controller-runtime/pkg/client":                      {"Object"},
-	"github.com/example/appservice-operator/internal/kube/livestate": {"Record", "Snapshot"},
+	"sigs.k8s.io/controller-runtime/pkg/client":                             {"Object"},
+	"github.com/example/appservice-operator/internal/engine/kube/livestate": {"Record", "Snapshot"},
 }
 
 // The package that compares and decides has no client, no context and no clock, and reads and writes nothing.

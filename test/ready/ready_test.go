@@ -23,12 +23,12 @@ import (
 	"sigs.k8s.io/yaml"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/kube"
-	"github.com/example/appservice-operator/internal/kube/livestate"
-	"github.com/example/appservice-operator/internal/kube/reference"
-	"github.com/example/appservice-operator/internal/status"
-	"github.com/example/appservice-operator/internal/status/diagnose"
-	"github.com/example/appservice-operator/internal/status/reason"
+	"github.com/example/appservice-operator/internal/engine/kube"
+	"github.com/example/appservice-operator/internal/engine/kube/livestate"
+	"github.com/example/appservice-operator/internal/engine/kube/reference"
+	"github.com/example/appservice-operator/internal/operator/status"
+	"github.com/example/appservice-operator/internal/operator/status/diagnose"
+	"github.com/example/appservice-operator/internal/operator/status/reason"
 	"github.com/example/appservice-operator/test/argo"
 )
 

@@ -26,8 +26,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/engine/postrender"
 	"github.com/example/appservice-operator/internal/operator"
-	"github.com/example/appservice-operator/internal/render/hooks"
 	"github.com/example/appservice-operator/test/files"
 	"github.com/example/appservice-operator/test/harness"
 	"github.com/example/appservice-operator/tools/part"

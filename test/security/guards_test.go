@@ -46,7 +46,7 @@ const mayWildcards = guardsOnIn + "victim-*"
 func rules(t *testing.T) string {
 	t.Helper()
 	open := map[string]any{}
-	files.Into(t, "internal/policy/open.yaml", &open)
+	files.Into(t, "internal/operator/policy/open.yaml", &open)
 	entry := maps.Clone(open["default"].(map[string]any))
 	entry["names"] = []any{guardsOffIn + "*", openIn + "*"}
 	labeled := func(key string) map[string]any {

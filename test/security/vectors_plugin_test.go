@@ -15,7 +15,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/cli"
+	"github.com/example/appservice-operator/internal/plugin"
 )
 
 // An administrator uses kubectl appservice on what a tenant wrote: with more rights, and with a terminal.

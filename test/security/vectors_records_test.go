@@ -20,7 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	records "github.com/example/appservice-operator/internal/kube/livestate"
+	records "github.com/example/appservice-operator/internal/engine/kube/livestate"
 )
 
 // writesSecrets are the rights of a tenant who may write Secrets, which release records are.

@@ -11,10 +11,10 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/kube/limits"
+	"github.com/example/appservice-operator/internal/engine/kube/limits"
 )
 
-const bounded = "the bounds of internal/kube/limits are part of the program; raised there, the tenant has what he wants"
+const bounded = "the bounds of internal/engine/kube/limits are part of the program; raised there, the tenant has what he wants"
 
 // Resources that fill the memory of the operator.
 var _ = register(vectors{

@@ -17,7 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/example/appservice-operator/internal/controller/release"
+	"github.com/example/appservice-operator/internal/engine/release"
 	"github.com/example/appservice-operator/test/specs"
 )
 

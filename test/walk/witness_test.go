@@ -20,7 +20,7 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/example/appservice-operator/internal/controller/release"
+	"github.com/example/appservice-operator/internal/engine/release"
 )
 
 // witness sees each version of the workloads of a namespace, and says what must never be, whatever the end looks like.

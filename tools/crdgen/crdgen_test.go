@@ -19,7 +19,7 @@ import (
 	"sigs.k8s.io/controller-tools/pkg/genall"
 	"sigs.k8s.io/yaml"
 
-	"github.com/example/appservice-operator/internal/chart/fields"
+	"github.com/example/appservice-operator/internal/engine/chart/fields"
 )
 
 // TestOnlyDescriptionsAndDefaultsGo compares with the CRD that controller-gen generates from the same types.

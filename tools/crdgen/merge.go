@@ -9,7 +9,7 @@ import (
 	"github.com/gobuffalo/flect"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
-	"github.com/example/appservice-operator/internal/chart/fields"
+	"github.com/example/appservice-operator/internal/engine/chart/fields"
 )
 
 // complete adds what charts declare to the CRDs of the Go types, and makes those of the kinds that have none. All of them are validated.

@@ -12,7 +12,7 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/yaml"
 
-	"github.com/example/appservice-operator/internal/chart/fields"
+	"github.com/example/appservice-operator/internal/engine/chart/fields"
 )
 
 // The fields that a chart declares are in its values.yaml between these lines, for readers and for Helm itself, which does not read fields.yaml.

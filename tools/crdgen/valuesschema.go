@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/example/appservice-operator/internal/chart/fields"
+	"github.com/example/appservice-operator/internal/engine/chart/fields"
 )
 
 // writeValuesSchema writes the values.schema.json of a chart, whose values are the fields of a spec and further ones

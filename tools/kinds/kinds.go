@@ -16,8 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 
-	appchart "github.com/example/appservice-operator/internal/chart"
-	"github.com/example/appservice-operator/internal/chart/fields"
+	appchart "github.com/example/appservice-operator/internal/engine/chart"
+	"github.com/example/appservice-operator/internal/engine/chart/fields"
 )
 
 const watchesFile = "watches.yaml"

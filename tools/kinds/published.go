@@ -19,9 +19,9 @@ import (
 	"sigs.k8s.io/yaml"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	appchart "github.com/example/appservice-operator/internal/chart"
-	"github.com/example/appservice-operator/internal/chart/rbac"
-	"github.com/example/appservice-operator/internal/render"
+	appchart "github.com/example/appservice-operator/internal/engine/chart"
+	"github.com/example/appservice-operator/internal/engine/chart/rbac"
+	"github.com/example/appservice-operator/internal/engine/render"
 )
 
 // ownDefinitions has the definitions of kinds that published charts bring, a file for each chart.

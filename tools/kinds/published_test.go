@@ -11,7 +11,7 @@ import (
 	"helm.sh/helm/v3/pkg/chartutil"
 	"sigs.k8s.io/yaml"
 
-	appchart "github.com/example/appservice-operator/internal/chart"
+	appchart "github.com/example/appservice-operator/internal/engine/chart"
 )
 
 // others is a chart of others, in a folder.

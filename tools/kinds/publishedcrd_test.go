@@ -14,8 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
-	"github.com/example/appservice-operator/internal/chart/crd"
-	"github.com/example/appservice-operator/internal/chart/fields"
+	"github.com/example/appservice-operator/internal/engine/chart/crd"
+	"github.com/example/appservice-operator/internal/engine/chart/fields"
 )
 
 // buffered are the files of a chart as a package has them.

@@ -10,7 +10,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	"sigs.k8s.io/yaml"
 
-	appchart "github.com/example/appservice-operator/internal/chart"
+	appchart "github.com/example/appservice-operator/internal/engine/chart"
 )
 
 // published is the entry of watches.yaml, with comments.

@@ -18,7 +18,7 @@ import (
 	"k8s.io/component-helpers/auth/rbac/validation"
 	"sigs.k8s.io/yaml"
 
-	"github.com/example/appservice-operator/internal/chart/rbac"
+	"github.com/example/appservice-operator/internal/engine/chart/rbac"
 )
 
 // whyPublished is the description of rights in the roles.

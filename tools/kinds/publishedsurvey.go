@@ -20,9 +20,9 @@ import (
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
 
-	appchart "github.com/example/appservice-operator/internal/chart"
-	"github.com/example/appservice-operator/internal/kube/stage"
-	"github.com/example/appservice-operator/internal/render"
+	appchart "github.com/example/appservice-operator/internal/engine/chart"
+	"github.com/example/appservice-operator/internal/engine/kube/stage"
+	"github.com/example/appservice-operator/internal/engine/render"
 	"github.com/example/appservice-operator/tools/toolchain"
 )
 

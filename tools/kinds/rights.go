@@ -11,11 +11,11 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	appchart "github.com/example/appservice-operator/internal/chart"
-	"github.com/example/appservice-operator/internal/chart/rbac"
+	appchart "github.com/example/appservice-operator/internal/engine/chart"
+	"github.com/example/appservice-operator/internal/engine/chart/rbac"
 )
 
-const generated = "# By make generate, from watches.yaml, the charts that it names and internal/chart/rbac/code.go. Do not change it here.\n"
+const generated = "# By make generate, from watches.yaml, the charts that it names and internal/engine/chart/rbac/code.go. Do not change it here.\n"
 
 // head is how the file of a role begins.
 func head(kind, name, about string) string {

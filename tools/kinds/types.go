@@ -6,11 +6,11 @@ import (
 
 	"k8s.io/client-go/kubernetes/scheme"
 
-	"github.com/example/appservice-operator/internal/cli/lint"
+	"github.com/example/appservice-operator/internal/plugin/lint"
 )
 
-// TypesFile is where internal/cli/lint has what the Go types do not say of built-in kinds.
-const TypesFile = "internal/cli/lint/builtin.json"
+// TypesFile is where internal/plugin/lint has what the Go types do not say of built-in kinds.
+const TypesFile = "internal/plugin/lint/builtin.json"
 
 // Types returns the text of that file.
 func Types() ([]byte, error) {

@@ -22,7 +22,7 @@ type mutant struct {
 	Name, Commit string
 	// File has the text Replace exactly once; With takes its place.
 	File, Replace, With string
-	// Killer is the test that fails then, as in "internal/status TestSummarize/paused"; "none" if there is none, for a Reason.
+	// Killer is the test that fails then, as in "internal/operator/status TestSummarize/paused"; "none" if there is none, for a Reason.
 	Killer, Reason string
 }
 

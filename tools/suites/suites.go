@@ -66,7 +66,7 @@ func All() []Suite {
 			steps: []step{controlPlane{}, empty("bin/cli/"),
 				goTest{args: onCluster + "-timeout=20m ./test/cli", flags: "CLIFLAGS",
 					env: []string{"CLI_FIGURES=" + inRoot + "/bin/cli"}},
-				goTest{args: "-count=1 -run=^TestRules$ ./internal/cli/lint",
+				goTest{args: "-count=1 -run=^TestRules$ ./internal/plugin/lint",
 					env: []string{"CLI_FIGURES=" + inRoot + "/bin/cli"}},
 				command{args: words("go run ./tools/cmd/figures cli")}}},
 
@@ -149,7 +149,7 @@ func All() []Suite {
 			steps: []step{goTest{args: onCluster + "./test/ready", verbose: true}}},
 		{Name: "diagnosis", About: "the status explains why pods do not run: recorded failures, then simulated ones",
 			steps: []step{controlPlane{},
-				goTest{args: "-count=1 -run=^TestRecorded ./test/diagnosis ./internal/controller/release", verbose: true},
+				goTest{args: "-count=1 -run=^TestRecorded ./test/diagnosis ./internal/engine/release", verbose: true},
 				goTest{args: onCluster + "-parallel=8 -run=" +
 					"^(TestDiagnosis|TestACrashLoopDoesNotFlap|TestARestartOfTheOperatorChangesNoDiagnosis|TestWhatIsWellIsNotLookedAt)$" +
 					" ./test/integration", race: true, verbose: true}}},

@@ -14,10 +14,10 @@ import (
 
 	appservice "github.com/example/appservice-operator"
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/chart"
-	"github.com/example/appservice-operator/internal/render"
-	"github.com/example/appservice-operator/internal/render/hooks"
-	"github.com/example/appservice-operator/internal/render/values"
+	"github.com/example/appservice-operator/internal/engine/chart"
+	"github.com/example/appservice-operator/internal/engine/postrender"
+	"github.com/example/appservice-operator/internal/engine/render"
+	"github.com/example/appservice-operator/internal/engine/values"
 	"github.com/example/appservice-operator/test/bench/load"
 )
 

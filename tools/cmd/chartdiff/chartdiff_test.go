@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/example/appservice-operator/internal/cli/preview"
+	"github.com/example/appservice-operator/internal/plugin/preview"
 	"github.com/example/appservice-operator/tools/toolchain"
 )
 

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing/fstest"
 
-	"github.com/example/appservice-operator/internal/cli/preview"
+	"github.com/example/appservice-operator/internal/plugin/preview"
 )
 
 const watchesFile = "watches.yaml"

@@ -14,7 +14,7 @@ import (
 	"os/signal"
 	"syscall"
 
-	"github.com/example/appservice-operator/internal/cli/preview"
+	"github.com/example/appservice-operator/internal/plugin/preview"
 	"github.com/example/appservice-operator/tools/controlplane"
 	"github.com/example/appservice-operator/tools/toolchain"
 )

@@ -14,8 +14,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/config"
 	"sigs.k8s.io/yaml"
 
-	"github.com/example/appservice-operator/internal/cli/preview"
-	"github.com/example/appservice-operator/internal/render"
+	"github.com/example/appservice-operator/internal/engine/render"
+	"github.com/example/appservice-operator/internal/plugin/preview"
 )
 
 // findings are the resources to compare, and the cluster that they are rendered for.

@@ -1,7 +1,7 @@
 // Command injectorkeys lists the annotations and labels that the injectors of sidecars know, by the string literals in
-// files of the modules in tools/pins/injectors. A test of the package internal/policy asks for a decision on each key:
+// files of the modules in tools/pins/injectors. A test of the package internal/operator/policy asks for a decision on each key:
 //
-//	go run ./tools/cmd/injectorkeys > internal/policy/testdata/injectors.yaml
+//	go run ./tools/cmd/injectorkeys > internal/operator/policy/testdata/injectors.yaml
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Command kind makes what follows from watches.yaml, roles and kustomizations, and what internal/cli/lint knows of built-in kinds: "make generate". With -new, it makes the files that a new
+// Command kind makes what follows from watches.yaml, roles and kustomizations, and what internal/plugin/lint knows of built-in kinds: "make generate". With -new, it makes the files that a new
 // kind begins with: "make kind KIND=AppJob".
 package main
 

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra/doc"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
-	"github.com/example/appservice-operator/internal/cli"
+	"github.com/example/appservice-operator/internal/plugin"
 )
 
 // commandLine writes the reference of kubectl appservice: all commands on one page.
@@ -30,7 +30,7 @@ func commandLine(root string) error {
 }
 
 func commandPage(root *cobra.Command) (string, error) {
-	out := "# kubectl appservice\n\n<!-- Generated from internal/cli by make generate. Do not edit. -->\n\n"
+	out := "# kubectl appservice\n\n<!-- Generated from internal/plugin by make generate. Do not edit. -->\n\n"
 	section, err := commandSection(root)
 	if err != nil {
 		return "", err

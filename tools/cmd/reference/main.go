@@ -15,8 +15,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/example/appservice-operator/internal/chart"
-	"github.com/example/appservice-operator/internal/chart/fields"
+	"github.com/example/appservice-operator/internal/engine/chart"
+	"github.com/example/appservice-operator/internal/engine/chart/fields"
 	"github.com/example/appservice-operator/tools/toolchain"
 )
 

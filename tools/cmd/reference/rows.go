@@ -8,7 +8,7 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
-	"github.com/example/appservice-operator/internal/chart/fields"
+	"github.com/example/appservice-operator/internal/engine/chart/fields"
 )
 
 // rows are those of all fields below a node, each after the object that it is in, in the form that crd-ref-docs writes.

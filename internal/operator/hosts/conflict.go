@@ -1,0 +1,73 @@
+package hosts
+
+import (
+	"fmt"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/engine/kube"
+)
+
+// Held is a route object that has to be held back.
+type Held struct {
+	Key kube.Key
+	// Err is a ConflictError, or the refusal of the platform's rules.
+	Err error
+}
+
+// ConflictError reports that another route has what a route object claims.
+type ConflictError struct {
+	Claim string // as in www.example.com/shop
+	// Holder is the kind and the name of the object that has it; empty if it is in another namespace, whose names are not
+	// disclosed.
+	Holder string
+	// Granted says that the holder has it because the platform granted it.
+	Granted bool
+	// Below says that the holder, in another namespace, has a wildcard by a route that the operator did not make.
+	Below bool
+}
+
+func (e *ConflictError) Error() string {
+	switch {
+	case e.Holder != "":
+		return fmt.Sprintf("%s is already served by %s", e.Claim, e.Holder)
+	case e.Below:
+		return e.Claim + " is below a wildcard of a route in another namespace"
+	case e.Granted:
+		return e.Claim + " is granted to another namespace by the platform's policy"
+	}
+	return e.Claim + " is already used by another namespace (only one namespace may use a host)"
+}
+
+// Reason returns the reason of Ready.
+func (e *ConflictError) Reason() string { return v1.ReasonHostConflict }
+
+// Hint returns who can change that.
+func (e *ConflictError) Hint() string {
+	switch {
+	case e.Holder != "":
+		return ""
+	case e.Below:
+		return "choose another host, or ask the platform team: its policy can grant the host to this namespace (hosts), or name it (belowWildcards)"
+	}
+	return "choose another host, or ask the platform team: its policy can grant the host to this namespace (hosts), or let several share it (sharedHosts)"
+}
+
+// conflict returns the conflict of a stake with a rival.
+func (h *Hosts) conflict(s, rival *stake, claim Claim) error {
+	conflict := &ConflictError{Claim: claim.String(), Granted: h.before(rival, s, claim),
+		Below: h.wildcards.has(rival)}
+	if conflict.Below {
+		if h.below[rival.place] == nil {
+			h.below[rival.place] = map[owner]bool{}
+		}
+		h.below[rival.place][s.owner] = true // until the route changes
+	}
+	if rival.place.namespace == s.place.namespace {
+		kind, name := rival.owner.Kind, rival.owner.Name
+		if name == "" {
+			kind, name = rival.place.Kind, rival.place.Name
+		}
+		conflict.Holder = fmt.Sprintf("%s %q", kind, name)
+	}
+	return conflict
+}

@@ -1,0 +1,48 @@
+package preview
+
+import (
+	"regexp"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/example/appservice-operator/internal/engine/chart"
+)
+
+var (
+	// fieldIn matches the field of a spec, or of metadata, at the beginning of a message. A later one is usually in a
+	// rendered object.
+	fieldIn = regexp.MustCompile(`^(?:spec|metadata)(?:\.[A-Za-z][A-Za-z0-9_-]*|\[[^\]]*\])+`)
+	// step matches a step of a path: a name, or the text in brackets.
+	step = regexp.MustCompile(`\.?([^.\[\]]+)|\[([^\]]*)\]`)
+)
+
+// places locates the fields of a text.
+type places struct{ root *yaml.Node } // nil if it is empty
+
+func placesOf(text []byte) *places {
+	p := &places{}
+	var document yaml.Node
+	if yaml.Unmarshal(text, &document) == nil && len(document.Content) > 0 {
+		p.root = document.Content[0]
+	}
+	return p
+}
+
+// problem returns a problem of a field, at the place of the field, or of its parent if it is missing.
+func (p *places) problem(field, message string) Problem {
+	found := Problem{Field: field, Message: message}
+	node := p.root
+	if node == nil || field == "" {
+		return found
+	}
+	key := node
+	for _, match := range step.FindAllStringSubmatch(field, -1) {
+		name, value := chart.Child(node, match[1]+match[2])
+		if value == nil {
+			break
+		}
+		key, node = name, value
+	}
+	found.Line, found.Column = key.Line, key.Column
+	return found
+}

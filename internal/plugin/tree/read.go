@@ -1,0 +1,198 @@
+package tree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/engine/kube"
+	"github.com/example/appservice-operator/internal/engine/render/defaults"
+	"github.com/example/appservice-operator/internal/operator/status"
+	"github.com/example/appservice-operator/internal/operator/status/diagnose"
+)
+
+// Findings are the results of reading a resource once.
+type Findings struct {
+	Resource *unstructured.Unstructured
+	Status   *v1.AppServiceStatus
+	// Objects of the resource, as the status lists them.
+	Objects []*Object
+	// Defaults are the defaults of the namespace; nil if there are none, or if they could not be read.
+	Defaults map[string]any
+	// Chart are the values of the chart that rendered the resource; nil if it is not available.
+	Chart map[string]any
+	// Gaps are what could not be read, and what that requires.
+	Gaps []string
+	// Now is when the resource was read.
+	Now time.Time
+}
+
+// Object is one object of a resource.
+type Object struct {
+	// Said is its entry in the status.
+	Said v1.ResourceStatus
+	// Live is nil if it does not exist, or could not be read.
+	Live *unstructured.Unstructured
+	// Looked is what was found of its pods; nil for objects that create none, or whose pods could not be read.
+	Looked *diagnose.Findings
+	Causes []diagnose.Cause
+	// Dependents are objects of any kind that other controllers created for it.
+	Dependents []client.Object
+}
+
+// Looker reads resources and their objects.
+type Looker struct {
+	Reader client.Reader
+	Mapper meta.RESTMapper
+	Now    func() time.Time
+}
+
+// Look reads a resource and its objects. With whole, it reads everything about all of them; without, it reads less
+// about healthy ones. An error means that not even the resource could be read.
+func (l *Looker) Look(ctx context.Context, kind schema.GroupVersionKind, name types.NamespacedName,
+	whole bool) (*Findings, error) {
+	resource := kube.Object(kind)
+	if err := l.Reader.Get(ctx, name, resource); err != nil {
+		return nil, fmt.Errorf("cannot read %s %s: %w", kind.Kind, name, err)
+	}
+	said, err := status.Of(resource)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the status of %s %s: %w", kind.Kind, name, err)
+	}
+	f := &Findings{Resource: resource, Status: said, Now: l.Now()}
+	for _, entry := range said.Resources {
+		object := &Object{Said: entry}
+		f.Objects = append(f.Objects, object)
+		if !whole && entry.State == v1.ResourceReady && entry.Message == "" && !f.behind() {
+			continue
+		}
+		if object.Live, err = l.find(ctx, f, entry); err != nil {
+			f.gap(err, entry.Kind, entry.Name)
+			continue
+		}
+		if object.Live != nil {
+			l.pods(ctx, f, object, whole)
+		}
+	}
+	l.namespaceDefaults(ctx, f)
+	return f, nil
+}
+
+// behind reports whether the status is about an earlier spec.
+func (f *Findings) behind() bool { return f.Status.ObservedGeneration < f.Resource.GetGeneration() }
+
+// find returns the live object that an entry of the status is about: of all kinds of that name, the one that belongs to
+// the resource; nil if there is none.
+func (l *Looker) find(ctx context.Context, f *Findings, entry v1.ResourceStatus) (*unstructured.Unstructured, error) {
+	plural, _ := meta.UnsafeGuessKindToResource(schema.GroupVersionKind{Kind: entry.Kind})
+	kinds, err := l.Mapper.KindsFor(plural)
+	if err != nil {
+		return nil, err
+	}
+	custom := slices.DeleteFunc(slices.Clone(kinds), scheme.Scheme.Recognizes)
+	builtIn := slices.DeleteFunc(kinds, func(kind schema.GroupVersionKind) bool { return !scheme.Scheme.Recognizes(kind) })
+	for _, kind := range append(builtIn, custom...) {
+		if kind.Kind != entry.Kind {
+			continue
+		}
+		live := kube.Object(kind)
+		key := types.NamespacedName{Namespace: f.Resource.GetNamespace(), Name: entry.Name}
+		if kube.ClusterScoped(l.Mapper)(kind) {
+			key.Namespace = ""
+		}
+		switch err := l.Reader.Get(ctx, key, live); {
+		case apierrors.IsNotFound(err):
+		case err != nil:
+			return nil, err
+		case belongs(live, f.Resource):
+			return live, nil
+		}
+	}
+	return nil, nil
+}
+
+// belongs reports whether an object belongs to a resource: by its controller, or by the operator's marks if it has
+// none.
+func belongs(object, resource client.Object) bool {
+	if controller := metav1.GetControllerOfNoCopy(object); controller != nil {
+		return controller.UID == resource.GetUID()
+	}
+	return object.GetAnnotations()[v1.AnnotationRetainedFor] == resource.GetName() ||
+		object.GetLabels()[v1.LabelOwner] == string(resource.GetUID())
+}
+
+// pods reads the pods of an object as the operator does, if it creates any and is not healthy.
+func (l *Looker) pods(ctx context.Context, f *Findings, object *Object, whole bool) {
+	workload, makesPods := diagnose.WorkloadOf(object.Live)
+	if !makesPods {
+		if whole {
+			l.dependents(ctx, f, object)
+		}
+		return
+	}
+	if !whole && workload.Settled && object.Said.State == v1.ResourceReady {
+		return
+	}
+	looked := &diagnose.Findings{Workload: workload, Now: f.Now}
+	if err := diagnose.Collect(ctx, l.Reader, looked); err != nil {
+		f.gap(err, "pods of "+object.Said.Kind, object.Said.Name)
+		return
+	}
+	object.Looked, object.Causes = looked, diagnose.Causes(*looked)
+	if whole {
+		l.dependents(ctx, f, object)
+	}
+}
+
+// namespaceDefaults reads the defaults of the namespace for the kind.
+func (l *Looker) namespaceDefaults(ctx context.Context, f *Findings) {
+	config := &corev1.ConfigMap{}
+	err := l.Reader.Get(ctx, types.NamespacedName{Namespace: f.Resource.GetNamespace(), Name: defaults.Name}, config)
+	switch {
+	case apierrors.IsNotFound(err):
+	case err != nil:
+		f.gap(err, "ConfigMap", defaults.Name)
+	default: // the status reports what is wrong with it
+		_ = yaml.Unmarshal([]byte(config.Data[defaults.Key(f.Resource.GetKind())]), &f.Defaults)
+	}
+}
+
+// gap records once what could not be read.
+func (f *Findings) gap(err error, kind, name string) {
+	text := fmt.Sprintf("%s %s: %v", kind, name, err)
+	var refused apierrors.APIStatus
+	if apierrors.IsForbidden(err) && errors.As(err, &refused) {
+		text = fmt.Sprintf("%s %s: you lack the right to read %s in namespace %s (the role \"view\" has it for built-in kinds); its state is as the operator last reported it",
+			kind, name, resourceOf(refused), f.Resource.GetNamespace())
+	}
+	if meta.IsNoMatchError(err) {
+		text = fmt.Sprintf("%s %s: the cluster does not serve the kind", kind, name)
+	}
+	if !slices.Contains(f.Gaps, text) {
+		f.Gaps = append(f.Gaps, text)
+	}
+}
+
+// resourceOf returns the resource of a refused request, for example pods or httproutes.gateway.networking.k8s.io.
+func resourceOf(refused apierrors.APIStatus) string {
+	details := refused.Status().Details
+	if details == nil {
+		return "it"
+	}
+	return strings.TrimSuffix(details.Kind+"."+details.Group, ".")
+}
