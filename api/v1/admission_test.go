@@ -118,7 +118,7 @@ func TestGoldenCasesAreAdmitted(t *testing.T) {
 func TestTheChartHasTheDefaultsOfTheDefinition(t *testing.T) {
 	c, err := chart.Load(appservice.Files, "helm-charts/appservice")
 	require.NoError(t, err)
-	renderer := &render.Renderer{Chart: c, Translator: values.For(v1.GroupVersion.WithKind(v1.Kind), c, nil), Hooks: hooks.Default()}
+	renderer := &render.Renderer{Chart: c, Translator: values.For(v1.GroupVersion.WithKind(v1.Kind), c, nil), Hooks: postrender.Default()}
 	a := newAdmission(t)
 	for name, object := range cases(t) {
 		t.Run(name, func(t *testing.T) {

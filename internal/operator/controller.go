@@ -94,7 +94,7 @@ func addController(mgr manager.Manager, shared shared, entry chart.Watch) error 
 	chartOf := shared.Charts.serve(entry, mgr.GetCache(), counters, func(c *helmchart.Chart) *render.Renderer {
 		renderer := render.For(entry, c)
 		renderer.ClusterScoped = kube.ClusterScoped(mgr.GetRESTMapper())
-		renderer.Bound = boundOf(entry)
+		renderer.Bound, renderer.Limit = boundOf(entry), hosts.Limit
 		return renderer
 	})
 	reconciler := &controller.Reconciler{
@@ -148,7 +148,7 @@ func addController(mgr manager.Manager, shared shared, entry chart.Watch) error 
 	reconciler.References = &watch.Referrers{
 		Cache: shared.References, Informers: shared.ReferenceInformers, Dependencies: shared.Dependencies,
 		Controller: runs, MayWatch: shared.MayWatch, Served: shared.Capabilities.Serves,
-		Policy: shared.Policy,
+		FactsOf: shared.Policy.FactsOf,
 	}
 	if len(entry.NamespaceDefaults) > 0 {
 		if err := followDefaults(mgr, shared, reconciler, runs); err != nil {

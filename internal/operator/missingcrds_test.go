@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/operator-framework/helm-operator-plugins/pkg/watches"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -52,7 +53,7 @@ func TestKindsThatTheClusterDoesNotServe(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var list []chart.Watch
 			for _, kind := range test.kinds {
-				list = append(list, chart.Watch{GroupVersionKind: kind})
+				list = append(list, chart.Watch{Watch: watches.Watch{GroupVersionKind: kind}})
 			}
 			there, absent, err := split(mapping{err: test.err}, list)
 			if test.fails != "" {

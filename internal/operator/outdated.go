@@ -36,7 +36,7 @@ func outdated(ctx context.Context, reader client.Reader, rules *policy.Policy, n
 	for _, namespace := range namespaces {
 		err := eachRecord(ctx, reader, namespace, func(record *corev1.Secret) {
 			labels := labeled[record.Namespace]
-			lines = append(lines, outdatedIn(record, hooks.FactsOf(record.Namespace, labels, rules), labels != nil)...)
+			lines = append(lines, outdatedIn(record, rules.For(record.Namespace, labels), labels)...)
 		})
 		if err != nil {
 			return nil, fmt.Errorf("cannot read the records of releases: %w", err)
@@ -79,8 +79,8 @@ func eachRecord(ctx context.Context, reader client.Reader, namespace string, vis
 }
 
 // outdatedIn returns the lines for the resource of a record; none if there is nothing, or if the record cannot be read.
-// The level of the namespace may not be known.
-func outdatedIn(record *corev1.Secret, facts hooks.Facts, labeled bool) (lines []string) {
+// The labels of the namespace are nil if they are not known.
+func outdatedIn(record *corev1.Secret, rules policy.Rules, labels map[string]string) (lines []string) {
 	owner := metav1.GetControllerOfNoCopy(record)
 	recorded, err := release.Decode(record)
 	if owner == nil || err != nil {
@@ -90,19 +90,19 @@ func outdatedIn(record *corev1.Secret, facts hooks.Facts, labeled bool) (lines [
 	line := func(what string, against error) {
 		lines = append(lines, fmt.Sprintf("%s %s/%s %s%v", owner.Kind, record.Namespace, owner.Name, what, against))
 	}
-	if against, refused := errors.AsType[*policy.Error](facts.Policy.Check(recorded.Objects)); refused {
-		if facts.Policy.Earlier().Check(recorded.Objects) == nil {
+	if against, refused := errors.AsType[*policy.Error](rules.Check(recorded.Objects)); refused {
+		if rules.Earlier().Check(recorded.Objects) == nil {
 			line(stays, against)
 		} else {
 			line("is refused as soon as it changes: ", against)
 		}
 	}
 	level, err := chart.PodSecurity(recorded.Chart)
-	if err != nil || !labeled {
+	if err != nil || labels == nil {
 		return lines
 	}
 	resource := kube.Object(schema.FromAPIVersionAndKind(owner.APIVersion, owner.Kind))
-	if pods, err := hooks.OutdatedPods(resource, level, facts.Enforced, recorded.Objects); err == nil && pods != nil {
+	if pods, err := postrender.OutdatedPods(resource, level, postrender.FactsOf(labels).Enforced, recorded.Objects); err == nil && pods != nil {
 		for _, violation := range pods.Violations {
 			line(stays, errors.New(violation.Why))
 		}

@@ -50,11 +50,11 @@ var grounds = []ground{
 	{"random value in an object", is[*render.UnstableError]},
 	{"hook", is[*render.HookError]},
 	{"another namespace", is[*render.NamespaceError]},
-	{"kind or right that its entry does not allow", is[*hooks.NotGrantedError]},
+	{"kind or right that its entry does not allow", is[*postrender.NotGrantedError]},
 	{inSpec, func(err error) bool {
 		return is[*render.InvalidSpecError](err) && strings.Contains(err.Error(), "would execute {{")
 	}},
-	{"reserved label or annotation in the spec", is[*hooks.ReservedError]},
+	{"reserved label or annotation in the spec", is[*postrender.ReservedError]},
 	{"too large", is[*limits.Error]},
 }
 

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"unicode"
 
+	"github.com/operator-framework/helm-operator-plugins/pkg/watches"
 	"github.com/stretchr/testify/require"
 	"helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/chartutil"
@@ -61,7 +62,7 @@ func load(folder, name string) (*subject, error) {
 		return nil, err
 	}
 	s := &subject{helm: c, raw: raw, kind: schema.GroupVersionKind{Group: "charts.example.com", Version: "v1", Kind: kindOf(c.Name())}}
-	watch := appchart.Watch{GroupVersionKind: s.kind, ChartPath: name, Published: appchart.Published{
+	watch := appchart.Watch{Watch: watches.Watch{GroupVersionKind: s.kind, ChartPath: name}, Published: appchart.Published{
 		From: appchart.FromPublished,
 		Grants: []rbacv1.PolicyRule{
 			{Verbs: []string{"*"}, APIGroups: []string{"*"}, Resources: []string{"*"}},
@@ -168,8 +169,8 @@ func (s *subject) render(t *testing.T, by *render.Renderer, of set, served chart
 }
 
 // privileged lets pods be as Helm renders them: what pods may do is up to the namespace.
-func privileged(context.Context, *render.Draft) (hooks.Facts, error) {
-	return hooks.Facts{Enforced: api.LevelPrivileged}, nil
+func privileged(context.Context, *render.Draft) (postrender.Facts, error) {
+	return postrender.Facts{Enforced: api.LevelPrivileged}, nil
 }
 
 // try compares a set; nil if Helm does not render it.

@@ -17,7 +17,7 @@ import (
 )
 
 // digests are annotations that follow from everything else: a change of them alone is not enough.
-var digests = [...]string{hooks.AnnotationStamp, hooks.AnnotationChecksum, v1.AnnotationChecksumKey}
+var digests = [...]string{postrender.AnnotationStamp, postrender.AnnotationChecksum, v1.AnnotationChecksumKey}
 
 // openMaps are objects with arbitrary keys.
 var openMaps = [...]string{"annotations", "labels", "matchLabels", "nodeSelector", "data"}

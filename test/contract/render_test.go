@@ -94,7 +94,7 @@ func (o *operator) render(spec, defaults map[string]any) ([]*unstructured.Unstru
 	renderer := &render.Renderer{
 		Chart:      withDefaults(o.watch.Chart, defaults),
 		Translator: values.For(o.watch.GroupVersionKind, o.watch.Chart, o.watch.OverrideValues),
-		Hooks:      hooks.Default(),
+		Hooks:      postrender.Default(),
 	}
 	first, err := renderer.Render(context.Background(), resource, o.capabilities)
 	if err != nil {

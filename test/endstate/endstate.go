@@ -128,7 +128,7 @@ var neverTheSame = map[string]By{
 	"generation": Ends, "observedGeneration": Ends, "revision": Ends, "deployment.kubernetes.io/revision": Ends, v1.AnnotationGeneratedVersion: Ends,
 	// They name or cover UIDs: plays put a word in their place.
 	"batch.kubernetes.io/controller-uid": Ends, "controller-uid": Ends, "digest": Ends,
-	hooks.AnnotationStamp: Ends, hooks.AnnotationReferences: Ends, hooks.AnnotationChecksum: Ends, v1.AnnotationChecksumKey: Ends,
+	postrender.AnnotationStamp: Ends, postrender.AnnotationReferences: Ends, postrender.AnnotationChecksum: Ends, v1.AnnotationChecksumKey: Ends,
 	v1.LabelOwner: Ends,
 	"volumeName":  Ends, "expirationTime": Ends, "hosts": Ends, // by history: since when it serves them
 	"since": Plays, "lastProbeTime": Plays, // times, which ends compare where they have them

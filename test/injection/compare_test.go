@@ -15,7 +15,7 @@ import (
 )
 
 // computed are fields that depend on other texts: digests, and how an image is pulled, which follows from its tag.
-var computed = []string{hooks.AnnotationStamp, v1.AnnotationPatched, "app.example.com/config-checksum", "imagePullPolicy"}
+var computed = []string{postrender.AnnotationStamp, v1.AnnotationPatched, "app.example.com/config-checksum", "imagePullPolicy"}
 
 // replaced is the content of the objects, by kind and name, with a text in place of the marker, unless that is empty, and without what is
 // computed from texts.

@@ -65,7 +65,7 @@ func newKind(t *testing.T, watch appchart.Watch) *kind {
 	k.renderer = &render.Renderer{
 		Chart:      unguarded(watch.Chart),
 		Translator: values.For(watch.GroupVersionKind, watch.Chart, watch.OverrideValues),
-		Hooks:      hooks.Default(),
+		Hooks:      postrender.Default(),
 	}
 	return k
 }
@@ -73,7 +73,7 @@ func newKind(t *testing.T, watch appchart.Watch) *kind {
 // unguarded is a chart that refuses no values and no pods for their content: this is about those that are let through.
 func unguarded(c *chart.Chart) *chart.Chart {
 	copied, metadata := *c, *c.Metadata
-	metadata.Annotations = map[string]string{appchart.AnnotationPodSecurity: string(hooks.Privileged)}
+	metadata.Annotations = map[string]string{appchart.AnnotationPodSecurity: string(postrender.Privileged)}
 	copied.Metadata, copied.Schema = &metadata, nil
 	return &copied
 }

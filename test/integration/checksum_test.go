@@ -41,7 +41,7 @@ func withDatabase(namespace, name string) *v1.AppService {
 // checksumOf is what the pods of an AppService show.
 func checksumOf(t *testing.T, app *v1.AppService) string {
 	t.Helper()
-	return deployment(t, app).Spec.Template.Annotations[hooks.AnnotationChecksum]
+	return deployment(t, app).Spec.Template.Annotations[postrender.AnnotationChecksum]
 }
 
 // configured is the row of the mixed fleet with a database.

@@ -258,7 +258,7 @@ func TestWhatIsHeldBackIsRestartedByItsUser(t *testing.T) {
 // references returns the version of the content that pods take.
 func references(t *testing.T, app *v1.AppService) string {
 	t.Helper()
-	return deployment(t, app).Spec.Template.Annotations[hooks.AnnotationReferences]
+	return deployment(t, app).Spec.Template.Annotations[postrender.AnnotationReferences]
 }
 
 // A rollout that has begun is known to the next process: it has a place, and its deadline.

@@ -26,7 +26,7 @@ func TestPodsDoNotShowWhichValueASecretHas(t *testing.T) {
 	cluster.CreateReady(t, app)
 
 	version := func() string {
-		return deployment(t, app).Spec.Template.Annotations[hooks.AnnotationReferences]
+		return deployment(t, app).Spec.Template.Annotations[postrender.AnnotationReferences]
 	}
 	set := func(value string) {
 		t.Helper()
@@ -101,7 +101,7 @@ func TestAReleaseRecordThatASpecRefersTo(t *testing.T) {
 		cluster.Create(t, record)
 	}
 	cluster.CreateReady(t, app)
-	optional := deployment(t, app).Spec.Template.Annotations[hooks.AnnotationReferences]
+	optional := deployment(t, app).Spec.Template.Annotations[postrender.AnnotationReferences]
 	if optional == "" {
 		t.Error("the pods do not show which version of the optional one they have")
 	}

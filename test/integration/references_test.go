@@ -82,7 +82,7 @@ func TestPodsRollWhenWhatTheyReferToChanges(t *testing.T) {
 	cluster.Change(t, app, func(app *v1.AppService) { app.Spec.ReloadOnChange = ptr.To(false) })
 	cluster.Ready(t, app)
 	rolls("a ConfigMap changes and reloadOnChange is false", false, edit(settings, func() { settings.Data["a"] = "3" }))
-	if got := deployment(t, app).Spec.Template.Annotations[hooks.AnnotationReferences]; got != "" {
+	if got := deployment(t, app).Spec.Template.Annotations[postrender.AnnotationReferences]; got != "" {
 		t.Errorf("the pods still carry a checksum: %s", got)
 	}
 }

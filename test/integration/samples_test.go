@@ -268,11 +268,11 @@ func missing(t *testing.T, app *v1.AppService, capabilities *watch.Discovered) *
 	cluster.Get(t, client.ObjectKeyFromObject(app), resource)
 	served, _, err := capabilities.Get(t.Context())
 	require.NoError(t, err)
-	renderer := &render.Renderer{Chart: loaded, Translator: translate.For(kind, loaded, nil), Hooks: hooks.Default()}
+	renderer := &render.Renderer{Chart: loaded, Translator: translate.For(kind, loaded, nil), Hooks: postrender.Default()}
 	draft, err := renderer.Draft(t.Context(), render.Input{Resource: resource, Capabilities: served})
 	require.NoError(t, err)
 	dependencies := reference.NewDependencies(cluster.Client, cluster.Client)
-	facts := hooks.Facts{There: map[reference.Object]reference.State{}}
+	facts := postrender.Facts{There: map[reference.Object]reference.State{}}
 	for _, ref := range draft.References {
 		if facts.There[ref.Object], err = dependencies.Look(t.Context(), app.Namespace, ref.Object, false); err != nil {
 			t.Fatal(err)

@@ -65,7 +65,7 @@ func newProcess(w *world) *process {
 	p := &process{informers: shown, world: w, dead: &dead}
 	p.Reconciler = &controller.Reconciler{
 		Kind:         w.shape.kind,
-		Charts:       render.NewCurrent(&render.Renderer{Chart: w.shape.chart, Translator: values.For(w.shape.kind, w.shape.chart, nil), Hooks: hooks.Default()}),
+		Charts:       render.NewCurrent(&render.Renderer{Chart: w.shape.chart, Translator: values.For(w.shape.kind, w.shape.chart, nil), Hooks: postrender.Default()}),
 		Capabilities: capabilities{},
 		Observer:     observer,
 		Actor:        release.NewActor(&livestate.Writer{Client: cached, Secrets: direct, Observer: observer}, direct, keeps),
@@ -113,8 +113,8 @@ func (nothing) Eventf(runtime.Object, string, string, string, ...any)           
 func (nothing) AnnotatedEventf(runtime.Object, map[string]string, string, string, string, ...any) {}
 func (nothing) Gateways(context.Context, []types.NamespacedName) gateway.Gateways                 { return nil }
 
-func (nothing) Facts(context.Context, client.Object, []reference.Reference) (hooks.Facts, error) {
-	return hooks.Facts{}, nil
+func (nothing) Facts(context.Context, client.Object, []reference.Reference) (postrender.Facts, error) {
+	return postrender.Facts{}, nil
 }
 
 // reconcile runs one requested reconcile.

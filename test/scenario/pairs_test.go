@@ -329,7 +329,7 @@ func (s *sequence) noteTaken() {
 
 // takenBy returns the version of the content that the pods of a Deployment take.
 func takenBy(deployment *unstructured.Unstructured) string {
-	version, _, _ := unstructured.NestedString(deployment.Object, "spec", "template", "metadata", "annotations", hooks.AnnotationReferences)
+	version, _, _ := unstructured.NestedString(deployment.Object, "spec", "template", "metadata", "annotations", postrender.AnnotationReferences)
 	return version
 }
 
@@ -561,7 +561,7 @@ func (s *sequence) runs(all state) state {
 		switch {
 		case slices.Contains([]string{v1.Kind, "ReplicaSet", "Job"}, kind), strings.Contains(path, ".status"):
 		case strings.HasPrefix(path, "Secret RELEASE"), strings.HasPrefix(path, "Secret sh.helm"), strings.HasPrefix(path, "Secret mail"):
-		case strings.Contains(path, hooks.AnnotationReferences), strings.Contains(path, v1.AnnotationRestartedAt):
+		case strings.Contains(path, postrender.AnnotationReferences), strings.Contains(path, v1.AnnotationRestartedAt):
 		case strings.Contains(path, then):
 		case strings.Contains(path, v1.AnnotationStartedWith), strings.Contains(path, foreignLabel), strings.Contains(path, v1.AnnotationGeneratedVersion):
 		default:

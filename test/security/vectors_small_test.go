@@ -115,7 +115,7 @@ func reservedKey(spec string) vector {
 const firstVersion = "first-version"
 
 func version(d *appsv1.Deployment) string {
-	return d.Spec.Template.Annotations[hooks.AnnotationReferences]
+	return d.Spec.Template.Annotations[postrender.AnnotationReferences]
 }
 
 // restored changes the value of the Secret, then changes it back, and returns nil once the pods have rolled for both.

@@ -47,7 +47,7 @@ var writers = []writer{
 	{name: "somebody adds labels and annotations", do: addNotes},
 	{name: "somebody takes off the owner reference", do: strip(`{"metadata":{"ownerReferences":null}}`), alone: true},
 	{name: "somebody takes off the label that the caches select by", do: strip(fmt.Sprintf(`{"metadata":{"labels":{%q:null}}}`, v1.LabelManaged)), alone: true},
-	{name: "somebody takes off the stamp", do: strip(fmt.Sprintf(`{"metadata":{"annotations":{%q:null}}}`, hooks.AnnotationStamp))},
+	{name: "somebody takes off the stamp", do: strip(fmt.Sprintf(`{"metadata":{"annotations":{%q:null}}}`, postrender.AnnotationStamp))},
 	{name: "kubectl delete --cascade=orphan, and it is made again", do: orphan, alone: true},
 	{name: "somebody overwrites the status", do: overwriteStatus},
 	{name: "somebody deletes the release record", do: deleteRecord},

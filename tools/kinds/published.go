@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing/fstest"
 
+	"github.com/operator-framework/helm-operator-plugins/pkg/watches"
 	helmchart "helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/chart/loader"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -138,7 +139,7 @@ func loadPublished(files []*loader.BufferedFile) (*helmchart.Chart, error) {
 
 // try renders a resource that sets nothing as the operator does.
 func (k kind) try(c *helmchart.Chart, s *survey, name string) error {
-	watch := appchart.Watch{GroupVersionKind: schema.GroupVersionKind{Group: k.Group, Version: k.Version, Kind: k.Kind}, Published: k.Published}
+	watch := appchart.Watch{Watch: watches.Watch{GroupVersionKind: schema.GroupVersionKind{Group: k.Group, Version: k.Version, Kind: k.Kind}}, Published: k.Published}
 	for _, kind := range s.kinds {
 		watch.Renders = append(watch.Renders, kind.what)
 	}

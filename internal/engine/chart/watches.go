@@ -14,6 +14,7 @@ import (
 	"text/template"
 
 	sprig "github.com/go-task/slim-sprig/v3"
+	"github.com/operator-framework/helm-operator-plugins/pkg/watches"
 	helmchart "helm.sh/helm/v3/pkg/chart"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -24,19 +25,11 @@ import (
 	"github.com/example/appservice-operator/internal/engine/chart/fields"
 )
 
-// Watch is one entry of watches.yaml, its chart loaded: a kind that the operator serves. It has the fields of
-// helm-operator-plugins with their meaning, and two more for the defaults of the platform. The loader of
-// helm-operator-plugins reads charts from disk only, ours from any file system.
+// Watch is one entry of watches.yaml, its chart loaded: a kind that the operator serves. It is that of
+// helm-operator-plugins, with further keys. The loader of helm-operator-plugins reads charts from disk only, ours from
+// any file system.
 type Watch struct {
-	schema.GroupVersionKind `json:",inline"`
-	ChartPath               string `json:"chart"`
-
-	WatchDependentResources *bool                 `json:"watchDependentResources,omitempty"`
-	OverrideValues          map[string]string     `json:"overrideValues,omitempty"`
-	ReconcilePeriod         *metav1.Duration      `json:"reconcilePeriod,omitempty"`
-	MaxConcurrentReconciles *int                  `json:"maxConcurrentReconciles,omitempty"`
-	Selector                *metav1.LabelSelector `json:"selector,omitempty"`
-	Chart                   *helmchart.Chart      `json:"-"`
+	watches.Watch `json:",inline"`
 
 	// DefaultValues lie beneath each spec, in its shape.
 	DefaultValues DefaultValues `json:"defaultValues,omitempty"`
@@ -150,7 +143,7 @@ func ReadWatches(text []byte, charts fs.FS) ([]Watch, Broken, error) {
 // readEntry returns an entry; only its kind, as far as that can be read, if it cannot be used.
 func readEntry(text []byte) (Watch, error) {
 	var w, only Watch
-	err := yaml.UnmarshalStrict(text, &w)
+	err := yaml.UnmarshalStrict(withTexts(text), &w)
 	if err == nil {
 		err = completeWatch(&w)
 	}
@@ -160,6 +153,21 @@ func readEntry(text []byte) (Watch, error) {
 		return only, err
 	}
 	return w, nil
+}
+
+// withTexts makes texts of numbers and booleans in overrideValues, which package yaml does for the fields of a struct, but
+// not for those of one in it.
+func withTexts(entry []byte) []byte {
+	keys := map[string]json.RawMessage{}
+	var texts struct {
+		OverrideValues map[string]string `json:"overrideValues"`
+	}
+	if json.Unmarshal(entry, &keys) != nil || yaml.Unmarshal(entry, &texts) != nil || texts.OverrideValues == nil {
+		return entry
+	}
+	keys["overrideValues"], _ = json.Marshal(texts.OverrideValues)
+	entry, _ = json.Marshal(keys)
+	return entry
 }
 
 // Load loads a chart for the kind of an entry: the one that it names, or another one.

@@ -1,7 +1,7 @@
-// Package hooks is the chain of hooks that every rendered object goes through: what templates cannot do, because it
+// Package postrender is the chain of hooks that every rendered object goes through: what templates cannot do, because it
 // needs the resource itself or the cluster, or must hold for every chart. A hook is one small file; it reads no cluster
 // (all it may know is in Input) and may fail, which stops the reconcile before anything is written.
-package hooks
+package postrender
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 	"github.com/example/appservice-operator/internal/engine/kube"
 	"github.com/example/appservice-operator/internal/engine/kube/jobs"
 	"github.com/example/appservice-operator/internal/engine/kube/reference"
-	"github.com/example/appservice-operator/internal/operator/policy"
+	"github.com/example/appservice-operator/internal/engine/violation"
 )
 
 // Input is what hooks may read besides the objects.
@@ -39,7 +39,7 @@ type Input struct {
 	// Warnings about a rendering that succeeds are added by hooks.
 	Warnings []v1.Problem
 	// Outdated is set by PodSecurity and Policy: what they refuse of anyone else; nil for nothing.
-	Outdated *policy.Error
+	Outdated *violation.Error
 }
 
 // Facts are what hooks may know about the cluster. The zero value stands for an unknown cluster, as on the command
@@ -49,8 +49,8 @@ type Facts struct {
 	Enforced Level
 	// There is the state of the objects that are referred to; nil if it is not known.
 	There map[reference.Object]reference.State
-	// Policy is what the platform allows in the namespace; everything if it is not known.
-	Policy policy.Rules
+	// Policy is what the platform allows in the namespace; nil if it is not known: then, it is everything.
+	Policy Rules
 	// Recorded are the objects of the recorded release; nil if there is none, or if it is not known.
 	Recorded []*unstructured.Unstructured
 	// Selectors are the selectors of live workloads that differ from the rendered ones; nil if none do.
@@ -71,8 +71,8 @@ type Facts struct {
 }
 
 // FactsOf returns the facts in the labels of a namespace.
-func FactsOf(namespace string, labels map[string]string, allowed *policy.Policy) Facts {
-	facts := Facts{Policy: allowed.For(namespace, labels)}
+func FactsOf(labels map[string]string) Facts {
+	facts := Facts{}
 	if level, labeled := labels[api.EnforceLevelLabel]; labeled {
 		facts.Enforced, _ = api.ParseLevel(level) // as the API server does, the strictest where it cannot be read
 	}

@@ -1,4 +1,4 @@
-package hooks
+package postrender
 
 import (
 	"context"
@@ -12,7 +12,6 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/engine/kube/reference"
-	"github.com/example/appservice-operator/internal/operator/policy"
 )
 
 // ImageError reports an image whose name no image can have.
@@ -41,7 +40,7 @@ func (e *ImageError) OfSpec() bool { return strings.HasPrefix(e.Field, "spec.") 
 // Images refuses images with a name that no node can pull: the policy would take it for a registry that is not allowed.
 // Where no policy is known, as in an import, it may be a placeholder.
 func Images(_ context.Context, in *Input, objects []*unstructured.Unstructured) (err error) {
-	if in.Facts.Policy == (policy.Rules{}) {
+	if in.Facts.Policy == nil {
 		return nil
 	}
 	for _, object := range objects {

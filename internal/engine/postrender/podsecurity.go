@@ -1,4 +1,4 @@
-package hooks
+package postrender
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/engine/kube/reference"
-	platform "github.com/example/appservice-operator/internal/operator/policy"
+	"github.com/example/appservice-operator/internal/engine/violation"
 )
 
 // Level is a level of the Pod Security Standards.
@@ -118,8 +118,8 @@ func (in *Input) foreignMeets(checks policy.Evaluator, object *unstructured.Unst
 			continue
 		}
 		if !worse(err, asPods(checks, recorded, asked)) {
-			in.outdated(platform.Violation{Kind: object.GetKind(), Name: object.GetName(), Path: "spec",
-				Refusal: platform.Refusal{Why: err.Error()}})
+			in.outdated(violation.Violation{Kind: object.GetKind(), Name: object.GetName(), Path: "spec",
+				Refusal: violation.Refusal{Why: err.Error()}})
 			return nil
 		}
 	}
@@ -129,7 +129,7 @@ func (in *Input) foreignMeets(checks policy.Evaluator, object *unstructured.Unst
 // OutdatedPods returns how recorded pods of kinds that are not built in violate the level that applies to them, which
 // earlier versions did not check; nil if they do not. Owner is the resource that they were rendered for.
 func OutdatedPods(owner *unstructured.Unstructured, asked, enforced Level,
-	recorded []*unstructured.Unstructured) (*platform.Error, error) {
+	recorded []*unstructured.Unstructured) (*violation.Error, error) {
 	in := &Input{Owner: owner, PodSecurity: asked, Facts: Facts{Enforced: enforced, Recorded: recorded}}
 	builtIn := func(object *unstructured.Unstructured) bool { return reference.ForeignPodTemplate(object) == nil }
 	err := PodSecurity(context.Background(), in, slices.DeleteFunc(slices.Clone(recorded), builtIn))

@@ -1,35 +1,37 @@
-package hooks
+package postrender
 
 import (
 	"context"
-	"errors"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/example/appservice-operator/internal/operator/policy"
+	"github.com/example/appservice-operator/internal/engine/violation"
 )
 
-// Policy refuses objects that the platform's policy does not allow in the namespace. Fields that the recorded release
-// has, and earlier versions of the built-in policy allowed, stay allowed. It runs last, so that it checks what other
-// hooks add.
+// Rules are what the platform allows in a namespace.
+type Rules interface {
+	// Allow returns an error if rendered objects are not allowed, and what is allowed only because the recorded objects
+	// have it; nil for nothing.
+	Allow(objects, recorded []*unstructured.Unstructured) (outdated *violation.Error, err error)
+}
+
+// Policy refuses objects that the platform's policy does not allow in the namespace. It runs last, so that it checks
+// what other hooks add.
 func Policy(_ context.Context, in *Input, objects []*unstructured.Unstructured) error {
-	rules := in.Facts.Policy
-	err := rules.Check(objects)
-	against, refused := errors.AsType[*policy.Error](err)
-	if !refused {
-		return err
+	if in.Facts.Policy == nil {
+		return nil
 	}
-	if added := rules.Added(against, in.Facts.Recorded); added != nil {
-		return added
+	outdated, err := in.Facts.Policy.Allow(objects, in.Facts.Recorded)
+	if outdated != nil {
+		in.outdated(outdated.Violations...)
 	}
-	in.outdated(against.Violations...)
-	return rules.Earlier().Check(objects)
+	return err
 }
 
 // outdated notes what is allowed only because the recorded release has it.
-func (in *Input) outdated(violations ...policy.Violation) {
+func (in *Input) outdated(violations ...violation.Violation) {
 	if in.Outdated == nil {
-		in.Outdated = &policy.Error{Namespace: in.Owner.GetNamespace()}
+		in.Outdated = &violation.Error{Namespace: in.Owner.GetNamespace()}
 	}
 	in.Outdated.Violations = append(in.Outdated.Violations, violations...)
 }

@@ -1,4 +1,4 @@
-package hooks
+package postrender
 
 import v1 "github.com/example/appservice-operator/api/v1"
 

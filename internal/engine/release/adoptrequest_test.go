@@ -61,7 +61,7 @@ func TestWhatMayBeTakenOver(t *testing.T) {
 func TestWhatWasLeftIsTakenBack(t *testing.T) {
 	owner, asking := someones("", "prod", nil, nil), someones("", "prod", map[string]string{v1.AnnotationAdopt: "true"}, nil)
 	ours := func(change func(map[string]string)) *unstructured.Unstructured {
-		annotations := map[string]string{helmReleaseName: "web", helmReleaseNamespace: "prod", hooks.AnnotationStamp: "x"}
+		annotations := map[string]string{helmReleaseName: "web", helmReleaseNamespace: "prod", postrender.AnnotationStamp: "x"}
 		change(annotations)
 		object := someones("Deployment", "prod", annotations, nil)
 		object.SetLabels(map[string]string{v1.LabelManaged: "true"})
@@ -77,7 +77,7 @@ func TestWhatWasLeftIsTakenBack(t *testing.T) {
 		want bool
 	}{
 		"with stamp, label and name":    {ours(same), true},
-		"without the stamp":             {ours(func(a map[string]string) { delete(a, hooks.AnnotationStamp) }), false},
+		"without the stamp":             {ours(func(a map[string]string) { delete(a, postrender.AnnotationStamp) }), false},
 		"of another name":               {ours(func(a map[string]string) { a[helmReleaseName] = "other" }), false},
 		"of another namespace":          {ours(func(a map[string]string) { a[helmReleaseNamespace] = "test" }), false},
 		"without the label":             {unlabeled, false},

@@ -58,13 +58,13 @@ var inTheWayCases = map[string]struct {
 }{
 	"it is ours":                             {holder: holder{controller: reference("app.example.com/v1", "AppService", "web", "owner")}},
 	"it is ours and going":                   {holder: holder{controller: reference("app.example.com/v1", "AppService", "web", "owner"), going: true}, want: "caches are behind: ConfigMap web is being deleted", stale: true},
-	"it is ours, and somebody took that off": {holder: holder{annotations: map[string]string{hooks.AnnotationStamp: "one"}}},
+	"it is ours, and somebody took that off": {holder: holder{annotations: map[string]string{postrender.AnnotationStamp: "one"}}},
 	"it was rendered for somebody else": {
-		holder: holder{annotations: map[string]string{hooks.AnnotationStamp: "two"}},
+		holder: holder{annotations: map[string]string{postrender.AnnotationStamp: "two"}},
 		want:   `ConfigMap "web" exists and is not managed by this operator`,
 	},
 	"it is a copy of ours that another kind controls": {
-		holder: holder{controller: reference("apps/v1", "Deployment", "web", "x"), annotations: map[string]string{hooks.AnnotationStamp: "one"}},
+		holder: holder{controller: reference("apps/v1", "Deployment", "web", "x"), annotations: map[string]string{postrender.AnnotationStamp: "one"}},
 		want:   `ConfigMap "web" exists and is controlled by Deployment "web"`,
 	},
 	"nobody controls it":          {holder: holder{}, want: `ConfigMap "web" exists and is not managed by this operator`},
@@ -362,7 +362,7 @@ func TestExecuteDeletesWhatHasANewStatus(t *testing.T) {
 			live.SetOwnerReferences([]metav1.OwnerReference{*reference("v1", "Other", "o", "theirs")})
 		}, false},
 		"another stamp": {func(live *unstructured.Unstructured) {
-			live.SetAnnotations(map[string]string{hooks.AnnotationStamp: "two"})
+			live.SetAnnotations(map[string]string{postrender.AnnotationStamp: "two"})
 		}, false},
 		"no managed label": {func(live *unstructured.Unstructured) { live.SetLabels(nil) }, false},
 	} {

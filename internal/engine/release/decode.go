@@ -174,7 +174,7 @@ func Decode(secret *corev1.Secret) (*Recorded, error) {
 // rendered reports whether an object of a manifest was rendered for a resource: it has a stamp, the resource's
 // namespace and a mark of ownership. A record is a Secret, which others may have written.
 func rendered(owner *unstructured.Unstructured, object *unstructured.Unstructured) bool {
-	if object.GetAnnotations()[hooks.AnnotationStamp] == "" ||
+	if object.GetAnnotations()[postrender.AnnotationStamp] == "" ||
 		!controls(owner, object) && kube.RetainedFor(object) != owner.GetName() { // as earlier operators marked claims
 		return false
 	}

@@ -107,7 +107,7 @@ func TestValuesOutliveEveryApply(t *testing.T) {
 	before := valuesOf(t, s.shown(t, desired))
 	for _, stamp := range []string{"s2", "s3"} {
 		next := desired.DeepCopy()
-		next.SetAnnotations(map[string]string{hooks.AnnotationStamp: stamp, v1.AnnotationGenerate: "password=24"})
+		next.SetAnnotations(map[string]string{postrender.AnnotationStamp: stamp, v1.AnnotationGenerate: "password=24"})
 		s.log = nil
 		require.NotNil(t, repair(t, s, next))
 		assert.Equal(t, []string{forces}, s.log)
@@ -168,7 +168,7 @@ func TestAKeyThatIsRenderedByNowIsNoLongerTheOperators(t *testing.T) {
 	require.NotNil(t, repair(t, s, rendered))
 	assert.Equal(t, "new", valuesOf(t, s.shown(t, rendered))["password"])
 	more := rendered.DeepCopy()
-	more.SetAnnotations(map[string]string{hooks.AnnotationStamp: "s2", v1.AnnotationGenerate: "token=24,other=24"})
+	more.SetAnnotations(map[string]string{postrender.AnnotationStamp: "s2", v1.AnnotationGenerate: "token=24,other=24"})
 	require.NotNil(t, repair(t, s, more))
 	assert.Equal(t, "other,token", s.shown(t, rendered).GetAnnotations()[v1.AnnotationGenerated])
 	assert.Equal(t, "new", valuesOf(t, s.shown(t, rendered))["password"])
@@ -217,7 +217,7 @@ func TestCertificatesOfAnEarlierVersionStayAsTheyAre(t *testing.T) {
 	require.Nil(t, plan.CompareObject(desired, metadata(s.shown(t, desired))))
 
 	next := desired.DeepCopy()
-	next.SetAnnotations(labels.Merge(next.GetAnnotations(), map[string]string{hooks.AnnotationStamp: "s2"}))
+	next.SetAnnotations(labels.Merge(next.GetAnnotations(), map[string]string{postrender.AnnotationStamp: "s2"}))
 	require.NotNil(t, repair(t, s, next))
 	assert.Equal(t, before, valuesOf(t, s.shown(t, desired)))
 	assert.Equal(t, "1.1", s.shown(t, desired).GetAnnotations()[v1.AnnotationGeneratedVersion])

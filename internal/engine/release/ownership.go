@@ -26,8 +26,8 @@ func controls(owner, object client.Object) bool {
 // disowned reports whether an object without a controller was rendered for the owner, and has lost the metadata that
 // show it. The stamp covers the owner's UID, so the object of an earlier owner has another one.
 func disowned(desired, live client.Object) bool {
-	stamp := live.GetAnnotations()[hooks.AnnotationStamp]
-	return stamp != "" && stamp == desired.GetAnnotations()[hooks.AnnotationStamp] &&
+	stamp := live.GetAnnotations()[postrender.AnnotationStamp]
+	return stamp != "" && stamp == desired.GetAnnotations()[postrender.AnnotationStamp] &&
 		metav1.GetControllerOfNoCopy(live) == nil
 }
 
@@ -86,6 +86,6 @@ func isLeft(owner, live client.Object) bool {
 	annotations := live.GetAnnotations()
 	return metav1.GetControllerOfNoCopy(live) == nil && live.GetNamespace() != "" &&
 		live.GetNamespace() == owner.GetNamespace() &&
-		live.GetLabels()[v1.LabelManaged] == "true" && annotations[hooks.AnnotationStamp] != "" &&
+		live.GetLabels()[v1.LabelManaged] == "true" && annotations[postrender.AnnotationStamp] != "" &&
 		annotations[helmReleaseName] == owner.GetName() && annotations[helmReleaseNamespace] == owner.GetNamespace()
 }

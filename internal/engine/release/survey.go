@@ -128,7 +128,7 @@ func (p *Prospect) Changes() []plan.Difference {
 }
 
 // bookkeeping are the labels and annotations by which the operator recognizes its own objects.
-var bookkeeping = []string{v1.LabelManaged, hooks.AnnotationStamp, helmReleaseName, helmReleaseNamespace}
+var bookkeeping = []string{v1.LabelManaged, postrender.AnnotationStamp, helmReleaseName, helmReleaseNamespace}
 
 // content returns an object without the metadata that the API server and the operator maintain.
 func content(object *unstructured.Unstructured) *unstructured.Unstructured {

@@ -49,7 +49,7 @@ func stamp(object *unstructured.Unstructured) (Body, error) {
 		return Body{}, err
 	}
 	if err := unstructured.SetNestedField(object.Object, digest.Of(join(fields).data)[:32], "metadata", "annotations",
-		hooks.AnnotationStamp); err != nil {
+		postrender.AnnotationStamp); err != nil {
 		return Body{}, cannotEncode(object, err)
 	}
 	if fields["metadata"], err = json.Marshal(object.Object["metadata"]); err != nil {

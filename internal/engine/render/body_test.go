@@ -36,7 +36,7 @@ func stamped(t *testing.T, object *unstructured.Unstructured) Body {
 }
 
 func stampOf(object *unstructured.Unstructured) string {
-	return object.GetAnnotations()[hooks.AnnotationStamp]
+	return object.GetAnnotations()[postrender.AnnotationStamp]
 }
 
 func TestTheStampChangesWithTheContentOnly(t *testing.T) {
@@ -97,7 +97,7 @@ func TestTheStampLeavesTheRestAsItIs(t *testing.T) {
 			if annotations == nil {
 				annotations = map[string]string{}
 			}
-			annotations[hooks.AnnotationStamp] = stampOf(object)
+			annotations[postrender.AnnotationStamp] = stampOf(object)
 			want.SetAnnotations(annotations)
 			if !reflect.DeepEqual(object, want) {
 				t.Errorf("got %s\nwant %s", asJSON(t, object), asJSON(t, want))
@@ -114,16 +114,16 @@ func TestTheStampLeavesTheRestAsItIs(t *testing.T) {
 }
 
 func TestTheStampCoversWhatTheHooksDid(t *testing.T) {
-	stampWith := func(chain []hooks.Hook) string {
+	stampWith := func(chain []postrender.Hook) string {
 		renderer := shipped(t)
 		renderer.Hooks = chain
 		return stampOf(find(t, rendered(t, renderer, appService(t, "{image: a}")), "Deployment", "web"))
 	}
-	all := stampWith(hooks.Default())
-	for name, chain := range map[string][]hooks.Hook{
-		"Canonical": {hooks.Ownership, hooks.Labels},
-		"Ownership": {hooks.Canonical, hooks.Labels},
-		"Labels":    {hooks.Canonical, hooks.Ownership},
+	all := stampWith(postrender.Default())
+	for name, chain := range map[string][]postrender.Hook{
+		"Canonical": {postrender.Ownership, postrender.Labels},
+		"Ownership": {postrender.Canonical, postrender.Labels},
+		"Labels":    {postrender.Canonical, postrender.Ownership},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if stampWith(chain) == all {
@@ -146,7 +146,7 @@ spec:
   replicas: 0
 `)
 	for _, object := range []*unstructured.Unstructured{first, other} {
-		require.NoError(t, hooks.Canonical(t.Context(), &hooks.Input{}, []*unstructured.Unstructured{object}))
+		require.NoError(t, postrender.Canonical(t.Context(), &postrender.Input{}, []*unstructured.Unstructured{object}))
 		stamped(t, object)
 	}
 	if a, b := stampOf(first), stampOf(other); a != b {

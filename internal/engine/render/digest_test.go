@@ -303,7 +303,7 @@ func TestTheDigestChangesWithTheChart(t *testing.T) {
 
 // The digest is that of the objects, whichever hooks they went through.
 func TestTheDigestNeedsNoHooks(t *testing.T) {
-	for name, chain := range map[string][]hooks.Hook{"none": nil, "the first": hooks.Default()[:1]} {
+	for name, chain := range map[string][]postrender.Hook{"none": nil, "the first": postrender.Default()[:1]} {
 		t.Run(name, func(t *testing.T) {
 			renderer := shipped(t)
 			renderer.Hooks = chain

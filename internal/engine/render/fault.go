@@ -17,7 +17,7 @@ import (
 	"github.com/example/appservice-operator/internal/engine/render/podtemplate"
 	"github.com/example/appservice-operator/internal/engine/render/typecheck"
 	"github.com/example/appservice-operator/internal/engine/text"
-	"github.com/example/appservice-operator/internal/operator/policy"
+	"github.com/example/appservice-operator/internal/engine/violation"
 )
 
 // Mistake returns the error for a template of a chart whose output is wrong.
@@ -32,13 +32,13 @@ func title(c *chart.Chart) string { return c.Name() + " " + c.Metadata.Version }
 func (r *Renderer) blame(err error) error {
 	var ofSpec *SpecError
 	var invalid *InvalidSpecError
-	var insecure *hooks.PodSecurityError
-	var disallowed *policy.Error
+	var insecure *postrender.PodSecurityError
+	var disallowed *violation.Error
 	var ofChart *ChartError
 	var ofPatch *podtemplate.Error
-	var reserved *hooks.ReservedError
-	var image *hooks.ImageError
-	var notGranted *hooks.NotGrantedError
+	var reserved *postrender.ReservedError
+	var image *postrender.ImageError
+	var notGranted *postrender.NotGrantedError
 	switch {
 	case err == nil:
 		return nil
@@ -63,7 +63,7 @@ func (r *Renderer) blame(err error) error {
 
 // blameObject adds the template that rendered the object which a hook refuses.
 func (r *Renderer) blameObject(draft *Draft, err error) error {
-	var invalid *hooks.ObjectError
+	var invalid *postrender.ObjectError
 	if !errors.As(err, &invalid) {
 		return r.blame(err)
 	}

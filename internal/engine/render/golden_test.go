@@ -51,7 +51,7 @@ func allCases(t *testing.T) []goldenCase {
 	require.NoError(t, err)
 	var list []goldenCase
 	for _, watch := range served {
-		renderer := &Renderer{Chart: watch.Chart, Translator: values.For(watch.GroupVersionKind, watch.Chart, nil), Hooks: hooks.Default()}
+		renderer := &Renderer{Chart: watch.Chart, Translator: values.For(watch.GroupVersionKind, watch.Chart, nil), Hooks: postrender.Default()}
 		if watch.Is() {
 			renderer = For(watch, watch.Chart)
 		}
@@ -120,7 +120,7 @@ func printed(t *testing.T, result *Result) string {
 	var out strings.Builder
 	for i, object := range result.Objects {
 		object = object.DeepCopy()
-		unstructured.RemoveNestedField(object.Object, "metadata", "annotations", hooks.AnnotationStamp)
+		unstructured.RemoveNestedField(object.Object, "metadata", "annotations", postrender.AnnotationStamp)
 		data, err := yaml.Marshal(object.Object)
 		require.NoError(t, err)
 		fmt.Fprintf(&out, "---\n# Source: %s\n%s", result.Sources[i], data)

@@ -189,7 +189,7 @@ func TestNoAnnotationTakesAnObjectAway(t *testing.T) {
 		"a weight":               {"helm.sh/hook-weight", "5"},
 		"another release":        {"meta.helm.sh/release-name", "other"},
 		"another namespace":      {"meta.helm.sh/release-namespace", "other"},
-		"another stamp":          {hooks.AnnotationStamp, "0123"},
+		"another stamp":          {postrender.AnnotationStamp, "0123"},
 		"what outlives its time": {"helm.sh/resource-policy", "keep"},
 	}
 	for kind, spec := range specs {
@@ -207,7 +207,7 @@ func TestNoAnnotationTakesAnObjectAway(t *testing.T) {
 				if found := object.GetAnnotations(); found["meta.helm.sh/release-name"] != "web" || found["meta.helm.sh/release-namespace"] != "shop" {
 					t.Errorf("the %s says that it belongs to another: %v", kind, found)
 				}
-				if stamp := object.GetAnnotations()[hooks.AnnotationStamp]; len(stamp) != 32 {
+				if stamp := object.GetAnnotations()[postrender.AnnotationStamp]; len(stamp) != 32 {
 					t.Errorf("the stamp is %q", stamp)
 				}
 				if len(object.GetOwnerReferences()) != 1 {

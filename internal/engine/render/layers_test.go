@@ -43,7 +43,7 @@ func servedKinds(t *testing.T) map[string]*Renderer {
 
 func with(kind schema.GroupVersionKind, c *helmchart.Chart, platform Platform) *Renderer {
 	platform.Kind = kind
-	return &Renderer{Chart: c, Translator: values.For(kind, c, nil), Platform: platform, Hooks: hooks.Default()}
+	return &Renderer{Chart: c, Translator: values.For(kind, c, nil), Platform: platform, Hooks: postrender.Default()}
 }
 
 func TestWhatNamespacesMaySetFitsTheCharts(t *testing.T) {

@@ -1,7 +1,6 @@
 package render
 
 import (
-	"cmp"
 	"context"
 
 	"helm.sh/helm/v3/pkg/chartutil"
@@ -9,10 +8,8 @@ import (
 
 	appchart "github.com/example/appservice-operator/internal/engine/chart"
 	"github.com/example/appservice-operator/internal/engine/kube"
-	"github.com/example/appservice-operator/internal/engine/kube/limits"
 	"github.com/example/appservice-operator/internal/engine/postrender"
 	"github.com/example/appservice-operator/internal/engine/render/defaults"
-	"github.com/example/appservice-operator/internal/operator/hosts"
 )
 
 // Input is what the objects of a resource depend on, besides the chart and the facts about the cluster.
@@ -38,7 +35,7 @@ func (r *Renderer) Render(ctx context.Context, resource *unstructured.Unstructur
 // returns what hooks may know about the cluster; nil if nothing is known. The operator itself drafts and finishes at
 // different times, and its cache knows which resources are too large.
 func (r *Renderer) Predict(
-	ctx context.Context, in Input, facts func(context.Context, *Draft) (hooks.Facts, error),
+	ctx context.Context, in Input, facts func(context.Context, *Draft) (postrender.Facts, error),
 ) (*Result, error) {
 	compact, err := kube.Compact(in.Resource, r.Bound)
 	if err != nil {
@@ -51,7 +48,7 @@ func (r *Renderer) Predict(
 	if err != nil {
 		return nil, err
 	}
-	known := hooks.Facts{}
+	known := postrender.Facts{}
 	if facts != nil {
 		if known, err = facts(ctx, draft); err != nil {
 			return nil, err
@@ -81,8 +78,8 @@ func (r *Renderer) Draft(ctx context.Context, in Input) (*Draft, error) {
 }
 
 // Finish runs the hooks on the output of the templates and stamps it. A draft can be finished once. The error is a
-// hooks.PodSecurityError, a policy.Error, a ChartError, a defaults.Error or an limits.Error.
-func (r *Renderer) Finish(ctx context.Context, draft *Draft, facts hooks.Facts) (*Result, error) {
+// postrender.PodSecurityError, a violation.Error, a ChartError, a defaults.Error or an limits.Error.
+func (r *Renderer) Finish(ctx context.Context, draft *Draft, facts postrender.Facts) (*Result, error) {
 	result, err := r.finish(ctx, draft, facts)
 	if r.Published.Is() {
 		err = r.attributeObject(ctx, draft, facts, err)
@@ -96,10 +93,13 @@ func (r *Renderer) Finish(ctx context.Context, draft *Draft, facts hooks.Facts) 
 			return err
 		})
 	}
-	result.Claims = hosts.WantedBy(result.Objects)
-	objects, files := result.Size(), appchart.Size(r.Chart)
-	if err := cmp.Or(r.Bound.OfRendered(objects, files), limits.OfClaims(result.Claims.Count())); err != nil {
+	if err := r.Bound.OfRendered(result.Size(), appchart.Size(r.Chart)); err != nil {
 		return nil, err
+	}
+	if r.Limit != nil {
+		if err := r.Limit(result.Objects); err != nil {
+			return nil, err
+		}
 	}
 	return result, nil
 }

@@ -33,7 +33,7 @@ func TestWhatAPatchAddsIsSeenByAllThatComesAfter(t *testing.T) {
 	if want := []string{`ConfigMap "settings"`, `Secret "tokens"`}; !slices.Equal(names, want) {
 		t.Errorf("the pods refer to %v, want %v", names, want)
 	}
-	result, err := renderer.Finish(t.Context(), draft, hooks.Facts{Enforced: hooks.Restricted, There: map[reference.Object]reference.State{}})
+	result, err := renderer.Finish(t.Context(), draft, postrender.Facts{Enforced: postrender.Restricted, There: map[reference.Object]reference.State{}})
 	require.NoError(t, err)
 	template := reference.PodTemplate(find(t, result, "Deployment", "web"))
 	containers, _, _ := unstructured.NestedSlice(template, "spec", "containers")
@@ -42,7 +42,7 @@ func TestWhatAPatchAddsIsSeenByAllThatComesAfter(t *testing.T) {
 	if len(containers) != 2 || !reflect.DeepEqual(containers[1], want) {
 		t.Errorf("got containers %v\nwant the second to be %v", containers, want)
 	}
-	if checksum, _, _ := unstructured.NestedString(template, "metadata", "annotations", hooks.AnnotationReferences); checksum == "" {
+	if checksum, _, _ := unstructured.NestedString(template, "metadata", "annotations", postrender.AnnotationReferences); checksum == "" {
 		t.Error("the pods would not roll when the Secret of the patch changes")
 	}
 }

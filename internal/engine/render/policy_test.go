@@ -33,7 +33,7 @@ func TestThePolicyByDefaultAllowsTheGoldenCases(t *testing.T) {
 		t.Run(one.name, func(t *testing.T) {
 			draft, err := one.renderer.Draft(t.Context(), Input{Resource: one.resource, Capabilities: everyKind})
 			require.NoError(t, err)
-			_, err = one.renderer.Finish(t.Context(), draft, hooks.Facts{Policy: rules})
+			_, err = one.renderer.Finish(t.Context(), draft, postrender.Facts{Policy: rules})
 			var refused *policy.Error
 			if errors.As(err, &refused) != (unusual[one.name] != "") {
 				t.Errorf("got error %v", err)
@@ -99,13 +99,13 @@ func TestWhatThePolicyBeforeAllowedIsAllowed(t *testing.T) {
 		if err != nil {
 			continue // a page shows what is refused, or a part
 		}
-		if _, err := renderer.Finish(t.Context(), draft, hooks.Facts{Policy: before}); err != nil {
+		if _, err := renderer.Finish(t.Context(), draft, postrender.Facts{Policy: before}); err != nil {
 			continue
 		}
 		checked++
 		draft, err = renderer.Draft(t.Context(), Input{Resource: resource, Capabilities: everyKind})
 		require.NoError(t, err)
-		if _, err := renderer.Finish(t.Context(), draft, hooks.Facts{Policy: now}); (err != nil) != (unusual[name] != "") {
+		if _, err := renderer.Finish(t.Context(), draft, postrender.Facts{Policy: now}); (err != nil) != (unusual[name] != "") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -49,7 +49,7 @@ func (r *Renderer) executePublished(ctx context.Context, of run) (*publishedOutp
 	text, _ := json.Marshal(of.vals) // it was JSON
 	for _, one := range out.manifests {
 		if err := forged(one.object, string(text)); err != nil {
-			named := hooks.Reserved(ctx, &hooks.Input{Owner: of.resource}, []*unstructured.Unstructured{one.object})
+			named := postrender.Reserved(ctx, &postrender.Input{Owner: of.resource}, []*unstructured.Unstructured{one.object})
 			return nil, &InvalidSpecError{cmp.Or(named, err)}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/operator-framework/helm-operator-plugins/pkg/watches"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -22,7 +23,7 @@ func publishedOf(t *testing.T, files map[string]string, with ...func(*appchart.W
 	for name, text := range files {
 		folder["web/"+name] = &fstest.MapFile{Data: []byte(text)}
 	}
-	entry := appchart.Watch{GroupVersionKind: widget}
+	entry := appchart.Watch{Watch: watches.Watch{GroupVersionKind: widget}}
 	entry.Published = appchart.Published{From: appchart.FromPublished, Renders: []string{"ConfigMap", "Secret", "Job.batch",
 		"Service", "Role.rbac.authorization.k8s.io", "ClusterRole.rbac.authorization.k8s.io",
 		"RoleBinding.rbac.authorization.k8s.io", "ClusterRoleBinding.rbac.authorization.k8s.io",
@@ -347,7 +348,7 @@ func TestARequiredValueThatAPublishedChartDoesNotHaveIsTheUsers(t *testing.T) {
 }
 
 func TestWhichOverridesASpecCanPrint(t *testing.T) {
-	entry := appchart.Watch{GroupVersionKind: widget, OverrideValues: map[string]string{"auth.password": "x", "auth.user": "x", "other": "x", "authority": "x"}}
+	entry := appchart.Watch{Watch: watches.Watch{GroupVersionKind: widget, OverrideValues: map[string]string{"auth.password": "x", "auth.user": "x", "other": "x", "authority": "x"}}}
 	entry.Published = appchart.Published{From: appchart.FromPublished, Renders: []string{"ConfigMap"}}
 	var values map[string]any
 	require.NoError(t, yaml.Unmarshal([]byte("a: '{{ .Values.auth.password | quote }}'"), &values))

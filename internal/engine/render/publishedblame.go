@@ -119,7 +119,7 @@ const cheap = 0.9
 
 // attributeObject attributes an object that its kind does not allow to the field of the spec without which it would be
 // allowed.
-func (r *Renderer) attributeObject(ctx context.Context, draft *Draft, facts hooks.Facts, err error) error {
+func (r *Renderer) attributeObject(ctx context.Context, draft *Draft, facts postrender.Facts, err error) error {
 	fault, isChart := errors.AsType[*ChartError](err)
 	spec, _ := draft.of.Resource.Object["spec"].(map[string]any)
 	if !isChart || len(spec) == 0 || draft.trials.left < cheap {

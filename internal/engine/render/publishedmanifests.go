@@ -146,7 +146,7 @@ func checkHooks(ctx context.Context, owner *unstructured.Unstructured, list []ma
 		}
 		spec, _ := json.Marshal(owner.Object["spec"]) // it was JSON
 		if strings.Contains(string(spec), release.HookAnnotation) {
-			named := hooks.Reserved(ctx, &hooks.Input{Owner: owner}, []*unstructured.Unstructured{one.object})
+			named := postrender.Reserved(ctx, &postrender.Input{Owner: owner}, []*unstructured.Unstructured{one.object})
 			return &InvalidSpecError{cmp.Or(named,
 				fmt.Errorf("%s %q has %s, which is reserved: leave it out of the spec", one.object.GetKind(), one.object.GetName(), release.HookAnnotation))}
 		}

@@ -36,8 +36,7 @@ import (
 	"github.com/example/appservice-operator/internal/engine/render/podtemplate"
 	"github.com/example/appservice-operator/internal/engine/render/typecheck"
 	"github.com/example/appservice-operator/internal/engine/values"
-	"github.com/example/appservice-operator/internal/operator/hosts"
-	"github.com/example/appservice-operator/internal/operator/policy"
+	"github.com/example/appservice-operator/internal/engine/violation"
 )
 
 // Renderer renders the resources of one kind. It is safe for concurrent use.
@@ -50,9 +49,11 @@ type Renderer struct {
 	Published appchart.Published
 	// Bound is the maximum size of a resource.
 	Bound limits.Bound
+	// Limit returns an error if rendered objects ask for more than a resource may; nil for no further limit.
+	Limit func([]*unstructured.Unstructured) error
 	// Platform holds the settings in watches.yaml besides the chart.
 	Platform Platform
-	Hooks    []hooks.Hook
+	Hooks    []postrender.Hook
 	// Revision is the release revision that templates see; 0 stands for 1, which the operator always uses.
 	Revision int
 	// ClusterScoped reports whether a kind is cluster-scoped; nil if none is.
@@ -116,14 +117,12 @@ type Outline struct {
 	Warnings []v1.Problem
 	// Definitions are the names of CustomResourceDefinitions that were left out, and that the cluster does not have.
 	Definitions []string
-	// Claims are the hosts and paths of the routes.
-	Claims hosts.Wanted
 	// Stages are the stages of the objects that are not of the main one; nil if there are none.
 	Stages map[kube.Key]stage.Stage
 	// Makes is what the stage before makes for the others, each as KIND/NAME.
 	Makes []string
 	// Outdated is what the policy allows only because the recorded release has it; nil for nothing.
-	Outdated *policy.Error
+	Outdated *violation.Error
 }
 
 // InStage returns the keys of the objects of some stages, in the order in which they must be applied.
@@ -211,7 +210,7 @@ func (r *Renderer) identify(draft *Draft) error {
 		}
 		run, err := jobs.Of(object, draft.of.Resource, r.Chart.Values)
 		if err != nil {
-			return r.blame(&hooks.ObjectError{Object: object, Err: err})
+			return r.blame(&postrender.ObjectError{Object: object, Err: err})
 		}
 		if err := appchart.CheckRerun(r.Chart, object.GetAnnotations()[v1.AnnotationRerun]); err != nil {
 			return r.blame(&ChartError{At: draft.result.Sources[i], Rule: appchart.RuleRerun, Err: err})
@@ -223,7 +222,7 @@ func (r *Renderer) identify(draft *Draft) error {
 
 // Again returns a recorded release of a resource with changes by hooks: its objects have been through all hooks before.
 func Again(ctx context.Context, resource *unstructured.Unstructured, of *chart.Chart, values chartutil.Values,
-	manifest string, facts hooks.Facts, chain ...hooks.Hook) (*Result, error) {
+	manifest string, facts postrender.Facts, chain ...postrender.Hook) (*Result, error) {
 	objects, err := ReadManifest(manifest)
 	if err != nil {
 		return nil, err
@@ -235,23 +234,23 @@ func Again(ctx context.Context, resource *unstructured.Unstructured, of *chart.C
 		draft.result.Sources = append(draft.result.Sources, source)
 	}
 	for _, object := range objects {
-		unstructured.RemoveNestedField(object.Object, "metadata", "annotations", hooks.AnnotationStamp)
+		unstructured.RemoveNestedField(object.Object, "metadata", "annotations", postrender.AnnotationStamp)
 	}
 	return (&Renderer{Chart: of, Hooks: chain}).finish(ctx, draft, facts)
 }
 
 // Selectors returns the labels by which the rendered workloads select their pods.
 func (d *Draft) Selectors() map[kube.Key]map[string]string {
-	return hooks.SelectorsOf(d.result.Objects)
+	return postrender.SelectorsOf(d.result.Objects)
 }
 
 // Generated returns the names of the Secrets that the operator fills.
-func (d *Draft) Generated() []string { return hooks.GeneratedSecrets(d.result.Objects) }
+func (d *Draft) Generated() []string { return postrender.GeneratedSecrets(d.result.Objects) }
 
 // Keyless returns the names of the Secrets that need a key for checksums and are not among some keys, and the workloads
 // that show such checksums.
 func (d *Draft) Keyless(keys map[string]string) (secrets []string, workloads []*unstructured.Unstructured) {
-	workloads, secrets = hooks.Revealing(d.result.Objects)
+	workloads, secrets = postrender.Revealing(d.result.Objects)
 	return slices.DeleteFunc(secrets, func(name string) bool { return keys[name] != "" }), workloads
 }
 
@@ -267,13 +266,13 @@ func (d *Draft) Kinds() []schema.GroupVersionKind {
 }
 
 // finish runs the hooks on the output of the templates and stamps it.
-func (r *Renderer) finish(ctx context.Context, draft *Draft, facts hooks.Facts) (*Result, error) {
+func (r *Renderer) finish(ctx context.Context, draft *Draft, facts postrender.Facts) (*Result, error) {
 	result := draft.result
 	level, err := appchart.PodSecurity(r.Chart)
 	if err != nil {
 		return nil, r.blame(&ChartError{At: "Chart.yaml", Err: err})
 	}
-	input := &hooks.Input{
+	input := &postrender.Input{
 		Owner:         draft.resource,
 		ClusterScoped: r.ClusterScoped,
 		PodSecurity:   level,
@@ -282,10 +281,10 @@ func (r *Renderer) finish(ctx context.Context, draft *Draft, facts hooks.Facts) 
 		Facts:         facts,
 	}
 	if r.Published.Is() {
-		input.Published = &hooks.Published{Published: r.Published, Kind: r.Platform.Kind.Kind,
+		input.Published = &postrender.Published{Published: r.Published, Kind: r.Platform.Kind.Kind,
 			Plain: func() ([]*unstructured.Unstructured, error) { return r.plain(ctx, draft) }}
 	}
-	if err := hooks.Run(ctx, r.Hooks, input, result.Objects); err != nil {
+	if err := postrender.Run(ctx, r.Hooks, input, result.Objects); err != nil {
 		return nil, r.blameObject(draft, err)
 	}
 	for _, object := range result.Objects {
@@ -397,7 +396,7 @@ func (r *Renderer) digest(objects []*unstructured.Unstructured) string {
 	fmt.Fprintf(sum, "%s %s\n", r.Chart.Name(), r.Chart.Metadata.Version)
 	stamps := make([]string, 0, len(objects))
 	for _, object := range objects {
-		stamps = append(stamps, fmt.Sprintf("%s %s", kube.KeyOf(object), object.GetAnnotations()[hooks.AnnotationStamp]))
+		stamps = append(stamps, fmt.Sprintf("%s %s", kube.KeyOf(object), object.GetAnnotations()[postrender.AnnotationStamp]))
 	}
 	sort.Strings(stamps)
 	fmt.Fprintln(sum, strings.Join(stamps, "\n"))

@@ -38,14 +38,14 @@ func shipped(t testing.TB) *Renderer {
 	own, metadata := *loaded, *loaded.Metadata
 	c := &own
 	c.Metadata = &metadata
-	return &Renderer{Chart: c, Translator: values.For(v1.GroupVersion.WithKind(v1.Kind), c, nil), Hooks: hooks.Default()}
+	return &Renderer{Chart: c, Translator: values.For(v1.GroupVersion.WithKind(v1.Kind), c, nil), Hooks: postrender.Default()}
 }
 
 // unguarded renders AppServices without looking at what their pods may do.
 func unguarded(t testing.TB) *Renderer {
 	t.Helper()
 	renderer := shipped(t)
-	renderer.Chart.Metadata.Annotations = map[string]string{appchart.AnnotationPodSecurity: string(hooks.Privileged)}
+	renderer.Chart.Metadata.Annotations = map[string]string{appchart.AnnotationPodSecurity: string(postrender.Privileged)}
 	return renderer
 }
 
@@ -58,7 +58,7 @@ func of(templates map[string]string) *Renderer {
 	for name, text := range templates {
 		c.Templates = append(c.Templates, &chart.File{Name: "templates/" + name, Data: []byte(text)})
 	}
-	return &Renderer{Chart: c, Translator: values.For(widget, c, nil), Hooks: hooks.Default()}
+	return &Renderer{Chart: c, Translator: values.For(widget, c, nil), Hooks: postrender.Default()}
 }
 
 // parse reads YAML as a client of the API server reads JSON: whole numbers are int64.
@@ -124,7 +124,7 @@ func unlimited(t testing.TB, r *Renderer, object *unstructured.Unstructured) *Re
 	t.Helper()
 	draft, err := r.draft(t.Context(), Input{Resource: object, Capabilities: everyKind}, nil)
 	require.NoError(t, err)
-	result, err := r.finish(t.Context(), draft, hooks.Facts{})
+	result, err := r.finish(t.Context(), draft, postrender.Facts{})
 	require.NoError(t, err)
 	return result
 }

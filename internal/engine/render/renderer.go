@@ -29,7 +29,7 @@ func For(entry appchart.Watch, c *chart.Chart) *Renderer {
 			Kind: entry.GroupVersionKind, Defaults: entry.DefaultValues, Namespaces: entry.NamespaceDefaults,
 			Overrides: entry.OverrideValues,
 		},
-		Hooks: hooks.Default(),
+		Hooks: postrender.Default(),
 	}
 }
 

@@ -26,7 +26,7 @@ func TestThePolicyHoldsForFurtherServices(t *testing.T) {
 			require.NoError(t, err)
 			draft, err := one.renderer.Draft(t.Context(), Input{Resource: one.resource, Capabilities: everyKind})
 			require.NoError(t, err)
-			_, err = one.renderer.Finish(t.Context(), draft, hooks.Facts{Policy: read.For("demo", nil)})
+			_, err = one.renderer.Finish(t.Context(), draft, postrender.Facts{Policy: read.For("demo", nil)})
 			if want == "" {
 				assert.NoError(t, err, rules)
 			} else {

@@ -41,7 +41,7 @@ func family() *chart.Chart {
 }
 
 func familyRenderer(c *chart.Chart) *Renderer {
-	return &Renderer{Chart: c, Translator: values.For(widget, c, nil), Hooks: hooks.Default()}
+	return &Renderer{Chart: c, Translator: values.For(widget, c, nil), Hooks: postrender.Default()}
 }
 
 var familyCases = map[string]struct {

@@ -26,7 +26,6 @@ import (
 	"github.com/example/appservice-operator/internal/engine/kube/reference"
 	"github.com/example/appservice-operator/internal/engine/postrender"
 	"github.com/example/appservice-operator/internal/engine/release"
-	"github.com/example/appservice-operator/internal/operator/policy"
 )
 
 // Referrers records which resources of one kind refer to which other objects, returns the state of those, and turns
@@ -41,8 +40,9 @@ type Referrers struct {
 	MayWatch func(context.Context, schema.GroupVersionKind) (bool, error)
 	// Served reports whether the cluster serves a kind that is not built in.
 	Served func(context.Context, schema.GroupVersionKind) bool
-	// Policy is the platform's policy; nil for none.
-	Policy *policy.Current
+	// FactsOf returns the facts about a namespace in its labels, which are nil if they are not known; nil for what every
+	// label says itself.
+	FactsOf func(namespace string, labels map[string]string, known bool) (postrender.Facts, error)
 
 	watching sync.Mutex
 	watched  map[string]time.Time // by kind, since when; zero where it may not be watched
@@ -92,8 +92,8 @@ func (r *Referrers) forget(name types.NamespacedName) {
 
 // Facts returns what hooks may know about the cluster.
 func (r *Referrers) Facts(ctx context.Context, resource client.Object,
-	references []reference.Reference) (hooks.Facts, error) {
-	facts := hooks.Facts{}
+	references []reference.Reference) (postrender.Facts, error) {
+	facts := postrender.Facts{}
 	known, err := r.ensure(ctx, reference.NamespaceKind.Kind)
 	if err != nil {
 		return facts, err
@@ -108,11 +108,11 @@ func (r *Referrers) Facts(ctx context.Context, resource client.Object,
 			return facts, fmt.Errorf("cannot read the labels of the namespace: %w", err)
 		}
 	}
-	rules := r.Policy.Get()
-	if !known && rules.Selects() {
-		return facts, rbac.Unlabeled()
+	if r.FactsOf == nil {
+		facts = postrender.FactsOf(labels)
+	} else if facts, err = r.FactsOf(resource.GetNamespace(), labels, known); err != nil {
+		return facts, err
 	}
-	facts = hooks.FactsOf(resource.GetNamespace(), labels, rules)
 	err = facts.Find(references, func(mention reference.Reference) (reference.State, bool, error) {
 		if known, err := r.ensure(ctx, mention.Kind); err != nil || !known {
 			return reference.State{}, false, err

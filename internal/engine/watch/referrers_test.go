@@ -84,7 +84,7 @@ func TestNoPolicyIsChosenForANamespaceThatIsNotSeen(t *testing.T) {
 	}, kube.Metadata(reference.NamespaceKind), 0, nil)
 	go informer.Run(t.Context().Done())
 	r := &Referrers{
-		Dependencies: reference.NewDependencies(seen, nil), Policy: policy.NewCurrent(rules), Informers: informers,
+		Dependencies: reference.NewDependencies(seen, nil), FactsOf: policy.NewCurrent(rules).FactsOf, Informers: informers,
 		watched: map[string]time.Time{reference.NamespaceKind.Kind: time.Now()},
 	}
 	resource := &unstructured.Unstructured{}
@@ -95,7 +95,7 @@ func TestNoPolicyIsChosenForANamespaceThatIsNotSeen(t *testing.T) {
 	}
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "demo", Labels: map[string]string{"tier": "public"}}}
 	require.NoError(t, seen.Create(t.Context(), namespace))
-	if facts, err := r.Facts(t.Context(), resource, nil); err != nil || *facts.Policy.MaxReplicas != 1 {
+	if facts, err := r.Facts(t.Context(), resource, nil); err != nil || *facts.Policy.(policy.Rules).MaxReplicas != 1 {
 		t.Errorf("after it: got %v, %v", facts.Policy, err)
 	}
 }

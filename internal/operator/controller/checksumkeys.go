@@ -20,7 +20,7 @@ import (
 // that is the recorded release, it counts more: live ones that differ were changed by others.
 func knownKeys(known *rendered, there *livestate.Snapshot) map[string]string {
 	keys := map[string]string{}
-	maps.Copy(keys, hooks.ChecksumKeys(slices.Collect(maps.Values(there.Objects))))
+	maps.Copy(keys, postrender.ChecksumKeys(slices.Collect(maps.Values(there.Objects))))
 	switch {
 	case known == nil:
 		return keys
@@ -41,8 +41,8 @@ func (r *Reconciler) keysFor(ctx context.Context, s *scope, there *livestate.Sna
 			return nil, err
 		}
 		if known = err == nil; known {
-			keys = labels.Merge(keys, hooks.ChecksumKeys(recorded.Objects))
-			shown = hooks.ChecksumsOf(recorded.Objects)
+			keys = labels.Merge(keys, postrender.ChecksumKeys(recorded.Objects))
+			shown = postrender.ChecksumsOf(recorded.Objects)
 		}
 	}
 	for _, name := range secrets {
@@ -53,7 +53,7 @@ func (r *Reconciler) keysFor(ctx context.Context, s *scope, there *livestate.Sna
 		if err != nil {
 			return nil, err
 		}
-		if maps.Copy(keys, hooks.ChecksumKeys([]client.Object{live})); keys[name] != "" {
+		if maps.Copy(keys, postrender.ChecksumKeys([]client.Object{live})); keys[name] != "" {
 			continue
 		}
 		if !known && live.GetAnnotations()[v1.AnnotationStamp] != "" {
@@ -62,7 +62,7 @@ func (r *Reconciler) keysFor(ctx context.Context, s *scope, there *livestate.Sna
 			}
 			known = true
 		}
-		keys[name] = hooks.NewChecksumKey(s.resource.GetUID(), name, shown)
+		keys[name] = postrender.NewChecksumKey(s.resource.GetUID(), name, shown)
 	}
 	return keys, nil
 }
@@ -94,5 +94,5 @@ func (r *Reconciler) shown(ctx context.Context, workloads []*unstructured.Unstru
 		}
 		live = append(live, object)
 	}
-	return hooks.ChecksumsOf(live), nil
+	return postrender.ChecksumsOf(live), nil
 }

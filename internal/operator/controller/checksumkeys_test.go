@@ -19,7 +19,7 @@ func TestWhichKeyCounts(t *testing.T) {
 	live, own := strings.Repeat("1", 32), strings.Repeat("2", 32)
 	secret := kube.Metadata(kube.SecretKind)
 	secret.Name, secret.Annotations = "web", map[string]string{v1.AnnotationChecksumKey: live}
-	known := &rendered{facts: hooks.Facts{Keys: map[string]string{"web": own, "gone": own}}, outline: render.Outline{Digest: "d"}}
+	known := &rendered{facts: postrender.Facts{Keys: map[string]string{"web": own, "gone": own}}, outline: render.Outline{Digest: "d"}}
 	for name, test := range map[string]struct {
 		known  *rendered
 		record *livestate.Record

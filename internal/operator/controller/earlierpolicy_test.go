@@ -11,7 +11,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/engine/postrender"
 	"github.com/example/appservice-operator/internal/operator/policy"
 )
 
@@ -23,7 +22,7 @@ func (w *world) under(text string) {
 	w.t.Helper()
 	rules, err := policy.Read("policy.yaml", []byte(text))
 	require.NoError(w.t, err)
-	w.facts.known = hooks.FactsOf("demo", nil, rules)
+	w.facts.known = policy.FactsOf("demo", nil, rules)
 	w.all()
 	w.run()
 }

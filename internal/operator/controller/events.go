@@ -45,7 +45,7 @@ func (r *Reconciler) recordAction(ctx context.Context, s *scope, wanted renderin
 		r.event(s, corev1.EventTypeWarning, v1.ReasonDefinitionMissing, "CustomResourceDefinitions of the chart are left "+
 			"out, and the cluster does not have "+strings.Join(missing, ", ")+": their administrator installs them")
 	}
-	r.Metrics.Acted(what.Metric, done.took)
+	r.Metrics.Acted(what.Verb, done.took)
 	if !what.Records {
 		r.measureDrift(done.plan)
 	}

@@ -27,7 +27,7 @@ func secretKey(name string) kube.Key {
 
 // findGenerated adds the versions of the values of Secrets that the operator fills, and the certificates that these
 // have. They are in the live Secrets. One that does not exist yet gets its version with its values.
-func findGenerated(names []string, there *livestate.Snapshot, facts *hooks.Facts) {
+func findGenerated(names []string, there *livestate.Snapshot, facts *postrender.Facts) {
 	if len(names) == 0 {
 		return
 	}

@@ -112,7 +112,7 @@ func (r *Reconciler) former(ctx context.Context, s *scope, run jobs.Run,
 // wantedJobs returns the rendered Jobs that run once.
 func wantedJobs(of *rendered, objects []*unstructured.Unstructured) []jobs.Wanted {
 	var list []jobs.Wanted
-	key := hooks.NamingKey(of.facts.Keys)
+	key := postrender.NamingKey(of.facts.Keys)
 	for _, object := range objects {
 		for _, run := range of.runs {
 			if jobs.Asks(object) && object.GetName() == cmp.Or(of.facts.Jobs[run.Job], run.Name(key)) {

@@ -51,13 +51,13 @@ type twin struct {
 // Facts implements ReferenceSource, with the same objects as the caches of an operator would have.
 func (s *twin) Facts(
 	ctx context.Context, resource client.Object, references []reference.Reference,
-) (hooks.Facts, error) {
+) (postrender.Facts, error) {
 	reader := reference.NewDependencies(s.Client, s.Client)
 	labels, err := reader.Labels(ctx, resource.GetNamespace())
 	if err != nil {
-		return hooks.Facts{}, err
+		return postrender.Facts{}, err
 	}
-	facts := hooks.FactsOf(resource.GetNamespace(), labels, s.rules)
+	facts := policy.FactsOf(resource.GetNamespace(), labels, s.rules)
 	return facts, facts.Find(references, func(r reference.Reference) (reference.State, bool, error) {
 		state, err := reader.Look(ctx, resource.GetNamespace(), r.Object, true)
 		return state, true, err
@@ -174,7 +174,7 @@ func parsedResource(t *testing.T, text string) *unstructured.Unstructured {
 // keep puts the keys of checksums among some objects into the cluster: commands do not foresee them.
 func (s *twin) keep(t *testing.T, objects []*unstructured.Unstructured) {
 	t.Helper()
-	for name, key := range hooks.ChecksumKeys(objects) {
+	for name, key := range postrender.ChecksumKeys(objects) {
 		secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name, Annotations: map[string]string{v1.AnnotationChecksumKey: key}}}
 		require.NoError(t, client.IgnoreAlreadyExists(s.Create(t.Context(), secret)))
 		require.NoError(t, s.Update(t.Context(), secret))

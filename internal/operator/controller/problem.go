@@ -150,12 +150,12 @@ func isRetried(err error) bool {
 func isUnrenderable(err error) bool {
 	return is[*defaults.Error](err) || // whatever they run into
 		!isAwaited(err) && (limits.Is(err) || is[*render.InvalidSpecError](err) || is[*render.ChartError](err) ||
-			is[*hooks.ImageError](err) || is[*renderError](err))
+			is[*postrender.ImageError](err) || is[*renderError](err))
 }
 
 // isAwaited reports whether a change of a watched object ends the error, and trying costs nothing.
 func isAwaited(err error) bool {
 	return is[*release.PreviousError](err) || is[*release.EarlierRunError](err) || is[*reference.MissingError](err) ||
 		is[*render.UnservedError](err) || is[*release.GeneratedLostError](err) ||
-		is[*hosts.ConflictError](err) || is[*hooks.PodSecurityError](err) || is[*policy.Error](err)
+		is[*hosts.ConflictError](err) || is[*postrender.PodSecurityError](err) || is[*policy.Error](err)
 }

@@ -41,7 +41,7 @@ func TestProblem(t *testing.T) {
 		"a kind cannot be watched":                 {&watch.UntrackedError{Err: errors.New("x")}, v1.ReasonAPIUnavailable, true},
 		"a kind is not served":                     {&render.UnservedError{}, v1.ReasonAPIUnavailable, true},
 		"an object is somebody else's":             {&release.NotOursError{Key: key}, v1.ReasonResourceExists, true},
-		"pods are below Baseline":                  {renderFailed(&hooks.PodSecurityError{Kind: "Deployment", Name: "web"}), v1.ReasonPodSecurityViolation, true},
+		"pods are below Baseline":                  {renderFailed(&postrender.PodSecurityError{Kind: "Deployment", Name: "web"}), v1.ReasonPodSecurityViolation, true},
 		"something is missing":                     {&reference.MissingError{}, v1.ReasonDependencyMissing, true},
 		"a host is taken":                          {&hosts.ConflictError{Claim: "a.example.com/"}, v1.ReasonHostConflict, true},
 		"the release record is damaged":            {&release.DamagedError{Revision: 1, Secret: "x"}, v1.ReasonRecordDamaged, true},
@@ -96,9 +96,9 @@ func TestWhoeverIsAtFaultIsTold(t *testing.T) {
 		"the spec":                             {renderFailed(&render.SpecError{Message: "spec.size: required"}), v1.ReasonRenderFailed, ""},
 		"the type of a value in the spec":      {renderFailed(&render.InvalidSpecError{Err: errors.New("x")}), v1.ReasonInvalidSpec, ""},
 		"a value of the platform team":         {renderFailed(&render.InvalidSpecError{Err: override}), v1.ReasonInvalidSpec, override.Hint()},
-		"nobody who may allow the pods": {renderFailed(&hooks.PodSecurityError{Level: hooks.Baseline, Source: hooks.ByDefault}), v1.ReasonPodSecurityViolation,
+		"nobody who may allow the pods": {renderFailed(&postrender.PodSecurityError{Level: postrender.Baseline, Source: postrender.ByDefault}), v1.ReasonPodSecurityViolation,
 			"change the security context that the message names, or ask the administrator of the namespace for its label pod-security.kubernetes.io/enforce: privileged"},
-		"pods that the namespace does not allow": {renderFailed(&hooks.PodSecurityError{Level: hooks.Baseline, Source: hooks.ByNamespace}), v1.ReasonPodSecurityViolation, ""},
+		"pods that the namespace does not allow": {renderFailed(&postrender.PodSecurityError{Level: postrender.Baseline, Source: postrender.ByNamespace}), v1.ReasonPodSecurityViolation, ""},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -128,7 +128,7 @@ func TestWhatIsWorthTheTimeOfTheNextAttempt(t *testing.T) {
 		"a node port is taken":               {&plan.RefusedError{Err: errors.New("x")}, true},
 		"something is missing":               {&reference.MissingError{}, false},
 		"a host is taken":                    {&hosts.ConflictError{}, false},
-		"pods are below what is enforced":    {renderFailed(&hooks.PodSecurityError{}), false},
+		"pods are below what is enforced":    {renderFailed(&postrender.PodSecurityError{}), false},
 		"an object of an earlier resource":   {&release.PreviousError{}, false},
 		"the caches are behind":              {&release.StaleError{Err: errors.New("x")}, false},
 		"another process wrote the same one": {apierrors.NewConflict(schema.GroupResource{Resource: "things"}, "web", errors.New("x")), false},

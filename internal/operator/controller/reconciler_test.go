@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr/funcr"
+	helmvalues "github.com/operator-framework/helm-operator-plugins/pkg/values"
 	"github.com/stretchr/testify/require"
 	"helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/chartutil"
@@ -79,7 +80,7 @@ type bench struct {
 
 // factSource tells what a test says of the cluster, and counts what resources refer to.
 type factSource struct {
-	known    hooks.Facts
+	known    postrender.Facts
 	referred map[types.NamespacedName]int
 }
 
@@ -97,7 +98,7 @@ func (s *factSource) Forget(name types.NamespacedName) { delete(s.referred, name
 // Facts implements ReferenceSource.
 func (s *factSource) Gateways(context.Context, []types.NamespacedName) gateway.Gateways { return nil }
 
-func (s *factSource) Facts(context.Context, client.Object, []reference.Reference) (hooks.Facts, error) {
+func (s *factSource) Facts(context.Context, client.Object, []reference.Reference) (postrender.Facts, error) {
 	return s.known, nil
 }
 
@@ -147,14 +148,14 @@ func newBench(t *testing.T, image string) *bench {
 		Kind:  appService,
 		Charts: render.NewCurrent(&render.Renderer{
 			Chart: tiny,
-			Translator: translatorFunc(func(ctx context.Context, resource *unstructured.Unstructured) (chartutil.Values, error) {
+			Translator: helmvalues.TranslatorFunc(func(ctx context.Context, resource *unstructured.Unstructured) (chartutil.Values, error) {
 				b.renders++
 				if image, _, _ := unstructured.NestedString(resource.Object, "spec", "image"); image == "untranslatable" {
 					return nil, errors.New("cannot read spec: spec.image is not an image")
 				}
 				return translator.Translate(ctx, resource)
 			}),
-			Hooks: hooks.Default(),
+			Hooks: postrender.Default(),
 		}),
 		Capabilities: known{},
 		Observer:     livestate.New(nil, nil, nil),
@@ -194,12 +195,6 @@ func anotherUID(ctx context.Context, c client.Client, object client.Object, patc
 		return apierrors.NewConflict(schema.GroupResource{Resource: "appservices"}, live.Name, errors.New("the UID in the precondition does not match"))
 	}
 	return nil
-}
-
-type translatorFunc func(context.Context, *unstructured.Unstructured) (chartutil.Values, error)
-
-func (f translatorFunc) Translate(ctx context.Context, resource *unstructured.Unstructured) (chartutil.Values, error) {
-	return f(ctx, resource)
 }
 
 // reconcile runs one and gives the time until the next.
@@ -616,15 +611,15 @@ func TestAResourceMadeAnewLeavesNothingOfTheOneBefore(t *testing.T) {
 // missing.
 func TestContentThatIsAsRecordedKeepsItsVersion(t *testing.T) {
 	references := []reference.Reference{{Object: reference.Object{Kind: "Secret", Name: "database"}, Content: true}}
-	factsOf := func(version, data string) hooks.Facts {
+	factsOf := func(version, data string) postrender.Facts {
 		state := reference.State{Found: true, Version: version, Data: map[string]string{"url": data}}
-		return hooks.Facts{There: map[reference.Object]reference.State{references[0].Object: state}}
+		return postrender.Facts{There: map[reference.Object]reference.State{references[0].Object: state}}
 	}
 	recorded := reference.ContentOf(references, factsOf("one", "same").There)
 	missing := reference.ContentOf(references, nil)
 	for name, test := range map[string]struct {
 		known *rendered
-		facts hooks.Facts
+		facts postrender.Facts
 		same  bool
 	}{
 		"by an earlier process":           {nil, factsOf("two", "same"), true},
@@ -656,8 +651,8 @@ func TestARecordThatGoesMeanwhileIsStale(t *testing.T) {
 // Changes of content within a window are one rollout: the first at once, then one in ten seconds, the last always.
 func TestContentThatChangesOftenIsTakenIntoAccountNowAndThen(t *testing.T) {
 	settings := reference.Object{Kind: reference.ConfigMap, Name: "settings"}
-	content := func(n int) hooks.Facts {
-		return hooks.Facts{There: map[reference.Object]reference.State{settings: {Found: true, Data: map[string]string{"n": fmt.Sprint(n)}}}}
+	content := func(n int) postrender.Facts {
+		return postrender.Facts{There: map[reference.Object]reference.State{settings: {Found: true, Data: map[string]string{"n": fmt.Sprint(n)}}}}
 	}
 	b := newBench(t, "nginx")
 	b.facts.known = content(0)
@@ -685,7 +680,7 @@ func TestContentThatChangesOftenIsTakenIntoAccountNowAndThen(t *testing.T) {
 	if got := b.memory.of(webName).rendered.facts.There[settings].Data["n"]; got != "12" || b.renders != 3 {
 		t.Errorf("got content %s after %d renders, want the last after 3", got, b.renders)
 	}
-	b.facts.known = hooks.Facts{There: map[reference.Object]reference.State{settings: {}}}
+	b.facts.known = postrender.Facts{There: map[reference.Object]reference.State{settings: {}}}
 	if b.reconcile(t); b.renders != 4 {
 		t.Error("that it is gone is not taken into account at once")
 	}

@@ -25,7 +25,7 @@ func (r *Reconciler) recorded(ctx context.Context, s *scope, record *livestate.R
 		return nil, err
 	}
 	known := &recorded{record: record.UID, references: reference.Of(objects.Objects),
-		content: reference.ParseContent(record.References), generated: hooks.GeneratedVersions(objects.Objects),
+		content: reference.ParseContent(record.References), generated: postrender.GeneratedVersions(objects.Objects),
 		replicas: replicasOf(objects.Objects)}
 	for _, object := range objects.Objects {
 		known.keys = append(known.keys, kube.KeyOf(object))
@@ -59,7 +59,7 @@ func (r *Reconciler) lastGoodOf(ctx context.Context, s *scope, record *livestate
 // when those of the rendered one do. The error is a reference.MissingError if something is missing without which no
 // pod starts.
 func (r *Reconciler) factsOf(ctx context.Context, s *scope, wanted rendering,
-	references []reference.Reference) (hooks.Facts, error) {
+	references []reference.Reference) (postrender.Facts, error) {
 	all := references
 	if wanted.rendered != nil {
 		all = slices.Concat(references, wanted.references)

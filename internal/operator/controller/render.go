@@ -19,6 +19,7 @@ import (
 	"github.com/example/appservice-operator/internal/engine/kube/reference"
 	"github.com/example/appservice-operator/internal/engine/postrender"
 	"github.com/example/appservice-operator/internal/engine/render"
+	"github.com/example/appservice-operator/internal/operator/hosts"
 	"github.com/example/appservice-operator/internal/operator/policy"
 )
 
@@ -129,7 +130,7 @@ func (r *Reconciler) render(ctx context.Context, s *scope, there *livestate.Snap
 
 // contentOf returns the content that pods take, in the version that they run with: as recorded, unless it is as last
 // rendered.
-func contentOf(references []reference.Reference, facts hooks.Facts, known *rendered,
+func contentOf(references []reference.Reference, facts postrender.Facts, known *rendered,
 	record *livestate.Record) reference.Content {
 	content := reference.ContentOf(references, facts.There)
 	if record != nil {
@@ -142,7 +143,7 @@ func contentOf(references []reference.Reference, facts hooks.Facts, known *rende
 }
 
 // sameButContent reports whether facts differ only in the content of existing objects.
-func sameButContent(a, b hooks.Facts) bool {
+func sameButContent(a, b postrender.Facts) bool {
 	a.There, b.There = withoutContent(a.There), withoutContent(b.There)
 	a.Content, b.Content = "", ""
 	return reflect.DeepEqual(a, b)
@@ -185,7 +186,7 @@ func (r *Reconciler) watched(ctx context.Context, kinds []schema.GroupVersionKin
 // asRecorded returns a rendering as earlier operators made it, without the line ends of documents, if that is the
 // recorded release: an upgrade alone changes nothing.
 func (r *Reconciler) asRecorded(ctx context.Context, s *scope, record *livestate.Record, whole *render.Result,
-	facts hooks.Facts) (*render.Result, error) {
+	facts postrender.Facts) (*render.Result, error) {
 	if record == nil || record.Digest == whole.Digest {
 		return whole, nil
 	}
@@ -230,7 +231,7 @@ func (r *Reconciler) finishOnce(ctx context.Context, s *scope, into *rendered, d
 	record *livestate.Record) error {
 	facts := into.facts
 	whole, err := s.renderer.Finish(ctx, draft, facts)
-	if (is[*policy.Error](err) || is[*hooks.PodSecurityError](err)) && record != nil { // the recorded release may have it
+	if (is[*policy.Error](err) || is[*postrender.PodSecurityError](err)) && record != nil { // the recorded release may have it
 		recorded, failed := r.lastGoodOf(ctx, s, record)
 		if failed != nil {
 			return failed
@@ -251,7 +252,7 @@ func (r *Reconciler) finishOnce(ctx context.Context, s *scope, into *rendered, d
 	}
 	whole.CheckFields(ctx, r.Fields)
 	into.jobs = wantedJobs(into, whole.Objects)
-	into.outline, into.defaults = whole.Outline, draft.Defaults
+	into.outline, into.claims, into.defaults = whole.Outline, hosts.WantedBy(whole.Objects), draft.Defaults
 	if s.memory.groups.set(whole.Groups()) {
 		r.logCertificates(ctx, s.resource.GetNamespace(), into.facts.Certificates)
 	}

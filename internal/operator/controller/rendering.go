@@ -35,7 +35,7 @@ type surroundings struct {
 // rendered is the result of rendering a resource, with its inputs.
 type rendered struct {
 	inputs     inputs
-	facts      hooks.Facts
+	facts      postrender.Facts
 	references []reference.Reference
 	// selectors of the workloads, before the hooks.
 	selectors map[kube.Key]map[string]string
@@ -50,8 +50,9 @@ type rendered struct {
 	content reference.Content
 	// defaults are the fields that the spec left to the defaults.
 	defaults []v1.DefaultsStatus
-	// outline and packed are the result.
+	// outline and packed are the result, and claims its hosts and paths.
 	outline render.Outline
+	claims  hosts.Wanted
 	packed  *render.Packed
 	// reloaded is when the content of references last changed.
 	reloaded time.Time

@@ -219,6 +219,6 @@ func (r *Reconciler) measureFailure(done attempt, problem *status.Problem) {
 	}
 	r.Metrics.Failed(problem.Reason)
 	if done.acted() && problem.Reason != v1.ReasonPending {
-		r.Metrics.ActionFailed(plan.ActionOf(done.state).Metric)
+		r.Metrics.ActionFailed(plan.ActionOf(done.state).Verb)
 	}
 }

@@ -54,7 +54,7 @@ func (r *Reconciler) restart(ctx context.Context, s *scope, wanted rendering, a 
 }
 
 // again writes the recorded release with other annotations of pods, and records that.
-func (r *Reconciler) again(ctx context.Context, s *scope, wanted rendering, a attempt, facts hooks.Facts,
+func (r *Reconciler) again(ctx context.Context, s *scope, wanted rendering, a attempt, facts postrender.Facts,
 	next *recorded) attempt {
 	record := a.there.Record
 	before, err := r.lastGoodOf(ctx, s, record)
@@ -67,8 +67,8 @@ func (r *Reconciler) again(ctx context.Context, s *scope, wanted rendering, a at
 		a.err = err
 		return a
 	}
-	desired, err := render.Again(ctx, s.resource, before.Chart, before.Config, before.Manifest, facts, hooks.Restarts,
-		hooks.Sizes(present))
+	desired, err := render.Again(ctx, s.resource, before.Chart, before.Config, before.Manifest, facts, postrender.Restarts,
+		postrender.Sizes(present))
 	if err != nil {
 		a.err = err
 		return a
@@ -100,6 +100,6 @@ func (r *Reconciler) again(ctx context.Context, s *scope, wanted rendering, a at
 	what, revision := plan.ActionOf(task.State), a.there.Record.Revision
 	log.FromContext(ctx).Info("pods of the recorded release restarted", "revision", revision, "changes", writes.String())
 	r.event(s, corev1.EventTypeNormal, what.Event, fmt.Sprintf(what.Note, revision, writes))
-	r.Metrics.Acted(what.Metric, a.took)
+	r.Metrics.Acted(what.Verb, a.took)
 	return a
 }

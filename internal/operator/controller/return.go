@@ -184,7 +184,7 @@ func (r *Reconciler) goBack(ctx context.Context, s *scope, wanted rendering, don
 	what := plan.ActionOf(plan.Failed)
 	log.FromContext(ctx).Info(what.Log, "failed", done.there.Record.Revision, "reason", why.Reason, "message", why.Message,
 		"earlier", task.Source.Returned.To, "changes", writes.String())
-	r.Metrics.Acted(what.Metric, done.took)
+	r.Metrics.Acted(what.Verb, done.took)
 	return true, nil
 }
 
@@ -264,13 +264,13 @@ func (r *Reconciler) renderEarlier(ctx context.Context, s *scope, wanted renderi
 	if err != nil {
 		return nil, err
 	}
-	again := func(chain ...hooks.Hook) (*render.Result, error) {
-		chain = append(chain, hooks.Sizes(present), hooks.ClaimSizes(present), hooks.KeepKeys)
+	again := func(chain ...postrender.Hook) (*render.Result, error) {
+		chain = append(chain, postrender.Sizes(present), postrender.ClaimSizes(present), postrender.KeepKeys)
 		return render.Again(ctx, s.resource, earlier.Chart, earlier.Config, earlier.Manifest, facts, chain...)
 	}
 	facts.Content, facts.Generated, facts.Keys = wanted.content.Version, wanted.facts.Generated, wanted.facts.Keys
 	facts.Recorded = earlier.Objects
-	restarted, err := again(hooks.Restarts)
+	restarted, err := again(postrender.Restarts)
 	if err == nil && sameApartFromBudgets(restarted.Objects, present) {
 		err = fmt.Errorf("release %d, the last that was Ready, differs only in what restarts pods, and in sizes",
 			earlier.Version)
@@ -278,7 +278,7 @@ func (r *Reconciler) renderEarlier(ctx context.Context, s *scope, wanted renderi
 	if err != nil {
 		return nil, err
 	}
-	return again(hooks.PodSecurity, hooks.Policy)
+	return again(postrender.PodSecurity, postrender.Policy)
 }
 
 // sameApartFromBudgets reports whether two renderings are the same, apart from PodDisruptionBudgets: whether there is
@@ -302,6 +302,6 @@ func (r *Reconciler) hostsAllow(ctx context.Context, s *scope, wanted rendering,
 	if err != nil || len(held) == 0 {
 		return err
 	}
-	_, err = r.Hosts.Settle(ctx, s.resource, wanted.outline.Claims, done.there.Objects)
+	_, err = r.Hosts.Settle(ctx, s.resource, wanted.claims, done.there.Objects)
 	return errors.Join(held[0].Err, err)
 }

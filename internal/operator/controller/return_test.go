@@ -323,7 +323,7 @@ func TestWhatKeepsAReleaseThatFailed(t *testing.T) {
 			w.edit(0, func(s *v1.AppServiceSpec) { s.Image = "registry.example.com/bad" })
 			rules, err := policy.Read("policy.yaml", []byte("builtIn: open\ndefault: {registries: [registry.example.com]}\n"))
 			require.NoError(w.t, err)
-			w.facts.known = hooks.FactsOf("demo", nil, rules)
+			w.facts.known = policy.FactsOf("demo", nil, rules)
 		}, "the failed release is kept: "},
 	}
 	for name, test := range cases {
@@ -445,7 +445,7 @@ func TestARotatedSecretRestartsWhatReturned(t *testing.T) {
 			w.rotate("second")
 			w.pass()
 			w.isReturned()
-			if _, values := w.templates(hooks.AnnotationReferences); len(values) != 1 {
+			if _, values := w.templates(postrender.AnnotationReferences); len(values) != 1 {
 				t.Errorf("not all have the second content: %v", values)
 			}
 			failed := 0

@@ -230,7 +230,7 @@ var shared = reference.Object{Kind: reference.Secret, Name: "shared"}
 
 // rotate puts other content into the Secret that all pods take; "" deletes it.
 func (w *world) rotate(content string) {
-	w.facts.known = hooks.Facts{There: map[reference.Object]reference.State{
+	w.facts.known = postrender.Facts{There: map[reference.Object]reference.State{
 		shared: {Found: content != "", Data: map[string]string{"key": content}, Version: "uid/" + content},
 	}}
 	w.all()
@@ -260,11 +260,11 @@ func TestUsersRestartPodsOfTheRecordedReleaseWhileAChartIsHeldBack(t *testing.T)
 	touched := w.versions()["two"]
 	held := map[string]int{"one": many - touched, "two": touched}
 	w.expect(held, many-touched, many-touched)
-	before, old := w.templates(hooks.AnnotationReferences)
+	before, old := w.templates(postrender.AnnotationReferences)
 
 	w.rotate("second")
 	w.expect(held, many-touched, many-touched)
-	after, fresh := w.templates(hooks.AnnotationReferences)
+	after, fresh := w.templates(postrender.AnnotationReferences)
 	for name, generation := range before {
 		if after[name] != generation+1 {
 			t.Errorf("%s is at generation %d, want %d: its pods restart once", name, after[name], generation+1)

@@ -152,7 +152,7 @@ func rendererOf(version, more string) *render.Renderer {
 		Templates: []*chart.File{file}, Raw: []*chart.File{file},
 	}
 	platform := render.Platform{Kind: appService, Namespaces: []string{"priorityClassName"}}
-	return &render.Renderer{Chart: tiny, Translator: values.For(appService, tiny, nil), Platform: platform, Hooks: hooks.Default()}
+	return &render.Renderer{Chart: tiny, Translator: values.For(appService, tiny, nil), Platform: platform, Hooks: postrender.Default()}
 }
 
 // says sets what the namespace says, nil for nothing: all are looked at again.

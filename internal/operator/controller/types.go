@@ -71,7 +71,7 @@ type ReferenceSource interface {
 	// Forget drops a resource that no longer exists.
 	Forget(name types.NamespacedName)
 	// Facts returns what hooks may know about the cluster.
-	Facts(ctx context.Context, resource client.Object, references []reference.Reference) (hooks.Facts, error)
+	Facts(ctx context.Context, resource client.Object, references []reference.Reference) (postrender.Facts, error)
 	// Gateways returns what is known about Gateways; nil for those that do not exist.
 	Gateways(ctx context.Context, names []types.NamespacedName) gateway.Gateways
 }

@@ -94,13 +94,13 @@ func WantedBy(rendered []*unstructured.Unstructured) Wanted {
 	return wanted
 }
 
-// Count returns how many claims there are, of all routes together.
-func (w Wanted) Count() int {
+// Limit returns an error if the routes among rendered objects have more claims together than a resource may.
+func Limit(rendered []*unstructured.Unstructured) error {
 	count := 0
-	for _, claims := range w {
+	for _, claims := range WantedBy(rendered) {
 		count += len(claims)
 	}
-	return count
+	return limits.OfClaims(count)
 }
 
 // Settle replaces the routes that a resource requests, and returns the routes that have to be held back: neither

@@ -7,6 +7,7 @@ import (
 	"helm.sh/helm/v3/pkg/chart"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/engine/release/plan"
 )
 
 // Outcome is the outcome of a reconcile.
@@ -28,18 +29,6 @@ const (
 	Gone Outcome = "gone"
 )
 
-// Action is an action on a release.
-type Action string
-
-// The actions.
-const (
-	Install Action = "install"
-	Upgrade Action = "upgrade"
-	Resume  Action = "resume"
-	Repair  Action = "repair"
-	Return  Action = "return"
-)
-
 // The results of actions.
 const (
 	success = "success"
@@ -58,7 +47,7 @@ func (m *Metrics) Kind(kind string, chart *chart.Metadata) *Kind {
 	k.Chart(chart)
 	k.ChartRefused(false)
 	m.renders.WithLabelValues(kind)
-	for _, action := range []Action{Install, Upgrade, Resume, Repair, Return} {
+	for _, action := range []plan.Verb{plan.Install, plan.Upgrade, plan.Resume, plan.Repair, plan.Return} {
 		m.durations.WithLabelValues(kind, string(action))
 		m.actions.WithLabelValues(kind, string(action), success)
 		m.actions.WithLabelValues(kind, string(action), failure)
@@ -102,13 +91,13 @@ func (k *Kind) Failed(reason string) {
 }
 
 // Acted counts an action that succeeded.
-func (k *Kind) Acted(action Action, took time.Duration) {
+func (k *Kind) Acted(action plan.Verb, took time.Duration) {
 	k.actions.WithLabelValues(k.name, string(action), success).Inc()
 	k.durations.WithLabelValues(k.name, string(action)).Observe(took.Seconds())
 }
 
 // ActionFailed counts an action that failed.
-func (k *Kind) ActionFailed(action Action) {
+func (k *Kind) ActionFailed(action plan.Verb) {
 	k.actions.WithLabelValues(k.name, string(action), failure).Inc()
 }
 

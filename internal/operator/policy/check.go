@@ -15,7 +15,7 @@ import (
 // Check returns an Error if the policy does not allow rendered objects.
 func (r Rules) Check(objects []*unstructured.Unstructured) error {
 	if found := r.violations(objects); len(found) > 0 {
-		return &Error{objects[0].GetNamespace(), found}
+		return &Error{Namespace: objects[0].GetNamespace(), Violations: found}
 	}
 	return nil
 }

@@ -141,7 +141,7 @@ func (c *check) matches(path, by string, content any) {
 	case string:
 		if !c.allows(c.namespace(), by, content, c.Matches) {
 			c.refuse(path, "", "matches", "allows "+shown(c.Matches), missing(by))
-			c.found[len(c.found)-1].hidden = content // it may be a token
+			c.found[len(c.found)-1].Hidden = content // it may be a token
 		}
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/example/appservice-operator/internal/engine/violation"
+
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/example/appservice-operator/internal/engine/chart/fields"
@@ -16,7 +18,7 @@ import (
 
 const (
 	// beneath, as the first entry of a list, stands for the list beneath it.
-	beneath = "+"
+	beneath = violation.Beneath
 	// refuses is the prefix of a pattern that is not allowed.
 	refuses = "!"
 	// everything is the pattern of a list that allows all.

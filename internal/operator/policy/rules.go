@@ -23,7 +23,7 @@ func (r Rules) MayUse(host string) (may bool, why Refusal) {
 		return false, r.refusal("wildcardHosts", "allows neither wildcards nor all hosts", true)
 	case r.named.allow(host):
 	case by != "":
-		return false, Refusal{"hosts", "granted to other namespaces by " + by + r.built(by), allow}
+		return false, Refusal{Rule: "hosts", Why: "granted to other namespaces by " + by + r.built(by), Allow: allow}
 	case !r.general.allow(host):
 		return false, r.refusal("hosts", "allows "+shown(slices.Concat(r.general, r.named)), allow)
 	}
@@ -66,7 +66,7 @@ func (r Rules) grantedElsewhere(host string) string {
 // refusal returns what a rule allows, where that is set, and what would allow more.
 func (r *rules) refusal(rule, allows string, allow any) Refusal {
 	place := r.places[rule]
-	return Refusal{rule, fmt.Sprintf("%s %s (%s%s)", rule, allows, place, r.built(place)), allow}
+	return Refusal{Rule: rule, Why: fmt.Sprintf("%s %s (%s%s)", rule, allows, place, r.built(place)), Allow: allow}
 }
 
 // built names the built-in policy beneath a place that does not.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/operator-framework/helm-operator-plugins/pkg/watches"
 	helmchart "helm.sh/helm/v3/pkg/chart"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -43,7 +44,7 @@ type Subject struct {
 
 // entry returns the entry of watches.yaml that serves the chart, as far as it is known.
 func (s *Subject) entry() chart.Watch {
-	return chart.Watch{GroupVersionKind: s.Kind, OverrideValues: s.Overrides, Published: s.Published}
+	return chart.Watch{Watch: watches.Watch{GroupVersionKind: s.Kind, OverrideValues: s.Overrides}, Published: s.Published}
 }
 
 // Finding is a mistake.

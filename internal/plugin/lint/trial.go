@@ -54,11 +54,11 @@ func newTrial(loaded *helmchart.Chart, subject Subject) *trial {
 
 // renderer returns a renderer like the manager's. The hook, unless nil, runs first, so it sees objects as rendered by
 // the templates.
-func (t *trial) renderer(hook hooks.Hook) *render.Renderer {
+func (t *trial) renderer(hook postrender.Hook) *render.Renderer {
 	r := render.For(t.subject.entry(), t.chart)
 	r.ClusterScoped = t.clusterScoped
 	if hook != nil {
-		r.Hooks = append([]hooks.Hook{hook}, r.Hooks...)
+		r.Hooks = append([]postrender.Hook{hook}, r.Hooks...)
 	}
 	return r
 }
@@ -98,7 +98,7 @@ func (t *trial) renders(ctx context.Context, of Case, found *findings) bool {
 var errEnds = errors.New("the objects are not valid")
 
 // look is a hook that collects failures.
-func (t *trial) look(_ context.Context, in *hooks.Input, objects []*unstructured.Unstructured) error {
+func (t *trial) look(_ context.Context, in *postrender.Input, objects []*unstructured.Unstructured) error {
 	for i, object := range objects {
 		for _, each := range t.object(in.Owner, object) {
 			each.index = i
@@ -113,8 +113,8 @@ func (t *trial) look(_ context.Context, in *hooks.Input, objects []*unstructured
 
 // place returns a failure as a finding with its template and line, which it finds by rendering again.
 func (t *trial) place(ctx context.Context, resource *unstructured.Unstructured, of failure) Finding {
-	fail := func(_ context.Context, _ *hooks.Input, objects []*unstructured.Unstructured) error {
-		return &hooks.ObjectError{Object: objects[of.index], Err: placed(of)}
+	fail := func(_ context.Context, _ *postrender.Input, objects []*unstructured.Unstructured) error {
+		return &postrender.ObjectError{Object: objects[of.index], Err: placed(of)}
 	}
 	_, err := t.renderer(fail).Render(ctx, resource, t.capabilities)
 	found := t.failed(err)
@@ -127,7 +127,7 @@ func (t *trial) failed(err error) Finding {
 	found := Finding{Rule: ruleOf(ruleFails), File: "templates", Message: text.Line(err.Error())}
 	var ofChart *render.ChartError
 	var ofSpec *render.SpecError
-	var insecure *hooks.PodSecurityError
+	var insecure *postrender.PodSecurityError
 	at, column := "", 0
 	switch {
 	case errors.As(err, &insecure):

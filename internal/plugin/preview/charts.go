@@ -14,6 +14,7 @@ import (
 	appservice "github.com/example/appservice-operator"
 	"github.com/example/appservice-operator/internal/engine/chart"
 	"github.com/example/appservice-operator/internal/engine/render"
+	"github.com/example/appservice-operator/internal/operator/hosts"
 )
 
 // Charts are one version of the served kinds and their charts.
@@ -56,7 +57,9 @@ func ChartsOf(list []chart.Watch) (*Charts, error) {
 		if err != nil {
 			return nil, err
 		}
-		c.Renderers[kind], c.Selectors[kind] = render.For(entry, entry.Chart), selector
+		renderer := render.For(entry, entry.Chart)
+		renderer.Limit = hosts.Limit
+		c.Renderers[kind], c.Selectors[kind] = renderer, selector
 	}
 	return c, nil
 }

@@ -97,7 +97,7 @@ func (c *Cluster) Render(
 		return nil, err
 	}
 	c.scope(renderer)
-	result, err := renderer.Predict(ctx, in, func(ctx context.Context, draft *render.Draft) (hooks.Facts, error) {
+	result, err := renderer.Predict(ctx, in, func(ctx context.Context, draft *render.Draft) (postrender.Facts, error) {
 		return c.facts(ctx, resource, draft, last)
 	})
 	if err == nil {
@@ -125,17 +125,17 @@ func (c *Cluster) Input(ctx context.Context, resource *unstructured.Unstructured
 // facts returns what hooks may know about the cluster.
 func (c *Cluster) facts(
 	ctx context.Context, resource *unstructured.Unstructured, draft *render.Draft, last *Release,
-) (hooks.Facts, error) {
+) (postrender.Facts, error) {
 	namespace := resource.GetNamespace()
 	if c.Assumed() {
-		return hooks.FactsOf(namespace, c.Labels, c.Policy), nil
+		return policy.FactsOf(namespace, c.Labels, c.Policy), nil
 	}
 	labels, err := c.dependencies.Labels(ctx, namespace)
 	if _, err = c.unless(client.IgnoreNotFound(err),
 		"the Pod Security levels of namespaces are not considered"); err != nil {
-		return hooks.Facts{}, err
+		return postrender.Facts{}, err
 	}
-	facts := hooks.FactsOf(namespace, labels, c.Policy)
+	facts := policy.FactsOf(namespace, labels, c.Policy)
 	whole, recorded := true, reference.Content{}
 	if last != nil {
 		recorded = last.Content // its version is kept for as long as the content is the same
@@ -170,7 +170,7 @@ func (c *Cluster) facts(
 // them, pods roll if, and only if, their checksum changes.
 func (c *Cluster) keys(ctx context.Context, resource *unstructured.Unstructured, draft *render.Draft,
 	recorded []*unstructured.Unstructured) (map[string]string, error) {
-	keys := hooks.ChecksumKeys(recorded)
+	keys := postrender.ChecksumKeys(recorded)
 	secrets, _ := draft.Keyless(nil)
 	for _, name := range secrets {
 		live := kube.Metadata(kube.SecretKind)
@@ -178,7 +178,7 @@ func (c *Cluster) keys(ctx context.Context, resource *unstructured.Unstructured,
 		if _, err = c.unless(client.IgnoreNotFound(err), "keys of checksums are taken to be as recorded"); err != nil {
 			return nil, err
 		}
-		keys = labels.Merge(keys, hooks.ChecksumKeys([]client.Object{live}))
+		keys = labels.Merge(keys, postrender.ChecksumKeys([]client.Object{live}))
 	}
 	return keys, nil
 }
@@ -186,7 +186,7 @@ func (c *Cluster) keys(ctx context.Context, resource *unstructured.Unstructured,
 // generated adds the versions of the Secrets that the operator fills, and the certificates that these have: of live
 // ones and, of those that do not exist or may not be read, as they would be.
 func (c *Cluster) generated(ctx context.Context, resource *unstructured.Unstructured, names []string, last *Release,
-	facts *hooks.Facts) error {
+	facts *postrender.Facts) error {
 	if len(names) == 0 {
 		return nil
 	}
@@ -195,7 +195,7 @@ func (c *Cluster) generated(ctx context.Context, resource *unstructured.Unstruct
 	if last != nil {
 		newest = &livestate.Record{Revision: last.Revision}
 		recorded := last.Outcome(resource).Objects
-		facts.Generated, facts.Certificates = hooks.GeneratedVersions(recorded), hooks.CertificatesOf(recorded)
+		facts.Generated, facts.Certificates = postrender.GeneratedVersions(recorded), postrender.CertificatesOf(recorded)
 	}
 	for _, name := range names {
 		live := kube.Metadata(kube.SecretKind)
@@ -228,7 +228,7 @@ func (c *Cluster) selectors(ctx context.Context, resource *unstructured.Unstruct
 		if err != nil {
 			return nil, err
 		}
-		if selector := hooks.SelectorOf(live); !forbidden && selector != nil && release.Keeps(resource, live) {
+		if selector := postrender.SelectorOf(live); !forbidden && selector != nil && release.Keeps(resource, live) {
 			kept[key] = selector
 		}
 	}

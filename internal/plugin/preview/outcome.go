@@ -21,7 +21,7 @@ type Subject struct {
 	// Name is its name for users.
 	Name     string
 	Resource *unstructured.Unstructured
-	Facts    hooks.Facts
+	Facts    postrender.Facts
 	// Defaults are the defaults of the namespace.
 	Defaults defaults.Text
 }
@@ -56,7 +56,7 @@ func (s Subject) Render(ctx context.Context, renderer *render.Renderer, capabili
 		return Outcome{}
 	}
 	in := render.Input{Resource: s.Resource, Defaults: s.Defaults, Capabilities: capabilities}
-	known := func(context.Context, *render.Draft) (hooks.Facts, error) { return s.Facts, nil }
+	known := func(context.Context, *render.Draft) (postrender.Facts, error) { return s.Facts, nil }
 	out := OutcomeOf(renderer.Predict(ctx, in, known))
 	out.Noted, out.Kept, out.Source = noted(s.Resource), keptData(s.Resource), sourceOf(s.Resource)
 	return out
@@ -64,7 +64,7 @@ func (s Subject) Render(ctx context.Context, renderer *render.Renderer, capabili
 
 // Keeps reports whether the selectors of an earlier rendering are in this one.
 func (o Outcome) Keeps(selectors map[kube.Key]map[string]string) bool {
-	for key, labels := range hooks.SelectorsOf(o.Objects) {
+	for key, labels := range postrender.SelectorsOf(o.Objects) {
 		if kept := selectors[key]; kept != nil && !maps.Equal(kept, labels) {
 			return false
 		}

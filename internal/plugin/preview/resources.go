@@ -14,9 +14,9 @@ import (
 
 	"github.com/example/appservice-operator/internal/engine/kube"
 	"github.com/example/appservice-operator/internal/engine/kube/reference"
-	"github.com/example/appservice-operator/internal/engine/postrender"
 	"github.com/example/appservice-operator/internal/engine/render"
 	"github.com/example/appservice-operator/internal/engine/render/defaults"
+	"github.com/example/appservice-operator/internal/operator/policy"
 )
 
 // Resource returns a resource; the error says if it does not exist.
@@ -70,7 +70,7 @@ func (c *Cluster) Subjects(ctx context.Context, kind schema.GroupVersionKind, be
 		}
 		subject := Subject{
 			Name: item.GetNamespace() + "/" + item.GetName(), Resource: item,
-			Facts: hooks.FactsOf(item.GetNamespace(), labels[item.GetNamespace()], c.Policy),
+			Facts: policy.FactsOf(item.GetNamespace(), labels[item.GetNamespace()], c.Policy),
 		}
 		if config := said[item.GetNamespace()]; config != nil {
 			subject.Defaults = defaults.Of(config, kind.Kind)

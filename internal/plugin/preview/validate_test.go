@@ -9,6 +9,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/operator-framework/helm-operator-plugins/pkg/watches"
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -127,12 +128,12 @@ func TestMistakesOfAChartShowTheTemplate(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c, err := chart.Watch{GroupVersionKind: kind}.Load(fstest.MapFS{
+			c, err := chart.Watch{Watch: watches.Watch{GroupVersionKind: kind}}.Load(fstest.MapFS{
 				"web/Chart.yaml":       {Data: []byte("apiVersion: v2\nname: web\nversion: 1.0.0\n")},
 				"web/templates/a.yaml": {Data: []byte(test.template)},
 			}, "web")
 			require.NoError(t, err)
-			renderer, assumed := render.For(chart.Watch{GroupVersionKind: kind}, c), Cluster{Capabilities: render.Serving(c)}
+			renderer, assumed := render.For(chart.Watch{Watch: watches.Watch{GroupVersionKind: kind}}, c), Cluster{Capabilities: render.Serving(c)}
 			const web = "apiVersion: example.com/v1\nkind: Web\nmetadata: {name: web}\nspec: {}\n"
 			got := assumed.Check(t.Context(), renderer, nil, []byte(web), "shop")
 			if len(got) != 1 || !strings.HasPrefix(got[0].Message, test.want) {

@@ -42,7 +42,7 @@ func rendered(t *testing.T, resource *unstructured.Unstructured) []*unstructured
 	t.Helper()
 	c, err := chart.Load(appservice.Files, "helm-charts/appservice")
 	require.NoError(t, err)
-	renderer := &render.Renderer{Chart: c, Translator: values.For(v1.GroupVersion.WithKind(v1.Kind), c, nil), Hooks: hooks.Default()}
+	renderer := &render.Renderer{Chart: c, Translator: values.For(v1.GroupVersion.WithKind(v1.Kind), c, nil), Hooks: postrender.Default()}
 	result, err := renderer.Render(t.Context(), resource, chartutil.DefaultCapabilities)
 	require.NoError(t, err)
 	return result.Objects
@@ -51,7 +51,7 @@ func rendered(t *testing.T, resource *unstructured.Unstructured) []*unstructured
 // unmark removes the metadata that the operator and Helm add to objects.
 func unmark(object *unstructured.Unstructured) {
 	annotations := object.GetAnnotations()
-	for _, key := range []string{hooks.AnnotationStamp, "meta.helm.sh/release-name", "meta.helm.sh/release-namespace"} {
+	for _, key := range []string{postrender.AnnotationStamp, "meta.helm.sh/release-name", "meta.helm.sh/release-namespace"} {
 		delete(annotations, key)
 	}
 	object.SetAnnotations(annotations)

@@ -99,7 +99,7 @@ func (c Change) onlyRestarts() bool {
 		return false
 	}
 	want := c.Desired.DeepCopy()
-	for _, name := range []string{v1.AnnotationRestartedAt, hooks.AnnotationReferences, v1.AnnotationGeneratedVersion} {
+	for _, name := range []string{v1.AnnotationRestartedAt, postrender.AnnotationReferences, v1.AnnotationGeneratedVersion} {
 		for _, template := range [][]string{{"spec", "template"}, {"spec", "jobTemplate", "spec", "template"}} {
 			path := append(slices.Clone(template), "metadata", "annotations", name)
 			if value, found, _ := unstructured.NestedString(have, path...); found {
@@ -166,7 +166,7 @@ func unstamped(metadata any) map[string]any {
 	rest := maps.Clone(content)
 	if annotations, ok := rest["annotations"].(map[string]any); ok {
 		annotations = maps.Clone(annotations)
-		delete(annotations, hooks.AnnotationStamp)
+		delete(annotations, postrender.AnnotationStamp)
 		rest["annotations"] = annotations
 	}
 	return rest

@@ -19,7 +19,7 @@ func setOf(t *testing.T, stamp, size, class string) *unstructured.Unstructured {
 	t.Helper()
 	return object(t, fmt.Sprintf(`{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: web, namespace: demo, annotations: {%[1]s: %[2]q}}, spec: {replicas: 2, volumeClaimTemplates: [
 	{metadata: {name: data, labels: {a: b}, annotations: {%[1]s: %[2]q}}, spec: {storageClassName: %[4]s, resources: {requests: {storage: %[3]s}}}}]}}`,
-		hooks.AnnotationStamp, stamp, size, class))
+		postrender.AnnotationStamp, stamp, size, class))
 }
 
 // setOfTwo is a StatefulSet with claim templates of some names, of one size and stamp.
@@ -39,7 +39,7 @@ func setOfTwo(t *testing.T, stamp, size string, names ...string) *unstructured.U
 func claimOf(t *testing.T, name, stamp, size string) *unstructured.Unstructured {
 	t.Helper()
 	return object(t, fmt.Sprintf(`{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: %s, namespace: demo, labels: {a: b, more: c}, annotations: {app.example.com/retained-for: web, %s: %q}},
-	spec: {storageClassName: fast, volumeMode: Filesystem, resources: {requests: {storage: %s}}}}`, name, hooks.AnnotationStamp, stamp, size))
+	spec: {storageClassName: fast, volumeMode: Filesystem, resources: {requests: {storage: %s}}}}`, name, postrender.AnnotationStamp, stamp, size))
 }
 
 func TestClaimsOfAStatefulSet(t *testing.T) {
@@ -105,6 +105,6 @@ func TestClaimsOfAStatefulSet(t *testing.T) {
 func grown(t *testing.T) *unstructured.Unstructured {
 	t.Helper()
 	set := setOf(t, "one", "1Gi", "fast")
-	set.SetAnnotations(map[string]string{hooks.AnnotationStamp: "two"})
+	set.SetAnnotations(map[string]string{postrender.AnnotationStamp: "two"})
 	return set
 }

@@ -31,7 +31,7 @@ func Eviction(live *unstructured.Unstructured, rendered string) ([]byte, error) 
 	}
 	if StampOf(live) != "" && StampOf(live) == rendered {
 		changes = append(changes, map[string]any{"op": "remove",
-			"path": "/metadata/annotations/" + strings.ReplaceAll(hooks.AnnotationStamp, "/", "~1")})
+			"path": "/metadata/annotations/" + strings.ReplaceAll(postrender.AnnotationStamp, "/", "~1")})
 	}
 	patch, err := json.Marshal(changes)
 	if err != nil {

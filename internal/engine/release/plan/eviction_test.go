@@ -55,7 +55,7 @@ func TestAnInterruptedEvictionIsSeenAgain(t *testing.T) {
 // raise the generation of a Deployment once more.
 func TestAnEvictionLeavesAnotherStamp(t *testing.T) {
 	live := object(t, liveDeployment)
-	live.SetAnnotations(map[string]string{hooks.AnnotationStamp: "one"})
+	live.SetAnnotations(map[string]string{postrender.AnnotationStamp: "one"})
 	for rendered, removes := range map[string]bool{"one": true, "two": false} {
 		patch, err := Eviction(live, rendered)
 		require.NoError(t, err)

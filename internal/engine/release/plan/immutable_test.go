@@ -20,7 +20,7 @@ func TestWhatCannotChangeIsForetold(t *testing.T) {
 		binding    = "{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: {name: web}, roleRef: {kind: Role, name: SPEC}}"
 	)
 	templates := func(spec string) string {
-		return "{serviceName: web, volumeClaimTemplates: [{metadata: {name: data, annotations: {" + hooks.AnnotationStamp + ": a}}, spec: " + spec + "}]}"
+		return "{serviceName: web, volumeClaimTemplates: [{metadata: {name: data, annotations: {" + postrender.AnnotationStamp + ": a}}, spec: " + spec + "}]}"
 	}
 	for name, test := range map[string]struct {
 		object, old, rendered string

@@ -58,7 +58,7 @@ func renderedOnce(t *testing.T) []*unstructured.Unstructured {
 	renderer := &render.Renderer{
 		Chart:      loaded,
 		Translator: values.For(v1.GroupVersion.WithKind(v1.Kind), loaded, nil),
-		Hooks:      hooks.Default(),
+		Hooks:      postrender.Default(),
 	}
 	capabilities := chartutil.DefaultCapabilities.Copy()
 	capabilities.KubeVersion = chartutil.KubeVersion{Version: "v1.36.0", Major: "1", Minor: "36"}
@@ -82,7 +82,7 @@ func TestWhatWasRenderedDoesNotDifferFromItself(t *testing.T) {
 func TestEveryRenderedFieldIsGuarded(t *testing.T) {
 	for _, desired := range renderedOnce(t) {
 		for _, path := range leaves(desired.Object, nil) {
-			if slices.Equal(path, []any{"metadata", "annotations", hooks.AnnotationStamp}) {
+			if slices.Equal(path, []any{"metadata", "annotations", postrender.AnnotationStamp}) {
 				continue // reported as "rendered again", in TestCompare
 			}
 			t.Run(fmt.Sprintf("%s %v", kube.KeyOf(desired), path), func(t *testing.T) {

@@ -675,7 +675,7 @@ func TestWithoutMetadataLeavesTheObjectAsItIs(t *testing.T) {
 	if rest := withoutMetadata(o.Object); rest["metadata"] != nil || rest["kind"] != "ConfigMap" {
 		t.Errorf("got %v", rest)
 	}
-	if !reflect.DeepEqual(o, before) || o.GetAnnotations()[hooks.AnnotationStamp] != "one" {
+	if !reflect.DeepEqual(o, before) || o.GetAnnotations()[postrender.AnnotationStamp] != "one" {
 		t.Error("the object was changed")
 	}
 	if got, want := kube.KeyOf(o).String(), "ConfigMap web"; got != want {

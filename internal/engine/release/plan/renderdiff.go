@@ -68,7 +68,7 @@ func Differences(old, rendered *unstructured.Unstructured) []Difference {
 func withoutStamp(object *unstructured.Unstructured) map[string]any {
 	object = object.DeepCopy()
 	annotations := object.GetAnnotations()
-	delete(annotations, hooks.AnnotationStamp)
+	delete(annotations, postrender.AnnotationStamp)
 	if len(annotations) == 0 {
 		annotations = nil
 	}

@@ -29,7 +29,7 @@ func TestDifferencesOfTwoRenderings(t *testing.T) {
 		},
 		"a stamp that is another one": {
 			old:      head + "spec: {replicas: 1}\n",
-			rendered: "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, annotations: {" + hooks.AnnotationStamp + ": b}}\nspec: {replicas: 1}\n",
+			rendered: "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, annotations: {" + postrender.AnnotationStamp + ": b}}\nspec: {replicas: 1}\n",
 		},
 		"several fields": {
 			old: head + "spec: {replicas: 1, paused: true, minReadySeconds: 3}\n", rendered: head + "spec: {replicas: 2, minReadySeconds: 3, revisionHistoryLimit: 4}\n",

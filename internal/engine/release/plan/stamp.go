@@ -12,4 +12,4 @@ func SameStamp(rendered, live client.Object) bool {
 }
 
 // StampOf returns the digest of the rendering that an object is of; empty if it has none.
-func StampOf(object client.Object) string { return object.GetAnnotations()[hooks.AnnotationStamp] }
+func StampOf(object client.Object) string { return object.GetAnnotations()[postrender.AnnotationStamp] }

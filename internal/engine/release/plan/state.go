@@ -5,7 +5,6 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/engine/kube/livestate"
-	"github.com/example/appservice-operator/internal/operator/metrics"
 )
 
 // State describes how the live objects of a resource relate to the rendered ones. Each state has one action.
@@ -29,10 +28,22 @@ const (
 	Failed State = "Failed"
 )
 
+// Verb is the name of an action on a release.
+type Verb string
+
+// The verbs.
+const (
+	Install Verb = "install"
+	Upgrade Verb = "upgrade"
+	Resume  Verb = "resume"
+	Repair  Verb = "repair"
+	Return  Verb = "return"
+)
+
 // Action describes the action of a state.
 type Action struct {
-	// Metric counts it.
-	Metric metrics.Action
+	// Verb is its name where it is counted.
+	Verb Verb
 	// Records: it ends with a release record.
 	Records bool
 	// DryRun: all writes are tried in a dry run before the first.
@@ -48,26 +59,26 @@ type Action struct {
 // Decide.
 var actions = map[State]Action{
 	Absent: {
-		Metric: metrics.Install, Records: true, Failure: v1.ReasonInstallFailed,
+		Verb: Install, Records: true, Failure: v1.ReasonInstallFailed,
 		Event: v1.ReasonInstalled, Note: "release %[1]d: %[2]s", Log: "release installed",
 	},
 	Unfinished: {
-		Metric: metrics.Resume, Records: true, Failure: v1.ReasonInstallFailed,
+		Verb: Resume, Records: true, Failure: v1.ReasonInstallFailed,
 		Event: v1.ReasonReleaseResumed, Note: "release %[1]d was unfinished: %[2]s", Log: "release resumed",
 	},
 	OutOfDate: {
-		Metric: metrics.Upgrade, Records: true, DryRun: true, Failure: v1.ReasonUpgradeFailed,
+		Verb: Upgrade, Records: true, DryRun: true, Failure: v1.ReasonUpgradeFailed,
 		Event: v1.ReasonUpgraded, Note: "release %[1]d: %[2]s", Log: "release upgraded",
 	},
 	Drifted: {
-		Metric: metrics.Repair, Failure: v1.ReasonRepairFailed,
+		Verb: Repair, Failure: v1.ReasonRepairFailed,
 		Event: v1.ReasonDriftCorrected, Note: "%[2]s", Log: "drift corrected",
 	},
 	Failed: {
-		Metric: metrics.Return, Records: true, Failure: v1.ReasonUpgradeFailed,
+		Verb: Return, Records: true, Failure: v1.ReasonUpgradeFailed,
 		Event: v1.ReasonReturnedToRelease, Note: "release %[1]d: %[2]s", Log: "release failed, an earlier one applied again",
 	},
-	InSync: {Metric: "", Failure: v1.ReasonUpgradeFailed},
+	InSync: {Failure: v1.ReasonUpgradeFailed},
 }
 
 // ActionOf returns the action of a state. An unknown state, in which nothing was decided, has the action of InSync.

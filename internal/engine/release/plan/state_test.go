@@ -59,12 +59,12 @@ func TestDecide(t *testing.T) {
 func TestEachStateHasAnAction(t *testing.T) {
 	for _, state := range []State{Absent, Unfinished, OutOfDate, Drifted} {
 		action := ActionOf(state)
-		if action.Metric == "" || action.Failure == "" || action.Event == "" || action.Log == "" || !strings.Contains(action.Note, "%[2]s") {
+		if action.Verb == "" || action.Failure == "" || action.Event == "" || action.Log == "" || !strings.Contains(action.Note, "%[2]s") {
 			t.Errorf("%s: something is missing: %+v", state, action)
 		}
 	}
 	for _, state := range []State{InSync, ""} {
-		if action := ActionOf(state); action.Metric != "" || action.Event != "" || action.Records || action.Failure == "" {
+		if action := ActionOf(state); action.Verb != "" || action.Event != "" || action.Records || action.Failure == "" {
 			t.Errorf("%q: got %+v, want nothing but the reason of a failure", state, action)
 		}
 	}

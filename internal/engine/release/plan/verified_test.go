@@ -22,7 +22,7 @@ func deploymentOf(t *testing.T, uid, version string, generation int64) *appsv1.D
 	d := &appsv1.Deployment{}
 	d.SetGroupVersionKind(appsv1.SchemeGroupVersion.WithKind("Deployment"))
 	d.Name, d.UID, d.ResourceVersion, d.Generation = "web", types.UID(uid), version, generation
-	d.Annotations = map[string]string{hooks.AnnotationStamp: "one"}
+	d.Annotations = map[string]string{postrender.AnnotationStamp: "one"}
 	return d
 }
 
@@ -88,7 +88,7 @@ func TestOnlyWhatMayDifferIsCompared(t *testing.T) {
 	desired := &unstructured.Unstructured{}
 	desired.SetGroupVersionKind(appsv1.SchemeGroupVersion.WithKind("Deployment"))
 	desired.SetName("web")
-	desired.SetAnnotations(map[string]string{hooks.AnnotationStamp: "one"})
+	desired.SetAnnotations(map[string]string{postrender.AnnotationStamp: "one"})
 	require.NoError(t, unstructured.SetNestedField(desired.Object, int64(2), "spec", "minReadySeconds"))
 	live := deploymentOf(t, "1", "7", 1) // it differs, so that a comparison is seen
 	v := Verify("a", there(live))
@@ -105,7 +105,7 @@ func TestOnlyWhatMayDifferIsCompared(t *testing.T) {
 		t.Error("what was edited is not compared")
 	}
 	other := desired.DeepCopy()
-	other.SetAnnotations(map[string]string{hooks.AnnotationStamp: "two"})
+	other.SetAnnotations(map[string]string{postrender.AnnotationStamp: "two"})
 	if plan := v.Compare([]*unstructured.Unstructured{other}, there(live)); plan.Empty() {
 		t.Error("what is rendered otherwise is not compared")
 	}
