@@ -102,7 +102,8 @@ func outdatedIn(record *corev1.Secret, rules policy.Rules, labels map[string]str
 		return lines
 	}
 	resource := kube.Object(schema.FromAPIVersionAndKind(owner.APIVersion, owner.Kind))
-	if pods, err := postrender.OutdatedPods(resource, level, postrender.FactsOf(labels).Enforced, recorded.Objects); err == nil && pods != nil {
+	enforced := postrender.FactsOf(labels).Enforced
+	if pods, err := postrender.OutdatedPods(resource, level, enforced, recorded.Objects); err == nil && pods != nil {
 		for _, violation := range pods.Violations {
 			line(stays, errors.New(violation.Why))
 		}

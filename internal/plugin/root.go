@@ -1,6 +1,6 @@
-// Package cli implements the commands of kubectl-appservice: their flags, input, output and exit codes. The work is
+// Package plugin implements the commands of kubectl-appservice: their flags, input, output and exit codes. The work is
 // done by packages that do not depend on the command line, most of them shared with the manager.
-package cli
+package plugin
 
 import (
 	"context"

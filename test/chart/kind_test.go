@@ -85,7 +85,7 @@ func probeGoesBack(t *testing.T, cluster *harness.Cluster, probe *unstructured.U
 	name := "probe/" + probe.GetName()
 	run := func(args ...string) string {
 		streams, _, stdout, stderr := genericiooptions.NewTestIOStreams()
-		if code := cli.Run(t.Context(), append(args, "--kubeconfig="+cluster.Kubeconfig, "--namespace="+probe.GetNamespace()), streams); code != 0 {
+		if code := plugin.Run(t.Context(), append(args, "--kubeconfig="+cluster.Kubeconfig, "--namespace="+probe.GetNamespace()), streams); code != 0 {
 			t.Fatalf("%v ends with %d: %s", args, code, stderr)
 		}
 		return stdout.String()

@@ -203,7 +203,7 @@ func delivered(objects map[key]helmObject) map[key]helmObject {
 	return objects
 }
 
-// change turns the first boolean over that changes what Helm renders, within the kinds that the chart may render, and
+// change turns the first boolean over that changes the objects of Helm, within the kinds that the chart may render, and
 // returns the objects then. They are there as soon as the operator has released it.
 func (s *subject) change(t *testing.T, resource *unstructured.Unstructured, values map[string]any, objects map[key]helmObject) map[key]helmObject {
 	t.Helper()

@@ -38,7 +38,7 @@ var asked struct{ commands, examples atomic.Int32 }
 
 func TestExamples(t *testing.T) {
 	streams, _, _, _ := genericiooptions.NewTestIOStreams()
-	for _, command := range ours(cli.New(streams)) {
+	for _, command := range ours(plugin.New(streams)) {
 		asked.commands.Add(1)
 		t.Run(strings.ReplaceAll(command.Name(), " ", "-"), func(t *testing.T) {
 			testExamples(t, command)

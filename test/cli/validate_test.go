@@ -238,7 +238,7 @@ func validated(t *testing.T, namespace, text string, flags ...string) []string {
 	t.Helper()
 	streams, in, out, stderr := genericiooptions.NewTestIOStreams()
 	in.WriteString(text)
-	code := cli.Run(t.Context(), append([]string{"validate", "-f", "-", "-n", namespace, "-o", "json"}, flags...), streams)
+	code := plugin.Run(t.Context(), append([]string{"validate", "-f", "-", "-n", namespace, "-o", "json"}, flags...), streams)
 	if code > exitFound {
 		return []string{strings.TrimPrefix(strings.TrimSpace(stderr.String()), "error: ")}
 	}

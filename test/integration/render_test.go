@@ -80,7 +80,7 @@ func commandLine(t *testing.T, want int, namespace string, args ...string) strin
 	t.Helper()
 	streams, _, stdout, stderr := genericiooptions.NewTestIOStreams()
 	args = append(args, "--kubeconfig", cluster.Kubeconfig, "--namespace", namespace)
-	if code := cli.Run(t.Context(), args, streams); code != want {
+	if code := plugin.Run(t.Context(), args, streams); code != want {
 		t.Errorf("kubectl appservice %v ends with %d, want %d: %s%s", args, code, want, stdout, stderr)
 	}
 	return stdout.String()

@@ -63,7 +63,7 @@ func (s *scene) plugin(command string) string {
 	s.Helper()
 	streams, _, out, errOut := genericiooptions.NewTestIOStreams()
 	args := append(strings.Fields(command), "--kubeconfig="+cluster.Kubeconfig, "--namespace="+s.namespace)
-	code := cli.Run(s.Context(), args, streams)
+	code := plugin.Run(s.Context(), args, streams)
 	return fmt.Sprintf("%s%s(exit code %d)", out, errOut, code)
 }
 

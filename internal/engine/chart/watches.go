@@ -155,8 +155,8 @@ func readEntry(text []byte) (Watch, error) {
 	return w, nil
 }
 
-// withTexts makes texts of numbers and booleans in overrideValues, which package yaml does for the fields of a struct, but
-// not for those of one in it.
+// withTexts makes texts of numbers and booleans in overrideValues. Package yaml does that for the fields of a struct,
+// but not for those of a struct in it.
 func withTexts(entry []byte) []byte {
 	keys := map[string]json.RawMessage{}
 	var texts struct {

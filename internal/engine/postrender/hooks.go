@@ -1,6 +1,6 @@
-// Package postrender is the chain of hooks that every rendered object goes through: what templates cannot do, because it
-// needs the resource itself or the cluster, or must hold for every chart. A hook is one small file; it reads no cluster
-// (all it may know is in Input) and may fail, which stops the reconcile before anything is written.
+// Package postrender is the chain of hooks that every rendered object goes through: what templates cannot do, because
+// it needs the resource itself or the cluster, or must hold for every chart. A hook is one small file; it reads no
+// cluster (all it may know is in Input) and may fail, which stops the reconcile before anything is written.
 package postrender
 
 import (

@@ -8,8 +8,8 @@ import (
 	"github.com/example/appservice-operator/internal/engine/release/plan"
 )
 
-// maxRecord limits the content in bytes of the Secret of a release record; the API server accepts 1 MiB. The rest is for
-// runs of Jobs, which are noted while the release is applied.
+// maxRecord limits the content in bytes of the Secret of a release record; the API server accepts 1 MiB. The rest is
+// for runs of Jobs, which are noted while the release is applied.
 const maxRecord = 1000 << 10
 
 // fits refuses a release whose record would be too large, before anything is written.

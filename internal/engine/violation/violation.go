@@ -37,7 +37,7 @@ type Refusal struct {
 	Allow any
 }
 
-// Beneath, as the first entry of a list of a rule, stands for the list beneath it.
+// Beneath is the first entry of a list of a rule that stands for the list beneath it.
 const Beneath = "+"
 
 // Missing is the missing item of a list.

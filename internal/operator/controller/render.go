@@ -231,7 +231,8 @@ func (r *Reconciler) finishOnce(ctx context.Context, s *scope, into *rendered, d
 	record *livestate.Record) error {
 	facts := into.facts
 	whole, err := s.renderer.Finish(ctx, draft, facts)
-	if (is[*policy.Error](err) || is[*postrender.PodSecurityError](err)) && record != nil { // the recorded release may have it
+	if refused := is[*policy.Error](err) || is[*postrender.PodSecurityError](err); refused && record != nil {
+		// the recorded release may have it
 		recorded, failed := r.lastGoodOf(ctx, s, record)
 		if failed != nil {
 			return failed

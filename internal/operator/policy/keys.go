@@ -169,7 +169,8 @@ func (c *check) key(what, rule, key, value string, byKind map[string]Keys, kind 
 	if c.places[of] == "" {
 		refusal.Why = c.refusal(ofKind(rule, everything), allows, nil).Why
 	}
-	c.found = append(c.found, Violation{Kind: c.object.GetKind(), Name: c.object.GetName(), Path: what, Value: key, Hidden: value, Refusal: refusal})
+	c.found = append(c.found, Violation{Kind: c.object.GetKind(), Name: c.object.GetName(), Path: what, Value: key,
+		Hidden: value, Refusal: refusal})
 }
 
 func (c *check) issuers(content map[string]any) {

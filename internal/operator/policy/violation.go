@@ -6,7 +6,7 @@ import (
 	"github.com/example/appservice-operator/internal/engine/violation"
 )
 
-// What the rules do not allow, in the words that the engine passes on.
+// Refusals in the words that the engine passes on.
 type (
 	// Violation is one field of a rendered object that the policy does not allow.
 	Violation = violation.Violation

@@ -67,8 +67,9 @@ func FleetOf(
 				pairs[i].before = pairs[i].after // same digest: no need to decompress the release
 			default:
 				pairs[i].before = released.Outcome(subject.Resource)
-				kept, certificates := postrender.SelectorsOf(pairs[i].before.Objects), postrender.CertificatesOf(pairs[i].before.Objects)
-				subject.Facts.Recorded, subject.Facts.Keys = pairs[i].before.Objects, postrender.ChecksumKeys(pairs[i].before.Objects)
+				before := pairs[i].before.Objects
+				kept, certificates := postrender.SelectorsOf(before), postrender.CertificatesOf(before)
+				subject.Facts.Recorded, subject.Facts.Keys = before, postrender.ChecksumKeys(before)
 				if pairs[i].after.Err != nil || !pairs[i].after.Keeps(kept) || len(certificates)+len(subject.Facts.Keys) > 0 {
 					subject.Facts.Selectors, subject.Facts.Certificates = kept, certificates
 					pairs[i].after = subject.Render(ctx, after.Renderers[kind], capabilities)

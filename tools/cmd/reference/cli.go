@@ -21,7 +21,7 @@ func commandLine(root string) error {
 			return err
 		}
 	}
-	command := cli.New(genericiooptions.IOStreams{In: strings.NewReader(""), Out: &bytes.Buffer{}, ErrOut: &bytes.Buffer{}})
+	command := plugin.New(genericiooptions.IOStreams{In: strings.NewReader(""), Out: &bytes.Buffer{}, ErrOut: &bytes.Buffer{}})
 	text, err := commandPage(command)
 	if err != nil {
 		return err

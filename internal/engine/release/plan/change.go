@@ -99,7 +99,8 @@ func (c Change) onlyRestarts() bool {
 		return false
 	}
 	want := c.Desired.DeepCopy()
-	for _, name := range []string{v1.AnnotationRestartedAt, postrender.AnnotationReferences, v1.AnnotationGeneratedVersion} {
+	for _, name := range []string{v1.AnnotationRestartedAt, postrender.AnnotationReferences,
+		v1.AnnotationGeneratedVersion} {
 		for _, template := range [][]string{{"spec", "template"}, {"spec", "jobTemplate", "spec", "template"}} {
 			path := append(slices.Clone(template), "metadata", "annotations", name)
 			if value, found, _ := unstructured.NestedString(have, path...); found {
