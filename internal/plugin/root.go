@@ -22,17 +22,6 @@ const (
 	exitBroke = 2
 )
 
-// errFound ends a command that has printed differences or findings. It is not printed.
-var errFound = errors.New("there are differences or findings")
-
-// ifFound returns errFound if there are any.
-func ifFound(found bool) error {
-	if found {
-		return errFound
-	}
-	return nil
-}
-
 // commands are the constructors of all commands, in the order of the help.
 var commands = []func(*shell) *cobra.Command{
 	renderCommand,
@@ -76,14 +65,6 @@ func group(root *cobra.Command) {
 			}
 		}
 	}
-}
-
-// shell holds the streams and flags that all commands share.
-type shell struct {
-	genericiooptions.IOStreams
-	// kube selects the cluster, the namespace and the user. Offline commands use its namespace only.
-	kube  *genericclioptions.ConfigFlags
-	color string
 }
 
 // Run runs a command line, and returns the exit code. Data goes to stdout, everything else to stderr.

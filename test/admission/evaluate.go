@@ -44,7 +44,7 @@ type Policy struct {
 // Policies returns the policies for resources of the operator, compiled.
 func Policies() []*Policy {
 	var list []*Policy
-	for _, file := range []string{"references.yaml", "kinds.yaml", "adoption.yaml", "lifetime.yaml"} {
+	for _, file := range []string{"references.yaml", "beyond-edit.yaml", "adoption.yaml", "lifetime.yaml"} {
 		list = append(list, read(file))
 	}
 	return list

@@ -126,7 +126,7 @@ func TestWhatIsThereIsNobodysConcern(t *testing.T) {
 	})
 }
 
-// Each kind that a chart renders is one that the role edit grants, or config/admission/kinds.yaml says which field makes it.
+// Each kind that a chart renders is one that the role edit grants, or config/admission/beyond-edit.yaml says which field makes it.
 func TestKindsThatEditDoesNotGive(t *testing.T) {
 	s := &scene{T: t, namespace: newNamespace(t, "on-kinds-", nil)}
 	s.tenant = newTenant(t, s.namespace, nil)
@@ -135,7 +135,7 @@ func TestKindsThatEditDoesNotGive(t *testing.T) {
 	require.NoError(t, err)
 	served, err := chart.LoadWatches(text, os.DirFS(files.Root(t)))
 	require.NoError(t, err)
-	policy := string(files.Text(t, "config/admission/kinds.yaml"))
+	policy := string(files.Text(t, "config/admission/beyond-edit.yaml"))
 	for _, entry := range served {
 		if entry.Is() {
 			continue // only those may make one who may write the role's objects, or whom the administrator gives its role
@@ -143,7 +143,7 @@ func TestKindsThatEditDoesNotGive(t *testing.T) {
 		for _, need := range rbac.OfChart(entry.Chart, nil) {
 			declared := strings.Contains(policy, fmt.Sprintf("'group': '%s', 'resource': '%s'", need.Group, need.Resource))
 			if given := s.may(need); given == declared {
-				t.Errorf("%s renders %s, edit gives it: %t, named in config/admission/kinds.yaml: %t", entry.Kind, need.GroupResource, given, declared)
+				t.Errorf("%s renders %s, edit gives it: %t, named in config/admission/beyond-edit.yaml: %t", entry.Kind, need.GroupResource, given, declared)
 			}
 		}
 	}

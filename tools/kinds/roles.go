@@ -27,7 +27,8 @@ func (k kind) roleFile(of person) string { return k.name() + "_" + of.who + "_ro
 // role is the text of a role of people. Those who may write a kind that outranks them get the role by name only.
 func (k kind) role(of person) string {
 	var out strings.Builder
-	fmt.Fprintf(&out, `apiVersion: rbac.authorization.k8s.io/v1
+	fmt.Fprintf(&out, `# By make generate, from watches.yaml and tools/kinds/roles.go. Do not change it here.
+apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole
 metadata:
   name: %s-%s-role

@@ -10,7 +10,7 @@ import (
 
 // maxRecord limits the content in bytes of the Secret of a release record; the API server accepts 1 MiB. The rest is
 // for runs of Jobs, which are noted while the release is applied.
-const maxRecord = 1000 << 10
+const maxRecord = 1020 << 10
 
 // fits refuses a release whose record would be too large, before anything is written.
 func fits(task Task) error {

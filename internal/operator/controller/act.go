@@ -123,7 +123,7 @@ func (r *Reconciler) keepData(ctx context.Context, s *scope, wanted rendering, w
 	writes.HoldBack(referredTo(wanted.references)...)
 	if record != nil && !deployed(s) && !plan.IsDeployed(record, wanted.outline.Digest) && !s.asked.New(record).Any() &&
 		(record.ReturnedFrom == "" || !s.hasTried(parseTrial(record.ReturnedFrom))) {
-		recorded, err := r.lastGoodOf(ctx, s, record)
+		recorded, err := r.readRecorded(ctx, s, record)
 		switch {
 		case isStale(err):
 			return err
@@ -142,7 +142,7 @@ func (r *Reconciler) keepForReturn(ctx context.Context, s *scope, writes *plan.P
 	if !r.returns(s) || ready == nil || !writes.DeletesData() {
 		return nil
 	}
-	content, err := r.lastGoodOf(ctx, s, ready)
+	content, err := r.readRecorded(ctx, s, ready)
 	switch {
 	case isStale(err):
 		return err

@@ -36,7 +36,7 @@ func (r *Reconciler) keysFor(ctx context.Context, s *scope, there *livestate.Sna
 	workloads []*unstructured.Unstructured) (map[string]string, error) {
 	keys, shown, known := map[string]string{}, []string(nil), false
 	if there.Record != nil {
-		recorded, err := r.lastGoodOf(ctx, s, there.Record)
+		recorded, err := r.readRecorded(ctx, s, there.Record)
 		if err != nil && !is[*release.DamagedError](err) {
 			return nil, err
 		}

@@ -63,7 +63,7 @@ func (r *Reconciler) record(ctx context.Context, s *scope, wanted rendering, tas
 	task.Runs = append([]v1.RunStatus{}, s.previous.Runs...) // also if nothing has run yet
 	if release.AdoptionOf(s.resource) != nil || task.Snapshot.Record == nil && len(created) < len(task.Desired.Objects) {
 		stays, err := r.Actor.Inherit(ctx, task)
-		r.recordLeftOver(ctx, s, stays)
+		r.emitLeftOver(ctx, s, stays)
 		if err != nil {
 			return s, err
 		}
@@ -84,7 +84,7 @@ func (r *Reconciler) write(ctx context.Context, s *scope, wanted rendering,
 			return nil, nil, err
 		}
 		task.Plan, taken, err = r.Actor.Adopt(ctx, task)
-		r.recordAdoption(ctx, s, taken)
+		r.emitAdoption(ctx, s, taken)
 		if err != nil {
 			return nil, taken, err
 		}

@@ -18,15 +18,15 @@ import (
 	"github.com/example/appservice-operator/internal/operator/status"
 )
 
-// recordRepair emits an event, logs, and updates metrics for a repair of the recorded release.
-func (r *Reconciler) recordRepair(ctx context.Context, s *scope, plan *plan.Plan) {
+// emitRepair emits an event, logs, and updates metrics for a repair of the recorded release.
+func (r *Reconciler) emitRepair(ctx context.Context, s *scope, plan *plan.Plan) {
 	log.FromContext(ctx).Info("drift of the recorded release corrected", "changes", plan.String())
 	r.event(s, corev1.EventTypeNormal, v1.ReasonDriftCorrected, plan.String())
 	r.measureDrift(plan)
 }
 
-// recordAction emits an event, logs, and updates metrics for an action that was carried out.
-func (r *Reconciler) recordAction(ctx context.Context, s *scope, wanted rendering, done attempt) {
+// emitAction emits an event, logs, and updates metrics for an action that was carried out.
+func (r *Reconciler) emitAction(ctx context.Context, s *scope, wanted rendering, done attempt) {
 	logger := log.FromContext(ctx)
 	if done.err != nil || !done.acted() {
 		return
@@ -51,8 +51,8 @@ func (r *Reconciler) recordAction(ctx context.Context, s *scope, wanted renderin
 	}
 }
 
-// recordAdoption emits an event and logs which objects were taken over.
-func (r *Reconciler) recordAdoption(ctx context.Context, s *scope, taken []kube.Key) {
+// emitAdoption emits an event and logs which objects were taken over.
+func (r *Reconciler) emitAdoption(ctx context.Context, s *scope, taken []kube.Key) {
 	if len(taken) == 0 {
 		return
 	}
@@ -65,8 +65,8 @@ func (r *Reconciler) recordAdoption(ctx context.Context, s *scope, taken []kube.
 	r.event(s, corev1.EventTypeNormal, v1.ReasonAdopted, "took over "+list)
 }
 
-// recordLeftOver emits an event and logs which objects of an adopted Helm release nothing manages any more.
-func (r *Reconciler) recordLeftOver(ctx context.Context, s *scope, objects []string) {
+// emitLeftOver emits an event and logs which objects of an adopted Helm release nothing manages any more.
+func (r *Reconciler) emitLeftOver(ctx context.Context, s *scope, objects []string) {
 	if len(objects) == 0 {
 		return
 	}
@@ -77,9 +77,9 @@ func (r *Reconciler) recordLeftOver(ctx context.Context, s *scope, objects []str
 			of, list))
 }
 
-// recordUnwatched warns of objects that are rendered no more and cannot be deleted, because nothing is known of their
+// emitUnwatched warns of objects that are rendered no more and cannot be deleted, because nothing is known of their
 // kind.
-func (r *Reconciler) recordUnwatched(ctx context.Context, s *scope, objects []kube.Key, err error) {
+func (r *Reconciler) emitUnwatched(ctx context.Context, s *scope, objects []kube.Key, err error) {
 	if len(objects) == 0 {
 		return
 	}
@@ -107,9 +107,9 @@ func (r *Reconciler) measureDrift(plan *plan.Plan) {
 	}
 }
 
-// recordState emits events and logs what is new in a status that was just written. A message that changes while its
+// emitState emits events and logs what is new in a status that was just written. A message that changes while its
 // reason stays is not news, unless it is an error of the operator.
-func (r *Reconciler) recordState(ctx context.Context, s *scope, current *v1.AppServiceStatus, problem *status.Problem) {
+func (r *Reconciler) emitState(ctx context.Context, s *scope, current *v1.AppServiceStatus, problem *status.Problem) {
 	before := cmp.Or(meta.FindStatusCondition(s.previous.Conditions, v1.ConditionReady), &metav1.Condition{})
 	now := meta.FindStatusCondition(current.Conditions, v1.ConditionReady)
 	logger := log.FromContext(ctx).WithValues("generation", s.resource.GetGeneration())

@@ -41,7 +41,7 @@ func TestEventsTellWhatChanged(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := &bench{recorder: record.NewFakeRecorder(10)}
 			r := &Reconciler{Recorder: b.recorder}
-			r.recordState(t.Context(), &scope{resource: &unstructured.Unstructured{}, previous: test.before}, test.now, test.problem)
+			r.emitState(t.Context(), &scope{resource: &unstructured.Unstructured{}, previous: test.before}, test.now, test.problem)
 			if got := b.events(); !slices.Equal(got, test.want) {
 				t.Errorf("got %q, want %q", got, test.want)
 			}

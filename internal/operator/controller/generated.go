@@ -102,7 +102,7 @@ func (r *Reconciler) lost(ctx context.Context, s *scope, plan *plan.Plan,
 	if record == nil || !plan.AsksForGenerated() {
 		return nil, nil
 	}
-	recorded, err := r.lastGoodOf(ctx, s, record)
+	recorded, err := r.readRecorded(ctx, s, record)
 	if err != nil {
 		return nil, err
 	}

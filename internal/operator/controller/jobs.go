@@ -57,7 +57,7 @@ func (r *Reconciler) former(ctx context.Context, s *scope, run jobs.Run,
 	if record == nil {
 		return nil, nil
 	}
-	recorded, err := r.lastGoodOf(ctx, s, record)
+	recorded, err := r.readRecorded(ctx, s, record)
 	if damaged := (*release.DamagedError)(nil); errors.As(err, &damaged) && len(s.previous.Runs) > 0 {
 		return nil, nil
 	}

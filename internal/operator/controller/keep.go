@@ -25,7 +25,7 @@ func (r *Reconciler) keepAlive(ctx context.Context, s *scope, wanted rendering, 
 		s.memory.verified.Covers(record.Digest, a.there.Objects) {
 		return a
 	}
-	writes, left, err := r.lastGood(ctx, s, record, a)
+	writes, left, err := r.planRepair(ctx, s, record, a)
 	if err == nil {
 		a.decayed, a.contended = cmp.Or(a.decayed, left.lost, left.disordered), left.contended
 		if writes.Empty() {
@@ -50,16 +50,16 @@ func (r *Reconciler) keepAlive(ctx context.Context, s *scope, wanted rendering, 
 			writes.String())
 	default:
 		r.noteRepairs(s, writes)
-		r.recordRepair(ctx, s, writes)
+		r.emitRepair(ctx, s, writes)
 	}
 	return a
 }
 
-// lastGood returns the plan that repairs the recorded release. Routes that another resource serves by now are left out,
+// planRepair returns the plan that repairs the recorded release. Routes that another resource serves by now are left out,
 // and so is a stage before that was written since.
-func (r *Reconciler) lastGood(ctx context.Context, s *scope, record *livestate.Record,
+func (r *Reconciler) planRepair(ctx context.Context, s *scope, record *livestate.Record,
 	a attempt) (writes *plan.Plan, left unrepaired, err error) {
-	recorded, err := r.lastGoodOf(ctx, s, record)
+	recorded, err := r.readRecorded(ctx, s, record)
 	if err != nil {
 		return nil, left, err
 	}

@@ -1,6 +1,6 @@
 // Package controller reconciles the resources of one kind: it reads the resource, renders it, observes the cluster,
-// decides, acts and reports. Each step takes what the steps before it returned and returns what it found or did;
-// everything else is owned by the packages that the steps call.
+// decides, acts and reports. A step takes the results of the steps before it and returns its own. The memory of a
+// resource is changed by render, act and report; everything else is owned by the packages that the steps call.
 package controller
 
 import (
@@ -30,7 +30,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	return next, err
 }
 
-// reconcile runs the steps, which ARCHITECTURE.md describes by the same names. It returns the outcome and when to
+// reconcile runs the steps, which ARCHITECTURE.md describes in the same order. It returns the outcome and when to
 // reconcile again.
 func (r *Reconciler) reconcile(whole context.Context,
 	request reconcile.Request) (metrics.Outcome, reconcile.Result, error) {
@@ -90,7 +90,7 @@ func (r *Reconciler) reconcile(whole context.Context,
 
 	// 6. Keep the recorded release alive if the new one is refused or waits.
 	done = r.keepAlive(ctx, s, wanted, done)
-	r.recordAction(ctx, s, wanted, done)
+	r.emitAction(ctx, s, wanted, done)
 
 	// 7. Run Jobs that run once.
 	if s, done = r.runJobs(ctx, s, wanted, done); r.mayPass(s, done.err) {

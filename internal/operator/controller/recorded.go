@@ -20,7 +20,7 @@ func (r *Reconciler) recorded(ctx context.Context, s *scope, record *livestate.R
 	if known := s.memory.recorded; known != nil && known.record == record.UID {
 		return known, nil
 	}
-	objects, err := r.lastGoodOf(ctx, s, record)
+	objects, err := r.readRecorded(ctx, s, record)
 	if err != nil {
 		return nil, err
 	}
@@ -43,16 +43,16 @@ func (r *Reconciler) recorded(ctx context.Context, s *scope, record *livestate.R
 	return known, nil
 }
 
-// lastGoodOf returns a recorded release. A reconcile reads one again only if it read another one since.
-func (r *Reconciler) lastGoodOf(ctx context.Context, s *scope, record *livestate.Record) (*release.Recorded, error) {
-	if s.lastGood == nil || s.lastGood.Record.UID != record.UID {
-		content, err := r.Actor.LastGood(ctx, s.resource, record)
+// readRecorded returns a recorded release. A reconcile reads one again only if it read another one since.
+func (r *Reconciler) readRecorded(ctx context.Context, s *scope, record *livestate.Record) (*release.Recorded, error) {
+	if s.recorded == nil || s.recorded.Record.UID != record.UID {
+		content, err := r.Actor.ReadRecorded(ctx, s.resource, record)
 		if err != nil {
 			return nil, err
 		}
-		s.lastGood = content
+		s.recorded = content
 	}
-	return s.lastGood, nil
+	return s.recorded, nil
 }
 
 // factsOf returns what is known of the references of a recorded release, which is looked at again when they change, as

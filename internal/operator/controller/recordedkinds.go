@@ -21,7 +21,7 @@ func (r *Reconciler) watchRecorded(ctx context.Context, s *scope, wanted renderi
 		wanted.rendered != nil && there.Record.Digest == wanted.outline.Digest {
 		return nil
 	}
-	recorded, err := r.lastGoodOf(ctx, s, there.Record)
+	recorded, err := r.readRecorded(ctx, s, there.Record)
 	if damaged := (*release.DamagedError)(nil); errors.As(err, &damaged) {
 		return nil // the next release heals it
 	}
@@ -45,7 +45,7 @@ func (r *Reconciler) watchRecorded(ctx context.Context, s *scope, wanted renderi
 		}
 	}
 	if wanted.rendered != nil {
-		r.recordUnwatched(ctx, s, unwatched, why)
+		r.emitUnwatched(ctx, s, unwatched, why)
 	}
 	return nil
 }

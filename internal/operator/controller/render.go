@@ -233,7 +233,7 @@ func (r *Reconciler) finishOnce(ctx context.Context, s *scope, into *rendered, d
 	whole, err := s.renderer.Finish(ctx, draft, facts)
 	if refused := is[*policy.Error](err) || is[*postrender.PodSecurityError](err); refused && record != nil {
 		// the recorded release may have it
-		recorded, failed := r.lastGoodOf(ctx, s, record)
+		recorded, failed := r.readRecorded(ctx, s, record)
 		if failed != nil {
 			return failed
 		}

@@ -58,7 +58,7 @@ type rendered struct {
 	reloaded time.Time
 }
 
-// rendering is what a resource has to become. The zero value stands for a resource that cannot be rendered.
+// rendering is the desired state of a resource; the zero value if it cannot be rendered.
 type rendering struct {
 	*rendered
 	// advice is what is missing although pods start without it.

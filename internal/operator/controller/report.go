@@ -96,9 +96,9 @@ func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering,
 	case err != nil:
 		return metrics.Error, reconcile.Result{}, fmt.Errorf("cannot write status: %w", err)
 	case delayed == 0:
-		r.recordState(ctx, s, current, problem)
-		r.recordExpiry(s, current)
-		r.recordUnfit(ctx, s, done, in.Waits)
+		r.emitState(ctx, s, current, problem)
+		r.emitExpiry(s, current)
+		r.emitUnfit(ctx, s, done, in.Waits)
 	}
 	r.measureFailure(done, problem)
 	for _, at := range []time.Time{until, judgeAt} {

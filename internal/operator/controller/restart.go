@@ -57,7 +57,7 @@ func (r *Reconciler) restart(ctx context.Context, s *scope, wanted rendering, a 
 func (r *Reconciler) again(ctx context.Context, s *scope, wanted rendering, a attempt, facts postrender.Facts,
 	next *recorded) attempt {
 	record := a.there.Record
-	before, err := r.lastGoodOf(ctx, s, record)
+	before, err := r.readRecorded(ctx, s, record)
 	if err != nil {
 		a.err = err
 		return a

@@ -196,7 +196,7 @@ func (r *Reconciler) returnTask(ctx context.Context, s *scope, wanted rendering,
 	if ready == nil {
 		return task, nil, errors.New("no release that was Ready is recorded")
 	}
-	content, err := r.Actor.LastGood(ctx, s.resource, ready)
+	content, err := r.Actor.ReadRecorded(ctx, s.resource, ready)
 	if err != nil {
 		return task, nil, err
 	}

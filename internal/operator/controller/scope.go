@@ -31,11 +31,11 @@ type scope struct {
 	unreadable error
 	// undeleted is the error of deleting a resource whose time is over.
 	undeleted error
-	// lastGood is the release recorded in a Secret, once it was read.
-	lastGood *release.Recorded
+	// recorded is the release recorded in a Secret, once it was read.
+	recorded *release.Recorded
 	// namesake is the kind of a resource with the same name that had it before; empty if there is none.
 	namesake string
-	// former are the runs of the recorded release that run the rendered spec, and are not noted as that.
+	// former are runs of the recorded release that already ran the rendered spec, and are missing in status.runs.
 	former []v1.RunStatus
 	// memory of earlier reconciles, which saves work and decides nothing that could be read from the cluster.
 	memory *remembered

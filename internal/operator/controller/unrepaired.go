@@ -43,7 +43,7 @@ func (r *Reconciler) keepOrder(ctx context.Context, s *scope, plan *plan.Plan,
 	if found == nil {
 		return nil, nil
 	}
-	recorded, err := r.lastGoodOf(ctx, s, record)
+	recorded, err := r.readRecorded(ctx, s, record)
 	if err != nil || recorded.KnowsOrder() {
 		return nil, err
 	}

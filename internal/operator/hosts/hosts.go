@@ -1,6 +1,9 @@
-// Package hosts decides which resource serves a host. A host belongs to one namespace: the one that the policy grants
-// it to, else, of those that serve it, the one that has served longest, else the oldest claim; within a namespace, one
-// path belongs to one resource. It reads live routes, of whomever, from informers and wanted ones from reconciles, and
+// Package hosts decides which resource serves a host. A host belongs to one namespace, the first of these that exists:
+//   - the one that the policy grants it to,
+//   - of those that serve it, the one that has served it longest,
+//   - the one with the oldest claim.
+//
+// Within a namespace, one path belongs to one resource. It reads live routes, of whomever, from informers and wanted ones from reconciles, and
 // never writes: a reconcile leaves out routes that are held back. A host that is served is never taken away: only new
 // claims wait.
 package hosts

@@ -23,7 +23,8 @@ import (
 // bounds how many of them do so at a time, and halts if too many fail. It is safe for concurrent use; no call takes
 // longer if more of them wait.
 //
-// Its content follows from the labels of the release records: nothing begins before each resource was looked at once.
+// It is rebuilt after a restart from the labels of the release records: no rollout begins before each resource was
+// reconciled once.
 type Rollouts struct {
 	// Limit is how many places there are.
 	Limit int

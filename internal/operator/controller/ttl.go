@@ -41,9 +41,9 @@ func (r *Reconciler) expire(ctx context.Context, s *scope) (next reconcile.Resul
 	return reconcile.Result{}, true
 }
 
-// recordExpiry emits an event if a status that was just written has a new expiry warning: the status remembers it over
+// emitExpiry emits an event if a status that was just written has a new expiry warning: the status remembers it over
 // restarts.
-func (r *Reconciler) recordExpiry(s *scope, current *v1.AppServiceStatus) {
+func (r *Reconciler) emitExpiry(s *scope, current *v1.AppServiceStatus) {
 	now := status.Expiry(current)
 	if before := status.Expiry(s.previous); now != nil && (before == nil || before.Reason != now.Reason) {
 		r.event(s, corev1.EventTypeWarning, now.Reason, now.Message+": "+now.Hint)

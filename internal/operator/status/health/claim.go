@@ -7,10 +7,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	policyv1 "k8s.io/api/policy/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/utils/ptr"
-	kstatus "sigs.k8s.io/cli-utils/pkg/kstatus/status"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
@@ -71,39 +68,4 @@ func runs(workload client.Object) bool {
 		return len(w.Status.Active) > 0
 	}
 	return true
-}
-
-// computed returns the state that kstatus computes from the fields that most kinds have in common: observedGeneration
-// and conditions.
-func computed(object client.Object) State {
-	content, whole := kube.Content(object)
-	if !whole {
-		return State{}
-	}
-	result, err := kstatus.Compute(&unstructured.Unstructured{Object: content})
-	switch {
-	case err != nil:
-		return State{Verdict: Waiting, Message: "the status cannot be read: " + err.Error()}
-	case result.Status == kstatus.CurrentStatus:
-		return State{}
-	case result.Status == kstatus.FailedStatus:
-		return State{Verdict: Stuck, Message: result.Message}
-	}
-	return State{Verdict: Waiting, Message: result.Message}
-}
-
-// budget is ready, with a warning if it allows no disruption although all pods that it counts are healthy: nodes cannot
-// be drained then.
-func budget(b *policyv1.PodDisruptionBudget) State {
-	have := b.Status
-	if have.ObservedGeneration < b.Generation || have.ExpectedPods == 0 || have.DisruptionsAllowed > 0 ||
-		have.CurrentHealthy < have.ExpectedPods {
-		return State{}
-	}
-	return State{
-		Verdict: Warned,
-		Reason:  v1.ReasonEvictionBlocked,
-		Message: fmt.Sprintf("PodDisruptionBudget %s allows no evictions (%d pods): node drains will hang",
-			b.Name, have.ExpectedPods),
-	}
 }

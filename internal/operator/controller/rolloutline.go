@@ -139,9 +139,9 @@ func (r *Reconciler) why(s *scope, a attempt) (waits status.Waits) {
 	return waits
 }
 
-// recordUnfit emits an event and logs that something new cannot be rendered for a resource, unless the status before
+// emitUnfit emits an event and logs that something new cannot be rendered for a resource, unless the status before
 // said so.
-func (r *Reconciler) recordUnfit(ctx context.Context, s *scope, done attempt, why status.Waits) {
+func (r *Reconciler) emitUnfit(ctx context.Context, s *scope, done attempt, why status.Waits) {
 	known := slices.ContainsFunc(s.previous.Problems,
 		func(p v1.Problem) bool { return p.Message == status.OneLine(why.Message) })
 	if done.hold.by != byFailure || known {
