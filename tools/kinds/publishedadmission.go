@@ -104,7 +104,7 @@ func admit(root string, list []kind) error {
 	}
 	for file, lines := range map[string][]string{
 		"config/admission/kustomization.yaml": listed,
-		"config/admission/beyond-edit.yaml":         condition,
+		"config/admission/beyond-edit.yaml":   condition,
 		"config/admission/adoption.yaml":      adopting,
 	} {
 		if err := replace(filepath.Join(root, file), lines); err != nil {

@@ -61,8 +61,8 @@ var (
 	byRole      = Immutable{Fixed: []string{"roleRef"}}
 )
 
-// kinds are all special kinds, with what most packages ask about one. How objects become ready is in status/health, what
-// they claim of hosts in hosts, which of their lists are merged by keys in release/plan.
+// kinds are all special kinds, with the traits that most packages ask for. How objects become ready is in
+// status/health, what they claim of hosts in hosts, which of their lists are merged by keys in release/plan.
 var kinds = map[schema.GroupKind]Traits{
 	{Group: appsv1.GroupName, Kind: "Deployment"}: {
 		Adoptable: true, PodTemplate: template, Whole: template, Scales: true, RunsPods: true, Immutable: bySelector,

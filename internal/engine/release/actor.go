@@ -107,8 +107,8 @@ func (a *Actor) Record(ctx context.Context, task Task, created []client.Object) 
 	return nil
 }
 
-// ReadRecorded returns the release that is recorded. The error is a DamagedError if it cannot be read, a StaleError if the
-// record is gone, or the API server's.
+// ReadRecorded returns the release that is recorded. The error is a DamagedError if it cannot be read, a StaleError if
+// the record is gone, or the API server's.
 func (a *Actor) ReadRecorded(ctx context.Context, owner *unstructured.Unstructured,
 	record *livestate.Record) (*Recorded, error) {
 	session := a.writer.Begin(owner.GetUID())

@@ -19,9 +19,9 @@ import (
 	"github.com/example/appservice-operator/internal/engine/kube/livestate"
 )
 
-// Two kinds of objects are used by name but never rendered: claims that a workload makes of its claim templates, and TLS
-// Secrets that cert-manager fills for an Ingress or a ListenerSet. A plan may use such a name if the recorded release or
-// a live object of the owner used it already, or if nobody has an object of that name.
+// Two kinds of objects are used by name but never rendered: claims that a workload makes of its claim templates, and
+// TLS Secrets that cert-manager fills for an Ingress or a ListenerSet. A plan may use such a name if the recorded
+// release or a live object of the owner used it already, or if nobody has an object of that name.
 
 // derived are such names: of claims, what precedes the ordinal in the names of those that workloads make, and Secrets.
 type derived struct{ claims, prefixes, secrets []string }

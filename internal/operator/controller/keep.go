@@ -55,8 +55,8 @@ func (r *Reconciler) keepAlive(ctx context.Context, s *scope, wanted rendering, 
 	return a
 }
 
-// planRepair returns the plan that repairs the recorded release. Routes that another resource serves by now are left out,
-// and so is a stage before that was written since.
+// planRepair returns the plan that repairs the recorded release. Routes that another resource serves by now are left
+// out, and so is a stage before that was written since.
 func (r *Reconciler) planRepair(ctx context.Context, s *scope, record *livestate.Record,
 	a attempt) (writes *plan.Plan, left unrepaired, err error) {
 	recorded, err := r.readRecorded(ctx, s, record)

@@ -3,9 +3,9 @@
 //   - of those that serve it, the one that has served it longest,
 //   - the one with the oldest claim.
 //
-// Within a namespace, one path belongs to one resource. It reads live routes, of whomever, from informers and wanted ones from reconciles, and
-// never writes: a reconcile leaves out routes that are held back. A host that is served is never taken away: only new
-// claims wait.
+// Within a namespace, one path belongs to one resource. It reads live routes, of whomever, from informers and wanted
+// ones from reconciles, and never writes: a reconcile leaves out routes that are held back. A host that is served is
+// never taken away: only new claims wait.
 package hosts
 
 import (

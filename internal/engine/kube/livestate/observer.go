@@ -1,6 +1,6 @@
 // Package livestate owns the live state of a resource: one Snapshot of its objects and of its release records, read
-// from informers and corrected by the Journal of what this process wrote through the Writer, the only client that writes.
-// The Observer never writes. The informers hold outlines of Secrets and of large objects; the content of a rendered one
+// from informers and corrected by the Journal of what this process wrote. The Writer is the only client that writes;
+// the Observer never does. The informers hold outlines of Secrets and of large objects; the content of a rendered one
 // is fetched if another writer changed it.
 package livestate
 
