@@ -19,6 +19,7 @@ import (
 	"github.com/example/appservice-operator/internal/engine/text"
 	"github.com/example/appservice-operator/internal/plugin/history"
 	"github.com/example/appservice-operator/internal/plugin/importer"
+	"github.com/example/appservice-operator/internal/plugin/importer/read"
 	"github.com/example/appservice-operator/internal/plugin/tree"
 )
 
@@ -113,15 +114,15 @@ func TestWhatIsPrintedStaysInItsPlace(t *testing.T) {
 		"a tree as YAML":   func(s *shell) error { node := full[tree.Node](); return s.printTree(&node, asYAML, time.Now()) },
 		"a row of a table": func(s *shell) error { row(s.Out, []string{hostile, hostile}); return nil },
 		"notes of an import": func(s *shell) error {
-			(&importing{shell: s, notes: notesComments}).say([]importer.Note{full[importer.Note]()})
+			(&importing{shell: s, notes: notesComments}).say([]read.Note{full[read.Note]()})
 			return nil
 		},
 		"notes of an import on stderr": func(s *shell) error {
-			(&importing{shell: s, notes: notesStderr}).say([]importer.Note{full[importer.Note]()})
+			(&importing{shell: s, notes: notesStderr}).say([]read.Note{full[read.Note]()})
 			return nil
 		},
 		"what is not imported": func(s *shell) error {
-			return (&importing{shell: s, notes: notesComments}).print(&importer.Import{Failed: []importer.Failure{{Object: hostile, Err: fmt.Errorf("%s", hostile)}}, Left: []importer.Note{full[importer.Note]()}})
+			return (&importing{shell: s, notes: notesComments}).print(&importer.Import{Failed: []read.Failure{{Object: hostile, Err: fmt.Errorf("%s", hostile)}}, Left: []read.Note{full[read.Note]()}})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

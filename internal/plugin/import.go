@@ -18,6 +18,7 @@ import (
 	"github.com/example/appservice-operator/internal/engine/render"
 	"github.com/example/appservice-operator/internal/engine/text"
 	"github.com/example/appservice-operator/internal/plugin/importer"
+	"github.com/example/appservice-operator/internal/plugin/importer/read"
 	"github.com/example/appservice-operator/internal/plugin/preview"
 )
 
@@ -100,7 +101,7 @@ func (i *importing) importer() (*importer.Importer, error) {
 		return nil, err
 	}
 	kinds := map[string]*made{}
-	for _, kind := range []string{v1.Kind, importer.JobKind} {
+	for _, kind := range []string{v1.Kind, read.JobKind} {
 		if kinds[kind], err = madeOf(charts, kind); err != nil {
 			return nil, err
 		}
@@ -159,7 +160,7 @@ func (i *importing) fromFile(ctx context.Context, made *importer.Importer) (*imp
 	if err != nil {
 		return nil, err
 	}
-	objects, err := importer.Manifest(text, *i.kube.Namespace)
+	objects, err := read.FromManifest(text, *i.kube.Namespace)
 	var imported *importer.Import
 	if err == nil {
 		imported, err = made.Objects(ctx, objects, "")
@@ -197,7 +198,7 @@ func (i *importing) fromCluster(ctx context.Context, made *importer.Importer, wh
 	key := client.ObjectKey{Namespace: namespace, Name: name}
 	short, _, _ := strings.Cut(strings.ToLower(kind), ".")
 	if short == "release" {
-		objects, err := importer.Release(ctx, c, key)
+		objects, err := read.FromRelease(ctx, c, key)
 		if err != nil {
 			return nil, err
 		}
@@ -210,7 +211,7 @@ func (i *importing) fromCluster(ctx context.Context, made *importer.Importer, wh
 				"CronJob and release/NAME can", what, kind)
 		}
 	}
-	objects, unseen, err := importer.Workload(ctx, c, of, key)
+	objects, unseen, err := read.FromCluster(ctx, c, of, key)
 	if err != nil {
 		return nil, err
 	}
@@ -260,7 +261,7 @@ func (i *importing) wrong(imported *importer.Import) bool {
 	return bugs+len(imported.Failed) > 0
 }
 
-func (i *importing) say(notes []importer.Note) {
+func (i *importing) say(notes []read.Note) {
 	for _, note := range notes {
 		if i.notes == notesComments {
 			_, _ = fmt.Fprintln(i.Out, comment(note.String()))

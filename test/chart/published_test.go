@@ -97,5 +97,5 @@ func TestAChartOfOthersNeedsNoGo(t *testing.T) {
 		}
 		return err
 	})
-	r.run(t, "go test -count=1 ./internal/engine/chart/... ./internal/plugin/importer ./internal/operator ./internal/engine/render ./test/admission ./test/granted ./test/packaging ./tools/kinds")
+	r.run(t, "go test -count=1 ./internal/engine/chart/... ./internal/plugin/importer/... ./internal/operator ./internal/engine/render ./test/admission ./test/granted ./test/packaging ./tools/kinds")
 }

@@ -32,6 +32,7 @@ import (
 	"github.com/example/appservice-operator/internal/engine/render"
 	"github.com/example/appservice-operator/internal/operator/policy"
 	"github.com/example/appservice-operator/internal/plugin/importer"
+	"github.com/example/appservice-operator/internal/plugin/importer/read"
 	"github.com/example/appservice-operator/internal/plugin/preview"
 )
 
@@ -101,7 +102,7 @@ func TestPublicManifestsPassTheBuiltInPolicies(t *testing.T) {
 	charts, err := preview.LoadCharts(appservice.Files)
 	require.NoError(t, err)
 	definitions, capabilities := map[string]*crd.Definition{}, map[string]*chartutil.Capabilities{}
-	for _, kind := range []string{v1.Kind, importer.JobKind} {
+	for _, kind := range []string{v1.Kind, read.JobKind} {
 		text, err := config.Files.ReadFile("crd/bases/app.example.com_" + strings.ToLower(kind) + "s.yaml")
 		require.NoError(t, err)
 		definitions[kind], err = crd.Read(text)
@@ -139,7 +140,7 @@ func TestPublicManifestsPassTheBuiltInPolicies(t *testing.T) {
 		for _, from := range sources {
 			t.Run(from.name(), func(t *testing.T) {
 				t.Parallel()
-				objects, err := importer.Manifest(from.text(t, folder), "")
+				objects, err := read.FromManifest(from.text(t, folder), "")
 				made := &importer.Import{}
 				if err == nil {
 					if all, failed := i.Objects(t.Context(), objects, ""); failed == nil {

@@ -26,6 +26,7 @@ import (
 	"github.com/example/appservice-operator/internal/engine/render"
 	"github.com/example/appservice-operator/internal/plugin/importer"
 	"github.com/example/appservice-operator/internal/plugin/importer/proof"
+	"github.com/example/appservice-operator/internal/plugin/importer/read"
 	"github.com/example/appservice-operator/internal/plugin/preview"
 )
 
@@ -76,7 +77,7 @@ func TestImportedCasesAtTheAPIServer(t *testing.T) {
 					t.Errorf("it crashed: %v", crash)
 				}
 			}()
-			objects, err := importer.Manifest(text, "")
+			objects, err := read.FromManifest(text, "")
 			require.NoError(t, err)
 			made, err := i.Objects(t.Context(), objects, "")
 			if err != nil {

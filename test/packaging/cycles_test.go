@@ -29,7 +29,6 @@ var mostInCycles = map[string]int{
 	"internal/engine/chart/rbac":         2,
 	"internal/plugin":                    4,
 	"internal/plugin/history":            4,
-	"internal/plugin/importer":           20,
 	"internal/plugin/importer/proof":     4,
 	"internal/plugin/ingressroute":       3,
 	"internal/plugin/lint":               5,

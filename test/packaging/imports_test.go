@@ -63,6 +63,14 @@ var arrows = []struct {
 		why: "what proves the translation shares no code with it",
 	},
 	{
+		from: []string{"internal/plugin/importer/read"}, to: []string{"internal/plugin/importer"},
+		why: "objects are read before anything is made of them",
+	},
+	{
+		from: []string{"internal/plugin/importer/translate"}, to: []string{"internal/plugin/importer/explain"},
+		why: "a translation is explained when it is complete",
+	},
+	{
 		from: []string{"api"}, to: []string{"internal"},
 		why: "programs of others import the API",
 	},

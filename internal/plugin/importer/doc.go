@@ -3,10 +3,9 @@
 // proves what it says: the resource is rendered as the operator does, and each difference from the original objects
 // has a note with its reason and what to do about it.
 //
-// Objects go through these steps:
+// Objects go through these packages:
 //
-//	sort (which object belongs to which workload) → translate (pieces of a spec) → place (those that the operator takes)
-//	→ patch (what no field says: spec.podTemplate) → shorten (what is a default) → prove (package proof) → explain
+//	read (objects and workloads) → translate (a spec that says the same) → proof (the differences) → explain (their notes)
 //
 // It makes no request, writes nothing, and knows of no command line.
 package importer

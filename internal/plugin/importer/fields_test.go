@@ -119,7 +119,7 @@ func TestEachFieldArrivesOrHasANote(t *testing.T) {
 			for _, made := range rendered {
 				if made.GetKind() == "Deployment" {
 					want, got := valueAt(given.Object, path), valueAt(made.Object, path)
-					arrived = got != nil && strings.Contains(inJSON(got), strings.Trim(leaf(want), "{}[]"))
+					arrived = got != nil && strings.Contains(inJSON(t, got), strings.Trim(leaf(want), "{}[]"))
 				}
 			}
 			last := path[len(path)-1]
@@ -128,7 +128,7 @@ func TestEachFieldArrivesOrHasANote(t *testing.T) {
 				noted = noted || strings.Contains(note.Field, last) || last == "hostPort" && strings.HasSuffix(note.Field, "ports")
 			}
 			if arrived == test.noted || test.noted && !noted {
-				t.Errorf("arrived=%t, noted=%t, want noted=%t\nspec: %s\nnotes: %v", arrived, noted, test.noted, inJSON(results[0].Resource.Object["spec"]), results[0].Notes)
+				t.Errorf("arrived=%t, noted=%t, want noted=%t\nspec: %s\nnotes: %v", arrived, noted, test.noted, inJSON(t, results[0].Resource.Object["spec"]), results[0].Notes)
 			}
 		})
 	}
@@ -191,4 +191,12 @@ func valueAt(content any, path []string) any {
 		}
 	}
 	return content
+}
+
+// inJSON returns a value as JSON.
+func inJSON(t *testing.T, value any) string {
+	t.Helper()
+	data, err := json.Marshal(value)
+	require.NoError(t, err)
+	return string(data)
 }

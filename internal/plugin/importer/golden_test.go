@@ -11,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"sigs.k8s.io/yaml"
+
+	"github.com/example/appservice-operator/internal/plugin/importer/read"
 )
 
 var update = flag.Bool("update", false, "write the golden files again")
@@ -26,7 +28,7 @@ func TestGolden(t *testing.T) {
 	for _, file := range files {
 		t.Run(strings.TrimPrefix(file, "testdata/"), func(t *testing.T) {
 			t.Parallel()
-			compareGolden(t, strings.TrimSuffix(file, ".yaml")+".golden", printed(t, imported(t, read(t, file))))
+			compareGolden(t, strings.TrimSuffix(file, ".yaml")+".golden", printed(t, imported(t, readFile(t, file))))
 		})
 	}
 }
@@ -37,12 +39,12 @@ func imported(t testing.TB, text []byte) *Import {
 	i := importer(t)
 	made, err := i.Objects(t.Context(), parsed(t, text), "")
 	if err != nil {
-		return &Import{Failed: []Failure{{"nothing", err}}}
+		return &Import{Failed: []read.Failure{{Object: "nothing", Err: err}}}
 	}
 	for _, result := range made.Results {
 		explained(t, result.Notes)
 		if err := i.Check(result.Resource); err != nil {
-			t.Errorf("the API server would refuse %s: %v", describe(result.Resource), err)
+			t.Errorf("the API server would refuse %s: %v", read.Describe(result.Resource), err)
 		}
 	}
 	explained(t, made.Left)
@@ -53,7 +55,7 @@ func imported(t testing.TB, text []byte) *Import {
 func printed(t testing.TB, made *Import) string {
 	t.Helper()
 	var out strings.Builder
-	comments := func(notes []Note) {
+	comments := func(notes []read.Note) {
 		for _, note := range notes {
 			out.WriteString("# " + note.String() + "\n")
 		}

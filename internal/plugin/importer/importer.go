@@ -5,16 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
 
-	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/engine/text"
-	"github.com/example/appservice-operator/internal/plugin/importer/proof"
+	"github.com/example/appservice-operator/internal/plugin/importer/explain"
+	"github.com/example/appservice-operator/internal/plugin/importer/read"
+	"github.com/example/appservice-operator/internal/plugin/importer/translate"
 )
 
 // Importer converts workloads into AppServices, and Jobs into AppJobs.
@@ -32,33 +30,34 @@ type Importer struct {
 // Objects imports each workload among objects, in their order, or only those with a name. It returns an error if there
 // is none; one that cannot be imported does not hold up the others.
 func (i *Importer) Objects(ctx context.Context, objects []*unstructured.Unstructured, only string) (*Import, error) {
-	w, out := sorted(objects), &Import{}
-	var subjects []*subject
-	for _, of := range w.workloads {
+	w, out := read.Sort(objects), &Import{}
+	r := translate.Renderer{Render: i.Render, Check: i.Check}
+	var applications []*translate.Application
+	for _, of := range w.Workloads {
 		if only != "" && of.GetName() != only {
 			continue
 		}
-		s, err := i.workload(ctx, w, of)
+		s, err := translate.Workload(ctx, r, w, of, i.nameOf(w, of))
 		if err == nil {
-			err = unique(subjects, s)
+			err = unique(applications, s)
 		}
 		if err != nil {
-			w.taken[of] = true
-			out.Failed = append(out.Failed, Failure{describe(of), plainly(err)})
+			w.Taken[of] = true
+			out.Failed = append(out.Failed, read.Failure{Object: read.Describe(of), Err: translate.Plainly(err)})
 			continue
 		}
-		subjects = append(subjects, s)
+		applications = append(applications, s)
 	}
-	out.Failed = append(out.Failed, w.unreadable...)
-	if len(subjects) == 0 {
+	out.Failed = append(out.Failed, w.Unreadable...)
+	if len(applications) == 0 {
 		return nil, nothing(out, only, len(objects))
 	}
-	for _, s := range subjects {
-		s.prove(subjects)
-		out.Results = append(out.Results, Result{s.app, s.rendered, s.given, s.notes})
+	for _, s := range applications {
+		notes := explain.Differences(s, applications)
+		out.Results = append(out.Results, Result{s.App, s.Rendered, s.Given, notes})
 	}
 	if only == "" {
-		out.Left = w.leftOver()
+		out.Left = explain.LeftOver(w)
 	}
 	return out, nil
 }
@@ -81,154 +80,21 @@ func nothing(i *Import, only string, objects int) error {
 }
 
 // unique returns an error if a resource of a kind and name is made already.
-func unique(subjects []*subject, s *subject) error {
-	for _, other := range subjects {
-		if other.app.GetKind() == s.app.GetKind() && other.name == s.name && other.namespace() == s.namespace() {
+func unique(applications []*translate.Application, a *translate.Application) error {
+	for _, other := range applications {
+		if other.App.GetKind() == a.App.GetKind() && other.Name == a.Name && other.Namespace() == a.Namespace() {
 			return fmt.Errorf("%s is made already, of %s, and both would be one: choose another name by --name %s/%s=NAME",
-				describe(s.app), describe(other.workload), strings.ToLower(s.workload.GetKind()), s.workload.GetName())
+				read.Describe(a.App), read.Describe(other.Object), strings.ToLower(a.Object.GetKind()), a.Object.GetName())
 		}
 	}
 	return nil
 }
 
-// workload translates one workload and the objects that belong to it.
-func (i *Importer) workload(ctx context.Context, w *world, of *unstructured.Unstructured) (*subject, error) {
-	s, err := w.sourceOf(of, i.nameOf(w, of))
-	if err != nil {
-		return nil, err
-	}
-	if err := s.named(); err != nil {
-		return nil, err
-	}
-	if err := i.place(ctx, s); err != nil {
-		return nil, err
-	}
-	if err := i.patch(ctx, s); err != nil {
-		return nil, err
-	}
-	i.shorten(ctx, s)
-	if s.rendered, err = i.made(ctx, s.app); err != nil {
-		return nil, err
-	}
-	return s, s.keepsClaims()
-}
-
 // nameOf returns the name of the resource that a workload becomes.
-func (i *Importer) nameOf(w *world, of *unstructured.Unstructured) string {
+func (i *Importer) nameOf(o *read.Objects, of *unstructured.Unstructured) string {
 	lone := ""
-	if len(w.workloads) == 1 {
+	if len(o.Workloads) == 1 {
 		lone = i.Names[""]
 	}
 	return cmp.Or(i.Names[strings.ToLower(of.GetKind())+"/"+of.GetName()], i.Names[of.GetName()], lone, of.GetName())
-}
-
-// prove compares the original with the rendered objects, and adds a note for each difference.
-func (s *subject) prove(all []*subject) {
-	for _, d := range proof.Differences(s.before(), s.after(all)) {
-		s.explain(d)
-	}
-	s.notesBeside()
-	s.gather()
-	slices.SortStableFunc(s.notes, func(a, b Note) int { return cmp.Compare(s.rank(a.Object), s.rank(b.Object)) })
-}
-
-// before is the application as it was, among the other workloads of its namespace.
-func (s *subject) before() proof.Side {
-	others := map[string]map[string]string{}
-	for _, object := range s.world.objects {
-		template := podTemplate(object)
-		if template != nil && object != s.workload && !controlled(object) && !isHook(object) {
-			others[describe(object)] = template.Labels
-		}
-	}
-	return proof.Side{Objects: s.given, Others: others}
-}
-
-// after is the application as it is rendered, among the other workloads as they are then.
-func (s *subject) after(all []*subject) proof.Side {
-	side := s.before()
-	side.Objects = s.rendered
-	for _, other := range all {
-		if other == s || other.namespace() != s.namespace() {
-			continue
-		}
-		for _, object := range other.rendered {
-			if template := podTemplate(object); template != nil && object.GetKind() != "Job" {
-				side.Others[describe(other.workload)] = template.Labels
-			}
-		}
-	}
-	return side
-}
-
-// refused returns the error with which a resource, or what it becomes, is refused; nil if it is accepted.
-func (i *Importer) refused(ctx context.Context, app *unstructured.Unstructured) error {
-	if i.Check != nil {
-		if err := i.Check(app); err != nil {
-			return plainly(err)
-		}
-	}
-	rendered, err := i.Render(ctx, app.DeepCopy())
-	if err != nil {
-		return err
-	}
-	return invalid(rendered)
-}
-
-// place makes the resource of the pieces that are accepted. An object that is refused as a whole stays beside it, and
-// all that refers to it is translated once more.
-func (i *Importer) place(ctx context.Context, s *subject) error {
-	for {
-		pieces := s.pieces()
-		if err := i.placeAll(ctx, s, pieces); err != nil {
-			return err
-		}
-		if !s.release() {
-			return nil
-		}
-	}
-}
-
-func (i *Importer) placeAll(ctx context.Context, s *subject, pieces []piece) error {
-	build := func(pieces []piece) (*unstructured.Unstructured, error) {
-		app, err := s.resource(pieces)
-		if err == nil {
-			err = i.refused(ctx, app)
-		}
-		return app, err
-	}
-	first := 1 // the image, which every resource needs
-	if _, err := build(pieces[:first]); err != nil {
-		return fmt.Errorf("%s is %q: %w", pieces[0].from.field, s.container().Image, err)
-	}
-	s.refused = nil
-	taken := accepted(pieces[:first], pieces[first:], func(pieces []piece) error {
-		_, err := build(pieces)
-		return err
-	}, func(p piece, err error) { s.refused = append(s.refused, refusal{p.from, err}) })
-	app, err := build(taken)
-	s.app = app
-	return err
-}
-
-// resource returns what the pieces make.
-func (s *subject) resource(pieces []piece) (*unstructured.Unstructured, error) {
-	spec, more := &v1.AppServiceSpec{}, map[string]any{}
-	for _, p := range pieces {
-		if p.set != nil {
-			p.set(spec)
-		}
-		for key, value := range p.job {
-			more[key] = value
-		}
-	}
-	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(spec)
-	if err != nil {
-		return nil, err
-	}
-	content = s.specOfKind(content)
-	for key, value := range more {
-		content[key] = value
-	}
-	return resource(types.NamespacedName{Namespace: s.namespace(), Name: s.name}, s.kind(), content), nil
 }

@@ -18,6 +18,7 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/engine/chart"
 	"github.com/example/appservice-operator/internal/engine/render"
+	"github.com/example/appservice-operator/internal/plugin/importer/read"
 	"github.com/example/appservice-operator/test/specs"
 )
 
@@ -72,12 +73,12 @@ var shipped = sync.OnceValues(func() (*Importer, error) {
 // parsed reads the objects of a manifest.
 func parsed(t testing.TB, text []byte) []*unstructured.Unstructured {
 	t.Helper()
-	list, err := Manifest(text, "")
+	list, err := read.FromManifest(text, "")
 	require.NoError(t, err)
 	return list
 }
 
-func read(t testing.TB, file string) []byte {
+func readFile(t testing.TB, file string) []byte {
 	t.Helper()
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
@@ -94,7 +95,7 @@ func appServices(t testing.TB) map[string]*unstructured.Unstructured {
 			t.Fatalf("%s: no files (error %v)", pattern, err)
 		}
 		for _, file := range files {
-			for _, object := range parsed(t, read(t, file)) {
+			for _, object := range parsed(t, readFile(t, file)) {
 				if object.GetKind() != v1.Kind {
 					continue
 				}
@@ -110,7 +111,7 @@ func appServices(t testing.TB) map[string]*unstructured.Unstructured {
 }
 
 // explained fails for notes that are mistakes.
-func explained(t testing.TB, notes []Note) {
+func explained(t testing.TB, notes []read.Note) {
 	t.Helper()
 	for _, note := range notes {
 		if note.Unexplained {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/example/appservice-operator/internal/plugin/importer/read"
 )
 
 func TestWhatCannotBeImportedSaysWhy(t *testing.T) {
@@ -23,7 +25,7 @@ func TestWhatCannotBeImportedSaysWhy(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			i := importer(t)
-			objects, err := Manifest([]byte(test.text), "")
+			objects, err := read.FromManifest([]byte(test.text), "")
 			if err == nil {
 				_, err = i.Objects(t.Context(), objects, "")
 			}
