@@ -1,6 +1,7 @@
 package stage
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -30,6 +31,9 @@ func TestTheStageOfAnObject(t *testing.T) {
 		if err := Check(object); (err == nil) != test.valid {
 			t.Errorf("%q: got the error %v", value, err)
 		}
+		if err := CheckName(value); (err == nil) != test.valid {
+			t.Errorf("%q: got the error %v of the name", value, err)
+		}
 	}
 	for _, annotations := range []map[string]string{nil, {"other": "before"}} {
 		if object := annotated(annotations); Of(object) != Main || Check(object) != nil {
@@ -56,5 +60,37 @@ func TestTheStageInPlaceOfHelmHooks(t *testing.T) {
 		if got := OfHook(list); got != want {
 			t.Errorf("%q: got %q, want %q", list, got, want)
 		}
+	}
+}
+
+func TestWhatAStageMakes(t *testing.T) {
+	for name, test := range map[string]struct {
+		stage, makes string
+		want         []string
+		valid        bool
+	}{
+		"one object":             {"before", "Secret/a", []string{"Secret/a"}, true},
+		"several objects":        {"before", "Secret/a, ConfigMap/b", []string{"Secret/a", "ConfigMap/b"}, true},
+		"in the stage main":      {"main", "Secret/a", nil, false},
+		"in no stage":            {"", "Secret/a", nil, false},
+		"a name without a kind":  {"before", "a", []string{"a"}, false},
+		"a kind without a name":  {"before", "Secret/", []string{"Secret/"}, false},
+		"nothing":                {"before", "", []string{""}, false},
+		"a comma too many":       {"before", "Secret/a,", []string{"Secret/a", ""}, false},
+		"a name without a slash": {"before", "Secret a", []string{"Secret a"}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			annotations := map[string]string{v1.AnnotationStage: test.stage, v1.AnnotationMakes: test.makes}
+			if test.stage == "" {
+				delete(annotations, v1.AnnotationStage)
+			}
+			object := annotated(annotations)
+			if got := Makes(object); !slices.Equal(got, test.want) {
+				t.Errorf("it makes %q", got)
+			}
+			if err := Check(object); (err == nil) != test.valid {
+				t.Errorf("got %v", err)
+			}
+		})
 	}
 }
