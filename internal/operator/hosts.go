@@ -35,13 +35,13 @@ func (r hostRules) of(namespace string) policy.Rules {
 }
 
 // Refused implements hosts.Rules.
-func (r hostRules) Refused(namespace string, route kube.Key, claim hosts.Claim) error {
-	may, why := r.of(namespace).MayUse(claim.Host)
+func (r hostRules) Refused(namespace string, route kube.Key, path hosts.RoutePath) error {
+	may, why := r.of(namespace).MayUse(path.Host)
 	if may {
 		return nil
 	}
 	return &policy.Error{Namespace: namespace, Violations: []policy.Violation{{Kind: route.Kind, Name: route.Name,
-		Path: "host", Value: claim.HostOrAll(), Refusal: why}}}
+		Path: "host", Value: path.HostOrAll(), Refusal: why}}}
 }
 
 // Granted implements hosts.Rules.

@@ -28,8 +28,8 @@ func TestLimitsOfTheCRDAreThoseOfTheOperator(t *testing.T) {
 		rule, message string // expressions, with the limit as a group
 		limit         string
 	}{
-		"paths of an Ingress":     {spec.Properties["ingress"], atMost, `more than (\d+) paths`, fmt.Sprint(limits.Claims)},
-		"combinations of a route": {spec.Properties["route"], atMost, `more than (\d+) combinations`, fmt.Sprint(limits.Claims)},
+		"paths of an Ingress":     {spec.Properties["ingress"], atMost, `more than (\d+) paths`, fmt.Sprint(limits.RoutePaths)},
+		"combinations of a route": {spec.Properties["route"], atMost, `more than (\d+) combinations`, fmt.Sprint(limits.RoutePaths)},
 		"a time to live":          {spec.Properties["ttl"], `>= duration\('(\w+)'\)`, `at least (\w+) and`, "1m"},
 	} {
 		t.Run(name, func(t *testing.T) {

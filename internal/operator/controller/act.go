@@ -97,7 +97,7 @@ func (r *Reconciler) compare(ctx context.Context, s *scope, wanted rendering,
 	if err := r.keepData(ctx, s, wanted, writes, there); err != nil {
 		return nil, nil, left, err
 	}
-	writes.HoldBack(keysOf(wanted.held)...)
+	writes.HoldBack(keysOf(wanted.heldRoutes)...)
 	// a cluster that no longer serves a kind has deleted its objects; one that has just begun to may not report it
 	writes.HoldBack(wanted.outline.Unserved...)
 	if plan.IsDeployed(there.Record, digest) {
@@ -105,7 +105,7 @@ func (r *Reconciler) compare(ctx context.Context, s *scope, wanted rendering,
 			return nil, nil, left, err
 		}
 	}
-	if writes.Empty() && len(writes.Terminating) == 0 && len(wanted.held) == 0 && left.nothing() {
+	if writes.Empty() && len(writes.Terminating) == 0 && len(wanted.heldRoutes) == 0 && left.nothing() {
 		s.memory.verified = plan.Verify(digest, there.Objects)
 	}
 	return desired, writes, left, nil

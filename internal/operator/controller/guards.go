@@ -52,6 +52,6 @@ func (r *Reconciler) owes(_ context.Context, _ *scope, wanted *rendering, found 
 
 // settle holds routes back whose hosts another resource serves.
 func (r *Reconciler) settle(ctx context.Context, s *scope, wanted *rendering, found attempt) (_ hold, err error) {
-	wanted.held, err = r.Hosts.Settle(ctx, s.resource, wanted.claims, found.there.Objects)
+	wanted.heldRoutes, err = r.Hosts.Settle(ctx, s.resource, wanted.routes, found.there.Objects)
 	return found.hold, err
 }

@@ -85,7 +85,7 @@ func (r *Reconciler) planRepair(ctx context.Context, s *scope, record *livestate
 	if err := r.Actor.SpareAdmitted(ctx, s.resource, writes); err != nil {
 		return nil, left, err
 	}
-	held, err := r.Hosts.Settle(ctx, s.resource, hosts.WantedBy(objects), there.Objects)
+	held, err := r.Hosts.Settle(ctx, s.resource, hosts.RequestedBy(objects), there.Objects)
 	if err != nil {
 		return nil, left, err
 	}

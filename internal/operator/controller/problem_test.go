@@ -43,7 +43,7 @@ func TestProblem(t *testing.T) {
 		"an object is somebody else's":             {&release.NotOursError{Key: key}, v1.ReasonResourceExists, true},
 		"pods are below Baseline":                  {renderFailed(&postrender.PodSecurityError{Kind: "Deployment", Name: "web"}), v1.ReasonPodSecurityViolation, true},
 		"something is missing":                     {&reference.MissingError{}, v1.ReasonDependencyMissing, true},
-		"a host is taken":                          {&hosts.ConflictError{Claim: "a.example.com/"}, v1.ReasonHostConflict, true},
+		"a host is taken":                          {&hosts.ConflictError{Path: "a.example.com/"}, v1.ReasonHostConflict, true},
 		"the release record is damaged":            {&release.DamagedError{Revision: 1, Secret: "x"}, v1.ReasonRecordDamaged, true},
 		"an object of an earlier resource":         {&release.PreviousError{Left: []release.Remnant{{Key: key}}}, v1.ReasonPending, false},
 		"refused as invalid":                       {apierrors.NewInvalid(thing, "web", nil), "", true},

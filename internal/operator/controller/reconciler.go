@@ -106,8 +106,8 @@ func (r *Reconciler) reconcile(whole context.Context,
 	if done.err == nil && (done.released() || done.resumed) && status.Unnoticed(done.there) {
 		return metrics.Acted, afterwards(noticeDelay), nil
 	}
-	if done.err == nil && len(wanted.held) > 0 {
-		done.err = wanted.held[0].Err
+	if done.err == nil && len(wanted.heldRoutes) > 0 {
+		done.err = wanted.heldRoutes[0].Err
 	}
 	done.err = timedOut(ctx, done.err)
 	return r.report(whole, s, wanted, done)

@@ -253,7 +253,7 @@ func (r *Reconciler) finishOnce(ctx context.Context, s *scope, into *rendered, d
 	}
 	whole.CheckFields(ctx, r.Fields)
 	into.jobs = wantedJobs(into, whole.Objects)
-	into.outline, into.claims, into.defaults = whole.Outline, hosts.WantedBy(whole.Objects), draft.Defaults
+	into.outline, into.routes, into.defaults = whole.Outline, hosts.RequestedBy(whole.Objects), draft.Defaults
 	if s.memory.groups.set(whole.Groups()) {
 		r.logCertificates(ctx, s.resource.GetNamespace(), into.facts.Certificates)
 	}

@@ -50,9 +50,9 @@ type rendered struct {
 	content reference.Content
 	// defaults are the fields that the spec left to the defaults.
 	defaults []v1.DefaultsStatus
-	// outline and packed are the result, and claims its hosts and paths.
+	// outline and packed are the result, and routes its hosts and paths.
 	outline render.Outline
-	claims  hosts.Wanted
+	routes  hosts.Requested
 	packed  *render.Packed
 	// reloaded is when the content of references last changed.
 	reloaded time.Time
@@ -65,8 +65,8 @@ type rendering struct {
 	advice []reference.Reference
 	// owed is what the stage before makes, and is missing; nil if nothing is.
 	owed error
-	// held are routes that are left as they are, because other resources serve their hosts and paths.
-	held []hosts.Held
+	// heldRoutes are those that are left as they are, because other resources serve their hosts and paths.
+	heldRoutes []hosts.Held
 	// reload is the time until changed content of references is rendered; 0 if it already is.
 	reload time.Duration
 }

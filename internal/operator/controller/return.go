@@ -294,14 +294,14 @@ func sameApartFromBudgets(a, b []*unstructured.Unstructured) bool {
 		func(x, y *unstructured.Unstructured) bool { return len(plan.Differences(x, y)) == 0 })
 }
 
-// hostsAllow returns an error if another resource serves a host of an earlier release by now. Then the resource claims
+// hostsAllow returns an error if another resource serves a host of an earlier release by now. Then the resource requests
 // those of its spec, as before.
 func (r *Reconciler) hostsAllow(ctx context.Context, s *scope, wanted rendering, done attempt,
 	earlier *render.Result) error {
-	held, err := r.Hosts.Settle(ctx, s.resource, hosts.WantedBy(earlier.Objects), done.there.Objects)
+	held, err := r.Hosts.Settle(ctx, s.resource, hosts.RequestedBy(earlier.Objects), done.there.Objects)
 	if err != nil || len(held) == 0 {
 		return err
 	}
-	_, err = r.Hosts.Settle(ctx, s.resource, wanted.claims, done.there.Objects)
+	_, err = r.Hosts.Settle(ctx, s.resource, wanted.routes, done.there.Objects)
 	return errors.Join(held[0].Err, err)
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/example/appservice-operator/internal/engine/kube"
 )
 
-// BenchmarkSettle releases and claims the hosts of one of many resources, each with hosts of its own, beside refused wildcards.
+// BenchmarkSettle releases and takes the hosts of one of many resources, each with hosts of its own, beside refused wildcards.
 func BenchmarkSettle(b *testing.B) {
 	for _, count := range []int{1600, 16_000} {
 		w := newWorld(b)
@@ -22,12 +22,12 @@ func BenchmarkSettle(b *testing.B) {
 		a := w.actors[named("tenant-7", "web")]
 		wildcard := w.actors[named("greedy-7", "web")]
 		for name, one := range map[string]*actor{"32 hosts": a, "a refused wildcard": wildcard} {
-			wanted := WantedBy(one.spec)
+			requested := RequestedBy(one.spec)
 			b.Run(fmt.Sprintf("%s, beside %d", name, count), func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
 					w.hosts.settle(one.resource, nil, nil)
-					w.hosts.settle(one.resource, wanted, nil)
+					w.hosts.settle(one.resource, requested, nil)
 				}
 			})
 		}

@@ -17,7 +17,7 @@ import (
 	"github.com/example/appservice-operator/internal/engine/kube/limits"
 )
 
-// most is how many bytes the claims of a live route may take: about 300 for each host. The caches keep routes of 32 KiB.
+// most is how many bytes the paths of a live route may take: about 300 for each host. The caches keep routes of 32 KiB.
 const most = 384 << 10
 
 // Everybody may write routes that name a resource as their controller. The hosts keep no multiple of the memory that the cache keeps for them.
@@ -53,7 +53,7 @@ func TestLiveRoutesTakeLittleMemory(t *testing.T) {
 			each := (heap() - before) / routes
 			t.Logf("%d KiB each", each>>10)
 			if each > most {
-				t.Errorf("the claims of each take %d KiB, want %d at the most", each>>10, most>>10)
+				t.Errorf("the paths of each take %d KiB, want %d at the most", each>>10, most>>10)
 			}
 			for _, object := range made {
 				h.see(feed{}, object, true)
@@ -89,7 +89,7 @@ func TestTenThousandRoutesTakeLittleMemory(t *testing.T) {
 	runtime.KeepAlive(made)
 }
 
-// No resource may render more claims than that.
+// No resource may render more paths than that.
 func TestWhatARouteClaimsAtTheMost(t *testing.T) {
 	for name, test := range map[string]struct {
 		route client.Object
@@ -105,9 +105,9 @@ func TestWhatARouteClaimsAtTheMost(t *testing.T) {
 		"an HTTPRoute with more gateways and hosts": {object(t, fmt.Sprintf(`{apiVersion: gateway.networking.k8s.io/v1, kind: HTTPRoute, spec: {parentRefs: [%s], hostnames: [%s]}}`, list(32, `{name: g%d}`), list(16, `h%d.com`))), 512, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := claimsOf(test.route, limits.Claims)
+			got := routePathsOf(test.route, limits.RoutePaths)
 			if len(got) != test.want || test.last != "" && got[len(got)-1].String() != test.last {
-				t.Errorf("it claims %d, the last is %s; want %d, %s", len(got), got[len(got)-1], test.want, test.last)
+				t.Errorf("it has %d paths, the last is %s; want %d, %s", len(got), got[len(got)-1], test.want, test.last)
 			}
 		})
 	}
@@ -135,11 +135,11 @@ func TestAllHostsOfALargeRouteCount(t *testing.T) {
 			live.SetName("large")
 			h.see(feed{}, live, false)
 			if got, _ := hostsOf(live); len(got) != test.want {
-				t.Errorf("got %d claims, want %d: %v …", len(got), test.want, got[:3])
+				t.Errorf("got %d paths, want %d: %v …", len(got), test.want, got[:3])
 			}
-			mine := stakeIn("mine", "a")
+			mine := candidateIn("mine", "a")
 			held := func(host string) bool {
-				for range h.all.rivals(mine, claim(host, Prefix, "/"), Free{}) {
+				for range h.all.rivals(mine, routePath(host, Prefix, "/"), Free{}) {
 					return true
 				}
 				return false
@@ -197,7 +197,7 @@ func heap() int {
 	return int(stats.HeapAlloc)
 }
 
-// The caches keep only the identity of routes without an owner. Such a route claims nothing, whoever labels it as ours.
+// The caches keep only the identity of routes without an owner. Such a route has no paths, whoever labels it as ours.
 func TestARouteOfWhichOnlyTheIdentityIsKnownClaimsNothing(t *testing.T) {
 	for name, spec := range map[string]string{
 		"Ingress":   `{apiVersion: networking.k8s.io/v1, kind: Ingress, metadata: {name: a, namespace: demo}, spec: {rules: [{host: a.example.com}]}}`,
@@ -206,8 +206,8 @@ func TestARouteOfWhichOnlyTheIdentityIsKnownClaimsNothing(t *testing.T) {
 		whole := object(t, spec)
 		kept, err := kube.Transform(map[schema.GroupVersionKind]limits.Bound{appService: 0})(kube.Typed(whole))
 		require.NoError(t, err)
-		if got := claimsOf(kept.(client.Object), most); len(ClaimsOf(whole)) != 1 || len(got) != 0 {
-			t.Errorf("%s: it claims %v, want nothing", name, words(got))
+		if got := routePathsOf(kept.(client.Object), most); len(RoutePathsOf(whole)) != 1 || len(got) != 0 {
+			t.Errorf("%s: it has the paths %v, want none", name, words(got))
 		}
 	}
 }

@@ -6,7 +6,7 @@ import "github.com/example/appservice-operator/internal/engine/kube"
 type Free struct{}
 
 // Refused implements Rules.
-func (Free) Refused(string, kube.Key, Claim) error { return nil }
+func (Free) Refused(string, kube.Key, RoutePath) error { return nil }
 
 // Granted implements Rules.
 func (Free) Granted(string, string) bool { return false }

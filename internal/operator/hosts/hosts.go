@@ -1,11 +1,11 @@
 // Package hosts decides which resource serves a host. A host belongs to one namespace, the first of these that exists:
 //   - the one that the policy grants it to,
 //   - of those that serve it, the one that has served it longest,
-//   - the one with the oldest claim.
+//   - of those that request it, the oldest.
 //
-// Within a namespace, one path belongs to one resource. It reads live routes, of whomever, from informers and wanted
+// Within a namespace, one path belongs to one resource. It reads live routes, of whomever, from informers and requested
 // ones from reconciles, and never writes: a reconcile leaves out routes that are held back. A host that is served is
-// never taken away: only new claims wait.
+// never taken away: only new requests wait.
 package hosts
 
 import (
@@ -33,9 +33,9 @@ import (
 	"github.com/example/appservice-operator/internal/engine/kube/limits"
 )
 
-// Hosts knows all live and wanted routes. It is shared by the controllers of all kinds and safe for concurrent use.
+// Hosts knows all live and requested routes. It is shared by the controllers of all kinds and safe for concurrent use.
 //
-// A wanted route is granted or waits, as a whole. A grant lasts until the resource requests something else, or nothing.
+// A requested route is granted or waits, as a whole. A grant lasts until the resource requests something else, or none.
 type Hosts struct {
 	own    cache.Cache // routes with the operator's label
 	others cache.Cache // all other routes
@@ -48,25 +48,25 @@ type Hosts struct {
 	mu     sync.Mutex
 	queues map[schema.GroupKind]queue
 	known  map[owner]*resource
-	live   map[feed]map[place]*stake
+	live   map[feed]map[place]*candidate
 	rules  Rules
-	all    index
+	all    hostIndex
 	// wildcards of others' routes, and the resources by the routes that they are warned of, or wait for.
-	wildcards index
+	wildcards hostIndex
 	below     map[place]map[owner]bool
 	now       func() time.Time
 }
 
 // resource is what is known of a resource.
 type resource struct {
-	owner  owner
-	born   born
-	wanted map[kube.Key]*stake
+	owner     owner
+	born      born
+	requested map[kube.Key]*candidate
 	// serves says since when it serves a host. Once this process has reconciled the resource, its status no longer counts.
 	serves     map[string]time.Time
 	reconciled bool
-	// kept are the hosts that it serves and no wanted route names; nil for none.
-	kept *stake
+	// retained are the hosts that it serves and no requested route names; nil for none.
+	retained *candidate
 }
 
 // New returns a Hosts that reads live routes of the kinds that the mapper knows from two caches: own has those with the
@@ -75,35 +75,35 @@ func New(own, others cache.Cache, mapper meta.RESTMapper, rules Rules) *Hosts {
 	return &Hosts{
 		own: own, others: others, mapper: mapper, rules: rules,
 		watched: map[feed]*watched{}, queues: map[schema.GroupKind]queue{},
-		known: map[owner]*resource{}, live: map[feed]map[place]*stake{}, all: newIndex(),
-		wildcards: newIndex(), below: map[place]map[owner]bool{}, now: time.Now,
+		known: map[owner]*resource{}, live: map[feed]map[place]*candidate{}, all: newHostIndex(),
+		wildcards: newHostIndex(), below: map[place]map[owner]bool{}, now: time.Now,
 	}
 }
 
-// Wanted are the claims of the route objects that a resource renders.
-type Wanted map[kube.Key][]Claim
+// Requested are the paths of the route objects that a resource renders.
+type Requested map[kube.Key][]RoutePath
 
-// WantedBy lists what rendered objects claim; nil if there are no routes among them.
-func WantedBy(rendered []*unstructured.Unstructured) Wanted {
-	var wanted Wanted
+// RequestedBy lists the paths of rendered objects; nil if there are no routes among them.
+func RequestedBy(rendered []*unstructured.Unstructured) Requested {
+	var requested Requested
 	for _, object := range rendered {
-		if claims := ClaimsOf(object); len(claims) > 0 {
-			if wanted == nil {
-				wanted = Wanted{}
+		if paths := RoutePathsOf(object); len(paths) > 0 {
+			if requested == nil {
+				requested = Requested{}
 			}
-			wanted[kube.KeyOf(object)] = claims
+			requested[kube.KeyOf(object)] = paths
 		}
 	}
-	return wanted
+	return requested
 }
 
-// Limit returns an error if the routes among rendered objects have more claims together than a resource may.
+// Limit returns an error if the routes among rendered objects have more paths together than a resource may.
 func Limit(rendered []*unstructured.Unstructured) error {
 	count := 0
-	for _, claims := range WantedBy(rendered) {
-		count += len(claims)
+	for _, paths := range RequestedBy(rendered) {
+		count += len(paths)
 	}
-	return limits.OfClaims(count)
+	return limits.OfRoutePaths(count)
 }
 
 // Settle replaces the routes that a resource requests, and returns the routes that have to be held back: neither
@@ -111,22 +111,22 @@ func Limit(rendered []*unstructured.Unstructured) error {
 //
 // Each reconcile settles what it is about to write. If it writes nothing, because the resource is paused, deleted or
 // refused, it calls Rest: then the resource keeps what it serves and waits for nothing.
-func (h *Hosts) Settle(ctx context.Context, of client.Object, wanted Wanted,
+func (h *Hosts) Settle(ctx context.Context, of client.Object, requested Requested,
 	objects map[kube.Key]client.Object) ([]Held, error) {
-	if len(wanted) > 0 {
-		if err := h.watch(ctx, wanted); err != nil {
+	if len(requested) > 0 {
+		if err := h.watch(ctx, requested); err != nil {
 			return nil, err
 		}
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.settle(of, wanted, objects), nil
+	return h.settle(of, requested, objects), nil
 }
 
-func (h *Hosts) settle(of client.Object, wanted Wanted, objects map[kube.Key]client.Object) []Held {
+func (h *Hosts) settle(of client.Object, requested Requested, objects map[kube.Key]client.Object) []Held {
 	by := ownerOf(of)
 	r := h.known[by]
-	if len(wanted) == 0 && r == nil && servedBy(of) == nil {
+	if len(requested) == 0 && r == nil && servedBy(of) == nil {
 		return nil
 	}
 	r = h.reconciling(of)
@@ -134,25 +134,25 @@ func (h *Hosts) settle(of client.Object, wanted Wanted, objects map[kube.Key]cli
 	if first {
 		r.serves = map[string]time.Time{}
 	}
-	stakes := make(map[kube.Key]*stake, len(wanted))
-	for key, claims := range wanted {
-		s := &stake{owner: by, place: place{key, by.Namespace}, born: r.born, claims: claims, since: r.serves}
+	candidates := make(map[kube.Key]*candidate, len(requested))
+	for key, paths := range requested {
+		c := &candidate{owner: by, place: place{key, by.Namespace}, born: r.born, paths: paths, since: r.serves}
 		if live := objects[key]; live != nil && first { // its status is of an operator that did not note it
-			for _, claim := range claimsOf(live, limits.Claims) {
-				r.note(claim.Host, live.GetCreationTimestamp().Time)
+			for _, path := range routePathsOf(live, limits.RoutePaths) {
+				r.note(path.Host, live.GetCreationTimestamp().Time)
 			}
 		}
-		stakes[key] = s
+		candidates[key] = c
 	}
-	r.prune(stakes, objects)
-	for _, s := range stakes {
-		s.waits = h.judge(s, r, objects[s.place.Key])
+	r.prune(candidates, objects)
+	for _, c := range candidates {
+		c.waits = h.reasonToWait(c, r, objects[c.place.Key])
 	}
-	h.replace(r, stakes)
+	h.replace(r, candidates)
 	var held []Held
-	for _, key := range slices.SortedFunc(maps.Keys(stakes), kube.Key.Compare) {
-		if s := stakes[key]; s.waits != nil && !h.swap(s) {
-			held = append(held, Held{key, s.waits})
+	for _, key := range slices.SortedFunc(maps.Keys(candidates), kube.Key.Compare) {
+		if c := candidates[key]; c.waits != nil && !h.grantCycle(c) {
+			held = append(held, Held{key, c.waits})
 		}
 	}
 	return held
@@ -192,24 +192,24 @@ func (h *Hosts) Serving(of client.Object, objects map[kube.Key]client.Object) (l
 		return nil, nil
 	}
 	r = h.reconciling(of)
-	for _, key := range slices.SortedFunc(maps.Keys(r.wanted), kube.Key.Compare) {
-		s := r.wanted[key]
-		if s.waits != nil || objects[key] == nil {
+	for _, key := range slices.SortedFunc(maps.Keys(r.requested), kube.Key.Compare) {
+		c := r.requested[key]
+		if c.waits != nil || objects[key] == nil {
 			continue
 		}
-		live := claimsOf(objects[key], limits.Claims)
-		for _, claim := range s.claims {
-			if slices.ContainsFunc(live, func(c Claim) bool { return c.Host == claim.Host }) {
-				r.note(claim.Host, h.now())
+		live := routePathsOf(objects[key], limits.RoutePaths)
+		for _, path := range c.paths {
+			if slices.ContainsFunc(live, func(p RoutePath) bool { return p.Host == path.Host }) {
+				r.note(path.Host, h.now())
 			}
 		}
-		if err := h.precedent(s); err != nil {
+		if err := h.precedent(c); err != nil {
 			beside = append(beside, err)
 		}
 	}
-	if r.wanted != nil { // otherwise it rests, and what its spec names is not known
-		r.prune(r.wanted, objects)
-		h.review(h.keep(r, nil)...)
+	if r.requested != nil { // otherwise it rests, and what its spec names is not known
+		r.prune(r.requested, objects)
+		h.review(h.retain(r, nil)...)
 	}
 	for _, host := range slices.Sorted(maps.Keys(r.serves)) {
 		list = append(list, v1.HostStatus{Host: host, Since: metav1.NewTime(r.serves[host])})
@@ -224,25 +224,25 @@ func (r *resource) note(host string, since time.Time) {
 	}
 }
 
-// Kinds are the kinds whose objects make claims.
+// Kinds are the kinds of routes.
 func Kinds() []schema.GroupKind { return slices.Clone(routeKinds) }
 
-// Routes reports whether objects of a kind make claims.
+// Routes reports whether objects of a kind are routes.
 func Routes(kind schema.GroupKind) bool { return slices.Contains(routeKinds, kind) }
 
 // prune drops the hosts that a resource no longer requests and that none of its live routes is for.
-func (r *resource) prune(wanted map[kube.Key]*stake, objects map[kube.Key]client.Object) {
+func (r *resource) prune(requested map[kube.Key]*candidate, objects map[kube.Key]client.Object) {
 	for host := range r.serves {
-		if !names(wanted, host) && !serving(objects, host) {
+		if !names(requested, host) && !serving(objects, host) {
 			delete(r.serves, host)
 		}
 	}
 }
 
-// names reports whether a wanted route is for a host.
-func names(wanted map[kube.Key]*stake, host string) bool {
-	for _, s := range wanted {
-		if slices.ContainsFunc(s.claims, func(c Claim) bool { return c.Host == host }) {
+// names reports whether a requested route is for a host.
+func names(requested map[kube.Key]*candidate, host string) bool {
+	for _, c := range requested {
+		if slices.ContainsFunc(c.paths, func(p RoutePath) bool { return p.Host == host }) {
 			return true
 		}
 	}
@@ -252,8 +252,8 @@ func names(wanted map[kube.Key]*stake, host string) bool {
 // serving reports whether a live route is for a host.
 func serving(objects map[kube.Key]client.Object, host string) bool {
 	for key, object := range objects {
-		if Routes(key.GroupKind) && slices.ContainsFunc(claimsOf(object, limits.Claims),
-			func(c Claim) bool { return c.Host == host }) {
+		if Routes(key.GroupKind) && slices.ContainsFunc(routePathsOf(object, limits.RoutePaths),
+			func(p RoutePath) bool { return p.Host == host }) {
 			return true
 		}
 	}
@@ -317,117 +317,117 @@ func (h *Hosts) learn(of client.Object) {
 		h.known[by] = r
 	}
 	r.born, r.serves = bornOf(of), serves
-	h.keep(r, nil)
+	h.retain(r, nil)
 }
 
 // replace replaces the requests of a resource, and grants those that waited for hosts that it no longer requests.
-func (h *Hosts) replace(r *resource, stakes map[kube.Key]*stake) {
-	before := r.wanted
-	for _, s := range before {
-		h.all.remove(s)
+func (h *Hosts) replace(r *resource, candidates map[kube.Key]*candidate) {
+	before := r.requested
+	for _, c := range before {
+		h.all.remove(c)
 	}
-	r.wanted = stakes
-	for _, s := range stakes {
-		if conflict := (*ConflictError)(nil); s.waits == nil || errors.As(s.waits, &conflict) {
-			h.all.add(s) // what the platform refuses waits for nobody, and nobody for it
+	r.requested = candidates
+	for _, c := range candidates {
+		if conflict := (*ConflictError)(nil); c.waits == nil || errors.As(c.waits, &conflict) {
+			h.all.add(c) // what the platform refuses waits for nobody, and nobody for it
 		}
 	}
-	changed := h.keep(r, before)
+	changed := h.retain(r, before)
 	for key, old := range before {
-		if s := stakes[key]; old.waits == nil && (s == nil || s.waits != nil || !slices.Equal(s.claims, old.claims)) {
+		if c := candidates[key]; old.waits == nil && (c == nil || c.waits != nil || !slices.Equal(c.paths, old.paths)) {
 			changed = append(changed, old)
 		}
 	}
-	for key, s := range stakes {
-		if old := before[key]; s.waits == nil && (old == nil || !slices.Equal(s.claims, old.claims)) {
-			changed = append(changed, s)
+	for key, c := range candidates {
+		if old := before[key]; c.waits == nil && (old == nil || !slices.Equal(c.paths, old.paths)) {
+			changed = append(changed, c)
 		}
 	}
 	h.review(changed...)
 }
 
-// keep replaces the stake for the hosts that a resource serves and no longer requests, with the paths that it
+// retain replaces the candidate for the hosts that a resource serves and no longer requests, with the paths that it
 // requested, as far as they are known. It returns the one before if that had more.
-func (h *Hosts) keep(r *resource, wanted map[kube.Key]*stake) []*stake {
-	before := r.kept
-	paths := map[string][]Claim{}
-	if r.kept = nil; before != nil {
+func (h *Hosts) retain(r *resource, requested map[kube.Key]*candidate) []*candidate {
+	before := r.retained
+	paths := map[string][]RoutePath{}
+	if r.retained = nil; before != nil {
 		h.all.remove(before)
-		for _, claim := range before.claims {
-			paths[claim.Host] = append(paths[claim.Host], claim)
+		for _, path := range before.paths {
+			paths[path.Host] = append(paths[path.Host], path)
 		}
 	}
-	for _, s := range wanted {
-		for _, claim := range s.claims {
-			if s.waits == nil {
-				paths[claim.Host] = append(paths[claim.Host], claim)
+	for _, c := range requested {
+		for _, path := range c.paths {
+			if c.waits == nil {
+				paths[path.Host] = append(paths[path.Host], path)
 			}
 		}
 	}
 	named := map[string]bool{}
-	for _, s := range r.wanted {
-		for _, claim := range s.claims {
-			named[claim.Host] = named[claim.Host] || s.waits == nil
+	for _, c := range r.requested {
+		for _, path := range c.paths {
+			named[path.Host] = named[path.Host] || c.waits == nil
 		}
 	}
-	s := &stake{owner: r.owner, place: place{namespace: r.owner.Namespace}, born: r.born, since: r.serves}
+	c := &candidate{owner: r.owner, place: place{namespace: r.owner.Namespace}, born: r.born, since: r.serves}
 	for _, host := range slices.Sorted(maps.Keys(r.serves)) {
-		if claim := (Claim{Host: host}); !named[host] && h.rules.Refused(r.owner.Namespace, kube.Key{}, claim) == nil {
+		if path := (RoutePath{Host: host}); !named[host] && h.rules.Refused(r.owner.Namespace, kube.Key{}, path) == nil {
 			if len(paths[host]) == 0 {
-				paths[host] = []Claim{claim}
+				paths[host] = []RoutePath{path}
 			}
-			s.claims = append(s.claims, paths[host]...)
+			c.paths = append(c.paths, paths[host]...)
 		}
 	}
-	if s.claims = distinct(s.claims); len(s.claims) > 0 {
-		r.kept = s
-		h.all.add(s)
+	if c.paths = distinct(c.paths); len(c.paths) > 0 {
+		r.retained = c
+		h.all.add(c)
 	}
-	if before != nil && !slices.Equal(before.claims, s.claims) {
-		return []*stake{before}
+	if before != nil && !slices.Equal(before.paths, c.paths) {
+		return []*candidate{before}
 	}
 	return nil
 }
 
-// judge returns why a wanted route has to wait; nil if it is granted. Hosts that the resource serves already need no
-// grant.
-func (h *Hosts) judge(s *stake, r *resource, live client.Object) error {
-	for _, claim := range s.claims {
-		if err := h.rules.Refused(s.place.namespace, s.place.Key, claim); err != nil {
+// reasonToWait returns why a requested route has to wait; nil if it is granted. Hosts that the resource serves already
+// need no grant.
+func (h *Hosts) reasonToWait(c *candidate, r *resource, live client.Object) error {
+	for _, path := range c.paths {
+		if err := h.rules.Refused(c.place.namespace, c.place.Key, path); err != nil {
 			return err
 		}
 	}
-	for claim, holder := range h.holders(s, r, live) {
-		return h.conflict(s, holder, claim)
+	for path, holder := range h.holders(c, r, live) {
+		return h.conflict(c, holder, path)
 	}
 	return nil
 }
 
-// holders are those who have what a wanted route claims.
-func (h *Hosts) holders(s *stake, r *resource, live client.Object) iter.Seq2[Claim, *stake] {
-	exists := &stake{}
+// holders are those who have paths of a requested route.
+func (h *Hosts) holders(c *candidate, r *resource, live client.Object) iter.Seq2[RoutePath, *candidate] {
+	exists := &candidate{}
 	if live != nil {
-		exists.claims = claimsOf(live, limits.Claims)
+		exists.paths = routePathsOf(live, limits.RoutePaths)
 	}
-	granted := r.wanted[s.place.Key]
+	granted := r.requested[c.place.Key]
 	if granted != nil && granted.waits != nil {
 		granted = nil
 	}
-	return func(yield func(Claim, *stake) bool) {
-		for _, claim := range s.claims {
-			_, served := r.serves[claim.Host]
-			if granted.has(claim) || (served || claim.Host == "") && exists.has(claim) {
+	return func(yield func(RoutePath, *candidate) bool) {
+		for _, path := range c.paths {
+			_, served := r.serves[path.Host]
+			if granted.has(path) || (served || path.Host == "") && exists.has(path) {
 				continue
 			}
-			for other := range h.all.rivals(s, claim, h.rules) {
-				elsewhere := other.place.namespace != s.place.namespace
-				mine := elsewhere && (h.before(s, other, claim) || served && !h.shared(s, other, claim))
-				if other.waits == nil && !mine && !yield(claim, other) {
+			for other := range h.all.rivals(c, path, h.rules) {
+				elsewhere := other.place.namespace != c.place.namespace
+				mine := elsewhere && (h.grantedOver(c, other, path) || served && !h.shared(c, other, path))
+				if other.waits == nil && !mine && !yield(path, other) {
 					return
 				}
 			}
-			if other := h.above(s, claim); other != nil && !served {
-				if may, _ := h.rules.Below(s.place.namespace, claim.Host); !may && !yield(claim, other) {
+			if other := h.wildcardOver(c, path); other != nil && !served {
+				if may, _ := h.rules.Below(c.place.namespace, path.Host); !may && !yield(path, other) {
 					return
 				}
 			}
@@ -435,58 +435,58 @@ func (h *Hosts) holders(s *stake, r *resource, live client.Object) iter.Seq2[Cla
 	}
 }
 
-// above returns the oldest route of others in another namespace that has a wildcard over a claim; nil if there is none,
-// or if the platform granted the host.
-func (h *Hosts) above(s *stake, claim Claim) (oldest *stake) {
-	for other := range h.wildcards.rivals(s, claim, h.rules) {
-		elsewhere := other.place.namespace != s.place.namespace
-		if elsewhere && !h.before(s, other, claim) && (oldest == nil || other.born.compare(oldest.born) < 0) {
+// wildcardOver returns the oldest route of others in another namespace that has a wildcard over a path; nil if there is
+// none, or if the platform granted the host.
+func (h *Hosts) wildcardOver(c *candidate, path RoutePath) (oldest *candidate) {
+	for other := range h.wildcards.rivals(c, path, h.rules) {
+		elsewhere := other.place.namespace != c.place.namespace
+		if elsewhere && !h.grantedOver(c, other, path) && (oldest == nil || other.born.compare(oldest.born) < 0) {
 			oldest = other
 		}
 	}
 	return oldest
 }
 
-// before reports whether the platform granted a host to the namespace of a stake, and not to that of another one.
-func (h *Hosts) before(s, other *stake, claim Claim) bool {
-	return h.rules.Granted(s.place.namespace, claim.Host) && !h.rules.Granted(other.place.namespace, claim.Host)
+// grantedOver reports whether the platform granted a host to the namespace of a candidate, and not to another's.
+func (h *Hosts) grantedOver(c, other *candidate, path RoutePath) bool {
+	return h.rules.Granted(c.place.namespace, path.Host) && !h.rules.Granted(other.place.namespace, path.Host)
 }
 
-func (h *Hosts) shared(s, other *stake, claim Claim) bool {
-	return slices.ContainsFunc(other.claims, func(theirs Claim) bool {
-		return claim.hostsOverlap(theirs) && s.shares(claim, other, theirs, h.rules)
+func (h *Hosts) shared(c, other *candidate, path RoutePath) bool {
+	return slices.ContainsFunc(other.paths, func(theirs RoutePath) bool {
+		return path.hostsOverlap(theirs) && c.shares(path, other, theirs, h.rules)
 	})
 }
 
-// precedent returns the conflict with one who comes before a stake that serves beside it; nil if there is none.
-func (h *Hosts) precedent(s *stake) error {
+// precedent returns the conflict with one who comes before a candidate that serves beside it; nil if there is none.
+func (h *Hosts) precedent(c *candidate) error {
 	now := h.now()
-	for _, claim := range s.claims {
-		for other := range h.all.rivals(s, claim, h.rules) {
-			age := other.serves(claim.Host, now).Compare(s.serves(claim.Host, now))
-			// A route made in the same second came later: this stake was granted when there was none.
-			longer := age < 0 || age == 0 && !other.live && other.born.name < s.born.name
-			if other.waits == nil && !h.leaves(s, other, claim) &&
-				(h.before(other, s, claim) || longer && !h.before(s, other, claim)) {
-				return h.conflict(s, other, claim)
+	for _, path := range c.paths {
+		for other := range h.all.rivals(c, path, h.rules) {
+			age := other.serves(path.Host, now).Compare(c.serves(path.Host, now))
+			// A route made in the same second came later: this candidate was granted when there was none.
+			longer := age < 0 || age == 0 && !other.live && other.born.name < c.born.name
+			if other.waits == nil && !h.leaves(c, other, path) &&
+				(h.grantedOver(other, c, path) || longer && !h.grantedOver(c, other, path)) {
+				return h.conflict(c, other, path)
 			}
 		}
-		if other := h.above(s, claim); other != nil && other.born.at.Before(s.serves(claim.Host, now)) {
-			if _, named := h.rules.Below(s.place.namespace, claim.Host); !named {
-				return h.conflict(s, other, claim)
+		if other := h.wildcardOver(c, path); other != nil && other.born.at.Before(c.serves(path.Host, now)) {
+			if _, named := h.rules.Below(c.place.namespace, path.Host); !named {
+				return h.conflict(c, other, path)
 			}
 		}
 	}
 	return nil
 }
 
-// review grants what has waited for stakes that changed and waits for nothing else: first to whom the platform granted
-// it, then the oldest.
-func (h *Hosts) review(changed ...*stake) {
-	found := map[*stake]bool{}
-	for _, s := range changed {
-		for _, claim := range s.claims {
-			for other := range h.all.rivals(s, claim, h.rules) {
+// review grants what has waited for candidates that changed and waits for nothing else: first to whom the platform
+// granted it, then the oldest.
+func (h *Hosts) review(changed ...*candidate) {
+	found := map[*candidate]bool{}
+	for _, c := range changed {
+		for _, path := range c.paths {
+			for other := range h.all.rivals(c, path, h.rules) {
 				switch {
 				case other.waits != nil:
 					found[other] = true
@@ -496,28 +496,28 @@ func (h *Hosts) review(changed ...*stake) {
 			}
 		}
 	}
-	rank := func(s *stake) int {
-		if slices.ContainsFunc(s.claims, func(c Claim) bool { return !h.rules.Granted(s.place.namespace, c.Host) }) {
+	rank := func(c *candidate) int {
+		if slices.ContainsFunc(c.paths, func(p RoutePath) bool { return !h.rules.Granted(c.place.namespace, p.Host) }) {
 			return 1
 		}
 		return 0
 	}
-	for _, s := range slices.SortedFunc(maps.Keys(found), func(a, b *stake) int {
+	for _, c := range slices.SortedFunc(maps.Keys(found), func(a, b *candidate) int {
 		return cmp.Or(cmp.Compare(rank(a), rank(b)), a.born.compare(b.born))
 	}) {
-		if h.judge(s, h.known[s.owner], nil) == nil {
-			s.waits = nil
-		} else if !h.swap(s) {
+		if h.reasonToWait(c, h.known[c.owner], nil) == nil {
+			c.waits = nil
+		} else if !h.grantCycle(c) {
 			continue
 		}
-		h.wake(s.owner)
+		h.wake(c.owner)
 	}
 }
 
 // see records an event of a live route object. The names of a route count; a route for all hosts, or a wildcard, takes
 // no host from others unless a resource that may have it requests it. Wildcards of others are known, to warn of them.
 func (h *Hosts) see(from feed, object client.Object, deleted bool) {
-	seen, wide := stakesOf(object)
+	seen, wide := candidatesOf(object)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if old := h.show(from, seen, deleted, h.all); old != nil {
@@ -536,7 +536,7 @@ func (h *Hosts) see(from feed, object client.Object, deleted bool) {
 }
 
 // show replaces what is known of a live route in an index. It returns what was known before if that is something else.
-func (h *Hosts) show(from feed, seen *stake, deleted bool, in index) *stake {
+func (h *Hosts) show(from feed, seen *candidate, deleted bool, in hostIndex) *candidate {
 	old := h.live[from][seen.place]
 	if old != nil && !deleted && old.alike(seen) {
 		return nil
@@ -545,9 +545,9 @@ func (h *Hosts) show(from feed, seen *stake, deleted bool, in index) *stake {
 		in.remove(old)
 		delete(h.live[from], old.place)
 	}
-	if !deleted && len(seen.claims) > 0 {
+	if !deleted && len(seen.paths) > 0 {
 		if h.live[from] == nil {
-			h.live[from] = map[place]*stake{}
+			h.live[from] = map[place]*candidate{}
 		}
 		h.live[from][seen.place] = seen
 		in.add(seen)

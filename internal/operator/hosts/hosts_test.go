@@ -19,8 +19,8 @@ func named(namespace, name string) types.NamespacedName {
 	return types.NamespacedName{Namespace: namespace, Name: name}
 }
 
-// claimant is an AppService made some seconds after the start.
-func claimant(namespace, name string, seconds int) *unstructured.Unstructured {
+// newApp is an AppService made some seconds after the start.
+func newApp(namespace, name string, seconds int) *unstructured.Unstructured {
 	resource := &unstructured.Unstructured{Object: map[string]any{}}
 	resource.SetGroupVersionKind(appService)
 	resource.SetNamespace(namespace)

@@ -62,12 +62,12 @@ func TestNobodyTakesWhatAnotherServes(t *testing.T) {
 		}
 		for range 150 {
 			step(t, w, random, names)
-			if list := w.contradictions(false); len(list) > 0 {
+			if list := w.conflicts(false); len(list) > 0 {
 				t.Fatalf("seed %d: %v", seed, list)
 			}
 		}
 		w.rest()
-		if list := w.contradictions(true); len(list) > 0 {
+		if list := w.conflicts(true); len(list) > 0 {
 			t.Fatalf("seed %d, at rest: %v", seed, list)
 		}
 		for _, name := range sorted(w.actors) {
@@ -107,7 +107,7 @@ func step(t testing.TB, w *world, random *rand.Rand, names []types.NamespacedNam
 		}
 	case n < 92:
 		if a == nil {
-			a = &actor{resource: claimant(name.Namespace, name.Name, random.IntN(3))}
+			a = &actor{resource: newApp(name.Namespace, name.Name, random.IntN(3))}
 			a.resource.SetUID(types.UID(fmt.Sprint(w.version, random.Uint64())))
 			w.actors[name] = a
 		}
@@ -145,20 +145,20 @@ func checkAtRest(t *testing.T, w *world, a *actor, seed uint64) {
 	t.Helper()
 	for _, o := range a.spec {
 		at := place{kube.KeyOf(o), o.GetNamespace()}
-		if live := w.objects[at]; live != nil && slices.Equal(ClaimsOf(live), ClaimsOf(o)) {
+		if live := w.objects[at]; live != nil && slices.Equal(RoutePathsOf(live), RoutePathsOf(o)) {
 			continue
 		}
-		s := &stake{owner: ownerOf(a.resource), place: at, claims: ClaimsOf(o)}
+		s := &candidate{owner: ownerOf(a.resource), place: at, paths: RoutePathsOf(o)}
 		taken := false
 		for _, other := range w.objects {
-			taken = taken || s.contradicts(live(other), w.rules)
+			taken = taken || s.conflictsWithAny(live(other), w.rules)
 		}
 		for _, other := range w.actors { // who serves a host keeps it while its route is deleted by hand
 			serves := servedBy(other.resource)
-			taken = taken || other != a && slices.ContainsFunc(s.claims, func(c Claim) bool { return !serves[c.Host].IsZero() })
+			taken = taken || other != a && slices.ContainsFunc(s.paths, func(p RoutePath) bool { return !serves[p.Host].IsZero() })
 		}
 		if !taken || !slices.ContainsFunc(a.held, func(h Held) bool { return h.Key == at.Key }) {
-			t.Fatalf("seed %d: %s waits for %v, taken %t, held back %v", seed, client.ObjectKeyFromObject(a.resource), s.claims, taken, a.held)
+			t.Fatalf("seed %d: %s waits for %v, taken %t, held back %v", seed, client.ObjectKeyFromObject(a.resource), s.paths, taken, a.held)
 		}
 	}
 }

@@ -13,11 +13,11 @@ import (
 	"github.com/example/appservice-operator/internal/engine/kube/limits"
 )
 
-// route is what is kept of a route of others: which object it is, and what it claims.
+// route is a route of others as the cache keeps it: its identity and paths.
 type route struct {
 	metav1.TypeMeta
 	metav1.ObjectMeta
-	claims, wildcards []Claim
+	paths, wildcards []RoutePath
 }
 
 // DeepCopyObject implements runtime.Object. A route is never changed.
@@ -36,10 +36,10 @@ func Strip(in any) (any, error) {
 		ingress.SetGroupVersionKind(networkingv1.SchemeGroupVersion.WithKind(ingressKind.Kind))
 	}
 	out := &route{}
-	out.claims, out.wildcards = hostsOf(object)
+	out.paths, out.wildcards = hostsOf(object)
 	out.SetGroupVersionKind(object.GetObjectKind().GroupVersionKind())
 	out.Namespace, out.Name, out.UID = object.GetNamespace(), object.GetName(), object.GetUID()
-	if controller := metav1.GetControllerOf(object); controller != nil && len(out.claims)+len(out.wildcards) > 0 {
+	if controller := metav1.GetControllerOf(object); controller != nil && len(out.paths)+len(out.wildcards) > 0 {
 		out.OwnerReferences = []metav1.OwnerReference{*controller}
 	}
 	out.ResourceVersion, out.CreationTimestamp = object.GetResourceVersion(), object.GetCreationTimestamp()
@@ -49,19 +49,19 @@ func Strip(in any) (any, error) {
 // mostHosts is how many hosts of a route are kept.
 const mostHosts = 2000
 
-// hostsOf lists the claims of a live route to hosts by name; of more hosts than are kept, to all below their domains.
+// hostsOf lists the paths of a live route to hosts by name; of more hosts than are kept, to all below their domains.
 // Those to wildcards are apart.
-func hostsOf(object client.Object) (named, wildcards []Claim) {
+func hostsOf(object client.Object) (named, wildcards []RoutePath) {
 	if stripped, ok := object.(*route); ok {
-		return stripped.claims, stripped.wildcards
+		return stripped.paths, stripped.wildcards
 	}
-	for _, claim := range claimsOf(object, limits.Claims) {
-		claim.Entry = Entry{} // it does not matter
+	for _, path := range routePathsOf(object, limits.RoutePaths) {
+		path.Entry = Entry{} // it does not matter
 		switch {
-		case strings.HasPrefix(claim.Host, "*"):
-			wildcards = append(wildcards, claim)
-		case claim.Host != "":
-			named = append(named, claim)
+		case strings.HasPrefix(path.Host, "*"):
+			wildcards = append(wildcards, path)
+		case path.Host != "":
+			named = append(named, path)
 		}
 	}
 	named, wildcards = slices.Compact(named), slices.Compact(wildcards)
@@ -72,23 +72,23 @@ func hostsOf(object client.Object) (named, wildcards []Claim) {
 	return slices.Clone(named[:min(len(named), mostHosts)]), slices.Clone(wildcards[:min(len(wildcards), mostHosts)])
 }
 
-// widened returns claims to all hosts below the domains of the last ones, in place of these. Wildcards come first.
-func widened(list []Claim) (out []Claim, wider bool) {
+// widened returns paths to all hosts below the domains of the last ones, in place of these. Wildcards come first.
+func widened(list []RoutePath) (out []RoutePath, wider bool) {
 	out = slices.Clone(list[:mostHosts/2])
-	for _, claim := range list[mostHosts/2:] {
-		if _, domain, below := strings.Cut(strings.TrimPrefix(claim.Host, "*."), "."); below {
-			claim.Host, wider = "*."+domain, true
+	for _, path := range list[mostHosts/2:] {
+		if _, domain, below := strings.Cut(strings.TrimPrefix(path.Host, "*."), "."); below {
+			path.Host, wider = "*."+domain, true
 		}
-		out = append(out, claim)
+		out = append(out, path)
 	}
 	return distinct(out), wider
 }
 
-// stakesOf returns the stakes of a live route in hosts by name and in wildcards.
-func stakesOf(object client.Object) (named, wildcards *stake) {
+// candidatesOf returns the candidates of a live route in hosts by name and in wildcards.
+func candidatesOf(object client.Object) (named, wildcards *candidate) {
 	at := place{kube.KeyOf(object), object.GetNamespace()}
-	s := stake{owner: controllerOf(object), place: at, born: bornOf(object), live: true}
-	wide := s
-	s.claims, wide.claims = hostsOf(object)
-	return &s, &wide
+	c := candidate{owner: controllerOf(object), place: at, born: bornOf(object), live: true}
+	wide := c
+	c.paths, wide.paths = hostsOf(object)
+	return &c, &wide
 }

@@ -16,7 +16,7 @@ import (
 
 // app adds a resource that requests an Ingress for hosts; none for no Ingress.
 func (w *world) app(namespace, name string, seconds int, hosts ...string) *actor {
-	a := &actor{resource: claimant(namespace, name, seconds)}
+	a := &actor{resource: newApp(namespace, name, seconds)}
 	w.actors[named(namespace, name)] = a
 	w.want(a, hosts...)
 	return a
@@ -50,7 +50,7 @@ func (w *world) foreign(namespace, name, host string) {
 
 // others has someone else make a route.
 func (w *world) others(made *unstructured.Unstructured) {
-	by := &actor{resource: claimant(made.GetNamespace(), "none", 0), journal: map[place]change{}}
+	by := &actor{resource: newApp(made.GetNamespace(), "none", 0), journal: map[place]change{}}
 	w.apply(by, made)
 	last := &w.events[len(w.events)-1]
 	last.object.SetOwnerReferences(nil)
@@ -71,8 +71,8 @@ func (w *world) have(a *actor, want ...string) {
 	w.t.Helper()
 	var got []string
 	if live := w.objects[w.at(a)]; live != nil {
-		for _, claim := range ClaimsOf(live) {
-			got = append(got, claim.Host)
+		for _, path := range RoutePathsOf(live) {
+			got = append(got, path.Host)
 		}
 	}
 	slices.Sort(want)
@@ -272,7 +272,7 @@ func TestSettle(t *testing.T) {
 			} {
 				made := ingress(t, spec)
 				made.SetName(name)
-				w.apply(&actor{resource: claimant("demo", "squat", 0), journal: map[place]change{}}, made) // with a forged owner
+				w.apply(&actor{resource: newApp("demo", "squat", 0), journal: map[place]change{}}, made) // with a forged owner
 				made.SetName(name + "-plain")
 				w.others(made)
 			}
@@ -423,7 +423,7 @@ func TestSettle(t *testing.T) {
 						w.apply(a, a.spec[0])
 						if noted {
 							a.resource.Object["status"] = map[string]any{"hosts": []any{
-								map[string]any{"host": ClaimsOf(a.spec[0])[0].Host, "since": "2026-01-01T00:00:00Z"},
+								map[string]any{"host": RoutePathsOf(a.spec[0])[0].Host, "since": "2026-01-01T00:00:00Z"},
 							}}
 						}
 					}

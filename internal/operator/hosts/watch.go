@@ -59,7 +59,7 @@ func (h *Hosts) Follow(informer cache.Informer) error {
 	return nil
 }
 
-// Wake returns the source of requests for resources of a kind for which a claim became free, or ceased to be.
+// Wake returns the source of requests for resources of a kind for which a path became free, or ceased to be.
 func (h *Hosts) Wake(kind schema.GroupKind) source.Source {
 	return source.Func(func(_ context.Context, q queue) error {
 		h.mu.Lock()
@@ -76,7 +76,7 @@ func (h *Hosts) wake(who owner) {
 }
 
 // watch waits until all live routes are known, and the statuses of all resources.
-func (h *Hosts) watch(ctx context.Context, wanted Wanted) error {
+func (h *Hosts) watch(ctx context.Context, requested Requested) error {
 	h.watching.Lock()
 	resources := slices.Clone(h.resources)
 	h.watching.Unlock()
@@ -86,7 +86,7 @@ func (h *Hosts) watch(ctx context.Context, wanted Wanted) error {
 		return fmt.Errorf("cannot list all resources: no answer within %s", patience)
 	}
 	for _, kind := range routeKinds {
-		rendered := slices.ContainsFunc(slices.Collect(maps.Keys(wanted)),
+		rendered := slices.ContainsFunc(slices.Collect(maps.Keys(requested)),
 			func(key kube.Key) bool { return key.GroupKind == kind })
 		for _, from := range []feed{{GroupKind: kind}, {GroupKind: kind, others: true}} {
 			if err := h.await(ctx, from, rendered); err != nil {

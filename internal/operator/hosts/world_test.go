@@ -183,7 +183,7 @@ func (w *world) settle(a *actor) {
 		w.hosts.Rest(a.resource)
 		return
 	}
-	a.held = w.hosts.settle(a.resource, WantedBy(a.spec), a.snapshot)
+	a.held = w.hosts.settle(a.resource, RequestedBy(a.spec), a.snapshot)
 	left := map[kube.Key]bool{}
 	for _, held := range a.held {
 		left[held.Key] = true
@@ -191,7 +191,7 @@ func (w *world) settle(a *actor) {
 	for _, o := range a.spec {
 		key := kube.KeyOf(o)
 		live := a.snapshot[key]
-		if !left[key] && (live == nil || !slices.Equal(ClaimsOf(live.(*unstructured.Unstructured)), ClaimsOf(o))) {
+		if !left[key] && (live == nil || !slices.Equal(RoutePathsOf(live.(*unstructured.Unstructured)), RoutePathsOf(o))) {
 			a.writes = append(a.writes, func() { w.apply(a, o) })
 		}
 		left[key] = true
@@ -272,7 +272,7 @@ func (w *world) take() {
 	w.next(a)
 }
 
-// rulesOf are rules by lists: what is shared by all, what is granted to namespaces, and what nobody may claim.
+// rulesOf are rules by lists: what is shared by all, what is granted to namespaces, and what nobody may use.
 type rulesOf struct {
 	shared  []string
 	granted map[string]string // namespaces by host
@@ -285,9 +285,9 @@ func (r rulesOf) Shared(_, host string) bool { return slices.Contains(r.shared, 
 
 func (r rulesOf) Granted(namespace, host string) bool { return r.granted[host] == namespace }
 
-func (r rulesOf) Refused(_ string, _ kube.Key, claim Claim) error {
-	if slices.Contains(r.refused, claim.Host) {
-		return fmt.Errorf("%s is not allowed", claim)
+func (r rulesOf) Refused(_ string, _ kube.Key, path RoutePath) error {
+	if slices.Contains(r.refused, path.Host) {
+		return fmt.Errorf("%s is not allowed", path)
 	}
 	return nil
 }
@@ -302,8 +302,8 @@ func (w *world) Below(namespace, host string) (may, named bool) {
 }
 func (w *world) Shared(namespace, host string) bool  { return w.rules.Shared(namespace, host) }
 func (w *world) Granted(namespace, host string) bool { return w.rules.Granted(namespace, host) }
-func (w *world) Refused(namespace string, route kube.Key, claim Claim) error {
-	return w.rules.Refused(namespace, route, claim)
+func (w *world) Refused(namespace string, route kube.Key, path RoutePath) error {
+	return w.rules.Refused(namespace, route, path)
 }
 
 // rule puts other rules to use, and asks for a reconcile of each resource.
@@ -314,9 +314,9 @@ func (w *world) rule(rules rulesOf) {
 	}
 }
 
-// contradictions lists live objects of different resources that claim the same. Two of a namespace may for a while, while one of them has yet
+// conflicts lists live routes of different resources that have the same path. Two of a namespace may for a while, while one of them has yet
 // to let go of it, and for ever if that one requests it again meanwhile: then one of them says so.
-func (w *world) contradictions(rest bool) []string {
+func (w *world) conflicts(rest bool) []string {
 	var list []string
 	for at, o := range w.objects {
 		for other, p := range w.objects {
@@ -324,8 +324,8 @@ func (w *world) contradictions(rest bool) []string {
 			if at.namespace == other.namespace && (!rest || w.says(a) || w.says(b)) {
 				continue
 			}
-			if a.contradicts(b, w.rules) {
-				list = append(list, fmt.Sprintf("%s %v, %s %v", at, a.claims, other, b.claims))
+			if a.conflictsWithAny(b, w.rules) {
+				list = append(list, fmt.Sprintf("%s %v, %s %v", at, a.paths, other, b.paths))
 			}
 		}
 	}
@@ -333,17 +333,17 @@ func (w *world) contradictions(rest bool) []string {
 }
 
 // says reports whether the owner of a live route says that another one serves the same.
-func (w *world) says(s *stake) bool {
+func (w *world) says(s *candidate) bool {
 	a := w.actors[s.owner.NamespacedName]
 	return a == nil || len(a.held)+len(a.beside) > 0
 }
 
-func (s *stake) contradicts(other *stake, rules Rules) bool {
-	return slices.ContainsFunc(s.claims, func(claim Claim) bool { return s.against(claim, other, rules) })
+func (c *candidate) conflictsWithAny(other *candidate, rules Rules) bool {
+	return slices.ContainsFunc(c.paths, func(path RoutePath) bool { return c.conflictsWith(path, other, rules) })
 }
 
-// live is the stake of a live route in hosts by name.
-func live(o *unstructured.Unstructured) *stake {
-	named, _ := stakesOf(o)
+// live is the candidate of a live route in hosts by name.
+func live(o *unstructured.Unstructured) *candidate {
+	named, _ := candidatesOf(o)
 	return named
 }

@@ -148,21 +148,21 @@ func portsOf(object *unstructured.Unstructured) []string {
 	return list
 }
 
-// hostsThatGo returns the hosts that no object of a resource claims any more.
+// hostsThatGo returns the hosts that no route of a resource is for any more.
 func hostsThatGo(before, after []*unstructured.Unstructured) []string {
-	claimed := func(objects []*unstructured.Unstructured) []string {
+	hostsOf := func(objects []*unstructured.Unstructured) []string {
 		var list []string
 		for _, object := range objects {
-			for _, claim := range hosts.ClaimsOf(object) {
-				if claim.Host != "" && !slices.Contains(list, claim.Host) {
-					list = append(list, claim.Host)
+			for _, path := range hosts.RoutePathsOf(object) {
+				if path.Host != "" && !slices.Contains(list, path.Host) {
+					list = append(list, path.Host)
 				}
 			}
 		}
 		return list
 	}
-	stay := claimed(after)
-	return slices.DeleteFunc(claimed(before), func(host string) bool { return slices.Contains(stay, host) })
+	stay := hostsOf(after)
+	return slices.DeleteFunc(hostsOf(before), func(host string) bool { return slices.Contains(stay, host) })
 }
 
 // fate returns the effect on the data of a PersistentVolumeClaim, or of those of a StatefulSet, that is removed, and on

@@ -1,4 +1,4 @@
-// Package limits owns the size limits of a resource: of itself, its references, the claims of its routes and its
+// Package limits owns the size limits of a resource: of itself, its references, the paths of its routes and its
 // rendered objects. With these limits, a thousand of the largest resources fit into the default memory of the operator.
 // The CRD of AppService refuses most larger resources before they are stored; the limits here apply to all others:
 // other kinds, an older CRD, what spec.podTemplate or a chart makes of little.
@@ -18,9 +18,9 @@ const (
 	// References is the maximum number of objects, and keys of objects, that the workloads and routes of a resource may
 	// refer to.
 	References = 100
-	// Claims is the maximum number of combinations of host, path and other matches in the routes of a resource, for each
+	// RoutePaths is the maximum number of combinations of host, path and other matches in the routes of a resource, for each
 	// listener that serves them.
-	Claims = 128
+	RoutePaths = 128
 )
 
 // Error reports that a resource exceeds a limit.
@@ -74,13 +74,13 @@ func (b Bound) OfReferences(count int) error {
 		"take all keys of an object together with spec.envFrom, or mount it with spec.volumes", count, most)}
 }
 
-// OfClaims returns an error if routes have too many claims.
-func OfClaims(count int) error {
-	if count <= Claims {
+// OfRoutePaths returns an error if routes have too many paths.
+func OfRoutePaths(count int) error {
+	if count <= RoutePaths {
 		return nil
 	}
 	return &Error{fmt.Sprintf("the routes have %d combinations of listener, host and path, more than %d: "+
-		"give them fewer hosts and paths, or spread them over several resources", count, Claims)}
+		"give them fewer hosts and paths, or spread them over several resources", count, RoutePaths)}
 }
 
 // OfRendered returns an error if objects have too many bytes of JSON for a chart of the given size: twice those of the

@@ -24,7 +24,7 @@ func TestWhatIsTooLargeIsRefusedWithSizeBoundAndRemedy(t *testing.T) {
 		"a published one with memory":   {PublishedWithMemory.OfResource, 512 << 10, []string{"513 KiB", "more than 512 KiB"}},
 		"references":                    {Bound(0).OfReferences, References, []string{"101", "more than 100", "spec.envFrom"}},
 		"references of a published one": {Published.OfReferences, 266, []string{"267", "more than 266"}},
-		"claims":                        {OfClaims, Claims, []string{"129", "more than 128", "several resources"}},
+		"paths of routes":               {OfRoutePaths, RoutePaths, []string{"129", "more than 128", "several resources"}},
 		"what is rendered": {
 			func(bytes int) error { return Bound(0).OfRendered(bytes, 1<<10) }, 2*Resource + 1<<10, []string{"98 KiB", "more than 97 KiB", "make the spec smaller"},
 		},

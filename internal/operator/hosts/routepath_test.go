@@ -40,15 +40,15 @@ func listenerSet(t testing.TB, spec string) *unstructured.Unstructured {
 	return object(t, `{apiVersion: gateway.networking.k8s.io/v1, kind: ListenerSet, metadata: {name: web, namespace: demo}, spec: `+spec+`}`)
 }
 
-func words(claims []Claim) []string {
+func words(paths []RoutePath) []string {
 	var list []string
-	for _, claim := range claims {
-		list = append(list, string(claim.Path.Match)+" "+claim.String())
+	for _, path := range paths {
+		list = append(list, string(path.Path.Match)+" "+path.String())
 	}
 	return list
 }
 
-func TestClaimsOf(t *testing.T) {
+func TestRoutePathsOf(t *testing.T) {
 	cases := map[string]struct {
 		object func(testing.TB, string) *unstructured.Unstructured
 		spec   string
@@ -75,12 +75,12 @@ func TestClaimsOf(t *testing.T) {
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
-			if got := words(ClaimsOf(test.object(t, test.spec))); !slices.Equal(got, test.want) {
+			if got := words(RoutePathsOf(test.object(t, test.spec))); !slices.Equal(got, test.want) {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
 		})
 	}
-	if got := ClaimsOf(object(t, `{apiVersion: v1, kind: Service, metadata: {name: web}, spec: {externalName: a.example.com}}`)); got != nil {
+	if got := RoutePathsOf(object(t, `{apiVersion: v1, kind: Service, metadata: {name: web}, spec: {externalName: a.example.com}}`)); got != nil {
 		t.Errorf("another kind: got %v", got)
 	}
 }
@@ -90,7 +90,7 @@ func TestALiveIngressClaimsWhatTheRenderedOneDoes(t *testing.T) {
 	live := &networkingv1.Ingress{}
 	require.NoError(t, runtime.DefaultUnstructuredConverter.FromUnstructured(rendered.Object, live))
 	live.GetObjectKind().SetGroupVersionKind(rendered.GroupVersionKind()) // as the caches do
-	if got, want := claimsOf(live, math.MaxInt), ClaimsOf(rendered); len(want) != 2 || !slices.Equal(got, want) {
+	if got, want := routePathsOf(live, math.MaxInt), RoutePathsOf(rendered); len(want) != 2 || !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }

@@ -14,9 +14,9 @@ type Held struct {
 	Err error
 }
 
-// ConflictError reports that another route has what a route object claims.
+// ConflictError reports that another route has a path of a route object.
 type ConflictError struct {
-	Claim string // as in www.example.com/shop
+	Path string // as in www.example.com/shop
 	// Holder is the kind and the name of the object that has it; empty if it is in another namespace, whose names are not
 	// disclosed.
 	Holder string
@@ -29,13 +29,13 @@ type ConflictError struct {
 func (e *ConflictError) Error() string {
 	switch {
 	case e.Holder != "":
-		return fmt.Sprintf("%s is already served by %s", e.Claim, e.Holder)
+		return fmt.Sprintf("%s is already served by %s", e.Path, e.Holder)
 	case e.Below:
-		return e.Claim + " is below a wildcard of a route in another namespace"
+		return e.Path + " is below a wildcard of a route in another namespace"
 	case e.Granted:
-		return e.Claim + " is granted to another namespace by the platform's policy"
+		return e.Path + " is granted to another namespace by the platform's policy"
 	}
-	return e.Claim + " is already used by another namespace (only one namespace may use a host)"
+	return e.Path + " is already used by another namespace (only one namespace may use a host)"
 }
 
 // Reason returns the reason of Ready.
@@ -52,17 +52,17 @@ func (e *ConflictError) Hint() string {
 	return "choose another host, or ask the platform team: its policy can grant the host to this namespace (hosts), or let several share it (sharedHosts)"
 }
 
-// conflict returns the conflict of a stake with a rival.
-func (h *Hosts) conflict(s, rival *stake, claim Claim) error {
-	conflict := &ConflictError{Claim: claim.String(), Granted: h.before(rival, s, claim),
+// conflict returns the conflict of a candidate with a rival.
+func (h *Hosts) conflict(c, rival *candidate, path RoutePath) error {
+	conflict := &ConflictError{Path: path.String(), Granted: h.grantedOver(rival, c, path),
 		Below: h.wildcards.has(rival)}
 	if conflict.Below {
 		if h.below[rival.place] == nil {
 			h.below[rival.place] = map[owner]bool{}
 		}
-		h.below[rival.place][s.owner] = true // until the route changes
+		h.below[rival.place][c.owner] = true // until the route changes
 	}
-	if rival.place.namespace == s.place.namespace {
+	if rival.place.namespace == c.place.namespace {
 		kind, name := rival.owner.Kind, rival.owner.Name
 		if name == "" {
 			kind, name = rival.place.Kind, rival.place.Name

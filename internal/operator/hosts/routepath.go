@@ -18,11 +18,11 @@ import (
 	"github.com/example/appservice-operator/internal/engine/kube/gateway"
 )
 
-// Claim is a path of a host that a route answers. Claims are compared with ==.
-type Claim struct {
+// RoutePath is a path of a host that a route answers: host, gateway and path, compared with ==.
+type RoutePath struct {
 	// Host is a name, a wildcard such as *.example.com, or empty for all hosts of the entry.
 	Host string
-	// Entry is where requests come in. It matters only between claims without a host: DNS has one answer for a name.
+	// Entry is where requests come in. It matters only between paths without a host: DNS has one answer for a name.
 	Entry Entry
 	Path  Path
 }
@@ -51,7 +51,7 @@ const (
 
 const everything = "/"
 
-// The kinds whose objects make claims.
+// The kinds of routes.
 var (
 	ingressKind = schema.GroupKind{Group: networkingv1.GroupName, Kind: "Ingress"}
 	httpKind    = schema.GroupKind{Group: gateway.Group, Kind: "HTTPRoute"}
@@ -59,57 +59,57 @@ var (
 	routeKinds  = []schema.GroupKind{ingressKind, httpKind, grpcKind}
 )
 
-// ClaimsOf lists what a rendered or live object claims, each once. Defaults set by the API server make no difference.
-func ClaimsOf(object *unstructured.Unstructured) []Claim { return claimsOf(object, math.MaxInt) }
+// RoutePathsOf lists the paths of a rendered or live route, each once. Defaults of the API server make no difference.
+func RoutePathsOf(o *unstructured.Unstructured) []RoutePath { return routePathsOf(o, math.MaxInt) }
 
-// claimsOf lists what a route claims. A route with more combinations than most claims its hosts as a whole: no resource
-// may render such a route, so another writer created it.
-func claimsOf(object client.Object, most int) []Claim {
-	var list []Claim
+// routePathsOf lists the paths of a route. A route with more combinations than most gets all paths of its hosts: no
+// resource may render such a route, so another writer created it.
+func routePathsOf(object client.Object, most int) []RoutePath {
+	var list []RoutePath
 	switch kube.KeyOf(object).GroupKind {
 	case ingressKind:
-		if list = distinct(ingressClaims(kube.As[networkingv1.Ingress](object))); len(list) > most {
+		if list = distinct(pathsOfIngress(kube.As[networkingv1.Ingress](object))); len(list) > most {
 			for i := range list {
 				list[i].Path = pathOf(Prefix, everything)
 			}
 		}
 	case httpKind, grpcKind:
-		list = routeClaims(kube.As[gatewayRoute](object), most)
+		list = pathsOfRoute(kube.As[gatewayRoute](object), most)
 	case gateway.ListenerSetKind:
-		list = listenerClaims(gateway.ListenerSetOf(object))
+		list = pathsOfListeners(gateway.ListenerSetOf(object))
 	}
 	return distinct(list)
 }
 
-// distinct sorts claims and removes duplicates.
-func distinct(claims []Claim) []Claim {
-	slices.SortFunc(claims, Claim.compare)
-	return slices.Compact(claims)
+// distinct sorts paths and removes duplicates.
+func distinct(paths []RoutePath) []RoutePath {
+	slices.SortFunc(paths, RoutePath.compare)
+	return slices.Compact(paths)
 }
 
 // legacyClass is the annotation that named the class of an Ingress before there was a field for it.
 const legacyClass = "kubernetes.io/ingress.class"
 
-func ingressClaims(ingress *networkingv1.Ingress) []Claim {
+func pathsOfIngress(ingress *networkingv1.Ingress) []RoutePath {
 	if ingress == nil {
 		return nil
 	}
 	entry := Entry{Kind: ingressKind.Kind,
 		Name: ptr.Deref(ingress.Spec.IngressClassName, ingress.Annotations[legacyClass])}
-	var list []Claim
+	var list []RoutePath
 	// without it and without rules, it is an identity of the caches: the API server accepts no such Ingress
 	if ingress.Spec.DefaultBackend != nil {
-		list = append(list, Claim{Entry: entry, Path: pathOf(Prefix, everything)})
+		list = append(list, RoutePath{Entry: entry, Path: pathOf(Prefix, everything)})
 	}
 	for _, rule := range ingress.Spec.Rules {
-		claim := Claim{Host: strings.ToLower(rule.Host), Entry: entry, Path: pathOf(Prefix, everything)}
+		path := RoutePath{Host: strings.ToLower(rule.Host), Entry: entry, Path: pathOf(Prefix, everything)}
 		if rule.HTTP == nil {
-			list = append(list, claim) // goes to the default backend
+			list = append(list, path) // goes to the default backend
 			continue
 		}
 		for _, part := range rule.HTTP.Paths {
-			claim.Path = pathOf(ingressMatch(part), part.Path)
-			list = append(list, claim)
+			path.Path = pathOf(ingressMatch(part), part.Path)
+			list = append(list, path)
 		}
 	}
 	return list
@@ -153,9 +153,9 @@ type typed struct {
 	Value string `json:"value"`
 }
 
-// routeClaims returns the product of gateways, hosts and paths. A route without a gateway answers nothing. A route with
-// more combinations than most claims its hosts as a whole: otherwise a few bytes may make tens of thousands of claims.
-func routeClaims(route *gatewayRoute, most int) []Claim {
+// pathsOfRoute returns the product of gateways, hosts and paths. A route without a gateway answers nothing. One with
+// more combinations than most gets all paths of its hosts: otherwise a few bytes may make tens of thousands of them.
+func pathsOfRoute(route *gatewayRoute, most int) []RoutePath {
 	if route == nil {
 		return nil
 	}
@@ -175,7 +175,7 @@ func routeClaims(route *gatewayRoute, most int) []Claim {
 	if len(paths) == 0 || len(route.Spec.ParentRefs)*len(hosts)*len(paths) > most {
 		paths = []Path{pathOf(Prefix, everything)}
 	}
-	var list []Claim
+	var list []RoutePath
 	for _, parent := range route.Spec.ParentRefs {
 		entry := Entry{
 			Kind: cmp.Or(parent.Kind, "Gateway"),
@@ -183,23 +183,23 @@ func routeClaims(route *gatewayRoute, most int) []Claim {
 		}
 		for _, host := range hosts {
 			for _, path := range paths {
-				list = append(list, Claim{Host: strings.ToLower(host), Entry: entry, Path: path})
+				list = append(list, RoutePath{Host: strings.ToLower(host), Entry: entry, Path: path})
 			}
 		}
 	}
 	return list
 }
 
-// listenerClaims returns the hosts of added listeners, without paths: routes answer these. A rendered set waits for its
-// hosts like a route, since a certificate would be issued for it; live sets of others answer nothing and claim nothing.
-func listenerClaims(set *gateway.ListenerSet) []Claim {
+// pathsOfListeners returns the hosts of added listeners, without paths: routes answer these. A rendered set waits for
+// its hosts like a route, since a certificate would be issued for it; live sets of others answer nothing.
+func pathsOfListeners(set *gateway.ListenerSet) []RoutePath {
 	if set == nil {
 		return nil
 	}
 	parent := set.Parent()
-	var list []Claim
+	var list []RoutePath
 	for _, listener := range set.Spec.Listeners {
-		list = append(list, Claim{Host: strings.ToLower(listener.Hostname),
+		list = append(list, RoutePath{Host: strings.ToLower(listener.Hostname),
 			Entry: Entry{Kind: parent.Kind, Name: parent.String()}})
 	}
 	return list
@@ -253,19 +253,19 @@ func plain(text string) string {
 	return clean
 }
 
-// same reports whether two claims are for the same requests, so that it is undefined which of them answers.
-func (c Claim) same(other Claim) bool {
-	return c.Host == other.Host && (c.Host != "" || c.Entry.overlaps(other.Entry)) &&
-		c.Path.Text == other.Path.Text && (c.Path.Match == Exact) == (other.Path.Match == Exact)
+// same reports whether two route paths match the same requests, so that it is undefined which of them answers.
+func (p RoutePath) same(other RoutePath) bool {
+	return p.Host == other.Host && (p.Host != "" || p.Entry.overlaps(other.Entry)) &&
+		p.Path.Text == other.Path.Text && (p.Path.Match == Exact) == (other.Path.Match == Exact)
 }
 
-// hostsOverlap reports whether there is a host that both claims are for. A route for all hosts of an entry answers only
+// hostsOverlap reports whether there is a host that both are for. A route for all hosts of an entry answers only
 // what no other does, so it is a rival only of another such route.
-func (c Claim) hostsOverlap(other Claim) bool {
-	if c.Host == "" || other.Host == "" {
-		return c.Host == other.Host && c.Entry.overlaps(other.Entry)
+func (p RoutePath) hostsOverlap(other RoutePath) bool {
+	if p.Host == "" || other.Host == "" {
+		return p.Host == other.Host && p.Entry.overlaps(other.Entry)
 	}
-	return c.Host == other.Host || gateway.Covers(c.Host, other.Host) || gateway.Covers(other.Host, c.Host)
+	return p.Host == other.Host || gateway.Covers(p.Host, other.Host) || gateway.Covers(other.Host, p.Host)
 }
 
 func (e Entry) overlaps(other Entry) bool {
@@ -298,27 +298,27 @@ func (p Path) begin() string {
 	return strings.TrimRight(text, "/")
 }
 
-func (c Claim) compare(other Claim) int {
+func (p RoutePath) compare(other RoutePath) int {
 	return cmp.Or(
-		cmp.Compare(c.Host, other.Host), cmp.Compare(c.Path.Text, other.Path.Text),
-		cmp.Compare(c.Path.Match, other.Path.Match),
-		cmp.Compare(c.Entry.Kind, other.Entry.Kind), cmp.Compare(c.Entry.Name, other.Entry.Name),
+		cmp.Compare(p.Host, other.Host), cmp.Compare(p.Path.Text, other.Path.Text),
+		cmp.Compare(p.Path.Match, other.Path.Match),
+		cmp.Compare(p.Entry.Kind, other.Entry.Kind), cmp.Compare(p.Entry.Name, other.Entry.Name),
 	)
 }
 
 // HostOrAll returns the host, or a description of all of them, for example any host of Gateway infra/public.
-func (c Claim) HostOrAll() string {
-	if c.Host != "" {
-		return c.Host
+func (p RoutePath) HostOrAll() string {
+	if p.Host != "" {
+		return p.Host
 	}
-	return strings.TrimSpace("any host of " + c.Entry.Kind + " " + c.Entry.Name)
+	return strings.TrimSpace("any host of " + p.Entry.Kind + " " + p.Entry.Name)
 }
 
-// String returns the claim for people, for example www.example.com/shop.
-func (c Claim) String() string {
-	host := c.HostOrAll()
-	if c.Host == "" {
+// String returns the host and path for people, for example www.example.com/shop.
+func (p RoutePath) String() string {
+	host := p.HostOrAll()
+	if p.Host == "" {
 		host += " under "
 	}
-	return host + "/" + strings.Trim(c.Path.Text, "/")
+	return host + "/" + strings.Trim(p.Path.Text, "/")
 }

@@ -4,9 +4,9 @@ import "github.com/example/appservice-operator/internal/engine/kube"
 
 // Rules are the platform's rules about hosts, for each namespace; they may change at any time.
 type Rules interface {
-	// Refused returns why a route of a namespace may not claim a host, which may be a wildcard, or empty for all of an
+	// Refused returns why a route of a namespace may not use a host, which may be a wildcard, or empty for all of an
 	// entry; nil if it may.
-	Refused(namespace string, route kube.Key, claim Claim) error
+	Refused(namespace string, route kube.Key, path RoutePath) error
 	// Granted reports whether the platform granted a host to a namespace, which then takes precedence over any other.
 	Granted(namespace, host string) bool
 	// Shared reports whether routes of a namespace may share a host with those of other namespaces for which that is true,

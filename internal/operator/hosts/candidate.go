@@ -27,17 +27,16 @@ type place struct {
 	namespace string
 }
 
-// stake holds claims: of a live route object, of one that a resource requests, or for the hosts that it served
-// before.
-type stake struct {
-	owner  owner // has no name for an object without a controller
-	place  place
-	born   born // of the route object if it is live, else of the resource
-	claims []Claim
-	live   bool
+// candidate is who may get a host: a live route, one that a resource requests, or a resource with hosts that it served.
+type candidate struct {
+	owner owner // has no name for an object without a controller
+	place place
+	born  born // of the route object if it is live, else of the resource
+	paths []RoutePath
+	live  bool
 	// since is when a resource began to serve its hosts; nil for a live object, which serves since it was created.
 	since map[string]time.Time
-	// waits is why a wanted route waits; nil if it is granted.
+	// waits is why a requested route waits; nil if it is granted.
 	waits error
 }
 
@@ -56,44 +55,44 @@ func (b born) compare(other born) int {
 	return cmp.Or(b.at.Compare(other.at), cmp.Compare(b.name, other.name))
 }
 
-// against reports whether a claim of a stake contradicts another stake. Within a namespace, narrower claims beside
-// wider ones are the choice of its users. Between namespaces a host belongs to one: with a more specific path, another
-// would take requests from it. If the platform shares a host, only overlapping paths count.
-func (s *stake) against(mine Claim, other *stake, rules Rules) bool {
-	if s.owner == other.owner || s.place == other.place {
+// conflictsWith reports whether a path of a candidate conflicts with another candidate. Within a namespace, narrower
+// paths beside wider ones are the choice of its users. Between namespaces a host belongs to one: with a more specific
+// path, another would take requests from it. If the platform shares a host, only overlapping paths count.
+func (c *candidate) conflictsWith(mine RoutePath, other *candidate, rules Rules) bool {
+	if c.owner == other.owner || c.place == other.place {
 		return false
 	}
-	return slices.ContainsFunc(other.claims, func(theirs Claim) bool {
-		if s.place.namespace == other.place.namespace {
+	return slices.ContainsFunc(other.paths, func(theirs RoutePath) bool {
+		if c.place.namespace == other.place.namespace {
 			return mine.same(theirs)
 		}
-		return mine.hostsOverlap(theirs) && (mine.Path.overlaps(theirs.Path) || !s.shares(mine, other, theirs, rules))
+		return mine.hostsOverlap(theirs) && (mine.Path.overlaps(theirs.Path) || !c.shares(mine, other, theirs, rules))
 	})
 }
 
 // shares reports whether the platform lets both namespaces have paths of the host.
-func (s *stake) shares(mine Claim, other *stake, theirs Claim, rules Rules) bool {
-	return rules.Shared(s.place.namespace, mine.Host) && rules.Shared(other.place.namespace, theirs.Host)
+func (c *candidate) shares(mine RoutePath, other *candidate, theirs RoutePath, rules Rules) bool {
+	return rules.Shared(c.place.namespace, mine.Host) && rules.Shared(other.place.namespace, theirs.Host)
 }
 
-// serves returns since when a stake serves a host; now if it does not yet.
-func (s *stake) serves(host string, now time.Time) time.Time {
-	switch since, known := s.since[host]; {
-	case s.live:
-		return s.born.at
+// serves returns since when a candidate serves a host; now if it does not yet.
+func (c *candidate) serves(host string, now time.Time) time.Time {
+	switch since, known := c.since[host]; {
+	case c.live:
+		return c.born.at
 	case known:
 		return since
 	}
 	return now
 }
 
-// alike reports whether two stakes of one place lead to the same decisions.
-func (s *stake) alike(other *stake) bool {
-	return s.owner == other.owner && s.born == other.born && slices.Equal(s.claims, other.claims)
+// alike reports whether two candidates of one place lead to the same decisions.
+func (c *candidate) alike(other *candidate) bool {
+	return c.owner == other.owner && c.born == other.born && slices.Equal(c.paths, other.paths)
 }
 
-// has reports whether one of the claims is for the same requests.
-func (s *stake) has(claim Claim) bool { return s != nil && slices.ContainsFunc(s.claims, claim.same) }
+// has reports whether one of the candidate's paths matches the same requests.
+func (c *candidate) has(p RoutePath) bool { return c != nil && slices.ContainsFunc(c.paths, p.same) }
 
 func ownerOf(resource client.Object) owner {
 	return owner{resource.GetObjectKind().GroupVersionKind().GroupKind(), client.ObjectKeyFromObject(resource)}
