@@ -59,7 +59,7 @@ func tasksOf(ctx context.Context, charts *preview.Charts, plan *history.Undo, re
 		return tasks
 	}
 	for _, run := range draft.Runs {
-		if what := jobs.What(run.Digest); run.Before && !slices.Contains(tasks, what) {
+		if what := jobs.ContentPart(run.Digest); run.Before && !slices.Contains(tasks, what) {
 			tasks = append(tasks, what)
 		}
 	}

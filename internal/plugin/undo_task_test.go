@@ -36,7 +36,7 @@ func builtIn(t *testing.T, resource *unstructured.Unstructured) (chartDigest, ta
 	draft, err := renderer.Draft(t.Context(), render.Input{Resource: resource, Capabilities: preview.Serving(charts)})
 	require.NoError(t, err)
 	require.Len(t, draft.Runs, 1)
-	return livestate.ShortDigest(renderer.Identity().Digest), jobs.What(draft.Runs[0].Digest)
+	return livestate.ShortDigest(renderer.Identity().Digest), jobs.ContentPart(draft.Runs[0].Digest)
 }
 
 func TestUndoLeavesTheReleaseTaskOut(t *testing.T) {

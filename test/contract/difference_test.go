@@ -59,7 +59,7 @@ func index(objects []*unstructured.Unstructured) map[kube.Key]any {
 // withoutRun returns a copy of an object. The name of a Job that runs once ends with a digest, which follows from everything else.
 func withoutRun(object *unstructured.Unstructured) *unstructured.Unstructured {
 	object = object.DeepCopy()
-	if jobs.Asks(object) {
+	if jobs.RunsOnce(object) {
 		object.SetName(object.GetName()[:strings.LastIndex(object.GetName(), "-")])
 	}
 	return object

@@ -13,7 +13,7 @@ import (
 // digest of it at the end.
 func Rerun(_ context.Context, in *Input, objects []*unstructured.Unstructured) error {
 	for _, object := range objects {
-		if !jobs.Asks(object) {
+		if !jobs.RunsOnce(object) {
 			continue
 		}
 		for _, run := range in.Runs {

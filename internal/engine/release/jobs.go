@@ -219,7 +219,7 @@ func (a *Actor) EarlierRuns(ctx context.Context, owner client.Object, noted []v1
 			left = append(left, "Job "+job.Name+finalizers(job))
 		case !mine:
 			others[job.UID] = true
-		case jobs.Asks(job) && !isNoted(job.UID):
+		case jobs.RunsOnce(job) && !isNoted(job.UID):
 			own[job.UID] = true
 			left = append(left, "Job "+job.Name+finalizers(job))
 			if job.DeletionTimestamp == nil {

@@ -59,7 +59,7 @@ func (a *applier) left(task Task) []client.Object {
 		object := task.Snapshot.Objects[key]
 		controller := metav1.GetControllerOfNoCopy(object)
 		created := object.GetCreationTimestamp()
-		if created.Before(&born) || jobs.Asks(object) {
+		if created.Before(&born) || jobs.RunsOnce(object) {
 			continue // it existed before the resource, or may have run
 		}
 		if controller != nil && controller.UID == a.owner.GetUID() && !plan.HoldsData(object) &&

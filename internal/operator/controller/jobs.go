@@ -65,7 +65,7 @@ func (r *Reconciler) former(ctx context.Context, s *scope, run jobs.Run,
 		return nil, err
 	}
 	at := slices.IndexFunc(recorded.Objects,
-		func(o *unstructured.Unstructured) bool { return jobs.Asks(o) && run.Named(o.GetName()) })
+		func(o *unstructured.Unstructured) bool { return jobs.RunsOnce(o) && run.Named(o.GetName()) })
 	if at < 0 {
 		return nil, nil
 	}
@@ -115,7 +115,7 @@ func wantedJobs(of *rendered, objects []*unstructured.Unstructured) []jobs.Wante
 	key := postrender.NamingKey(of.facts.Keys)
 	for _, object := range objects {
 		for _, run := range of.runs {
-			if jobs.Asks(object) && object.GetName() == cmp.Or(of.facts.Jobs[run.Job], run.Name(key)) {
+			if jobs.RunsOnce(object) && object.GetName() == cmp.Or(of.facts.Jobs[run.Job], run.Name(key)) {
 				suspended, _, _ := unstructured.NestedBool(object.Object, "spec", "suspend")
 				list = append(list, jobs.Wanted{Run: v1.RunStatus{Job: object.GetName(), Digest: run.Digest},
 					Suspended: suspended, Skipped: run.Skipped})
@@ -178,7 +178,7 @@ func (j *runner) look(ctx context.Context, done attempt) error {
 	j.live = map[types.UID]*batchv1.Job{}
 	for _, key := range slices.SortedFunc(maps.Keys(done.there.Objects), kube.Key.Compare) {
 		object := done.there.Objects[key]
-		if !jobs.Asks(object) {
+		if !jobs.RunsOnce(object) {
 			continue
 		}
 		job := kube.As[batchv1.Job](object)
@@ -337,7 +337,7 @@ func (j *runner) desired(name string) (*unstructured.Unstructured, error) {
 		return nil, err
 	}
 	for _, object := range rendered {
-		if jobs.Asks(object) && object.GetName() == name {
+		if jobs.RunsOnce(object) && object.GetName() == name {
 			return object, nil
 		}
 	}

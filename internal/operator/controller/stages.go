@@ -44,7 +44,7 @@ func (r *Reconciler) stageBefore(_ context.Context, s *scope, wanted *rendering,
 // as rendered and ready, or one that is ready as soon as it is written.
 func (r *Reconciler) isPassed(s *scope, wanted rendering, object *unstructured.Unstructured,
 	there *livestate.Snapshot) bool {
-	if jobs.Asks(object) {
+	if jobs.RunsOnce(object) {
 		return s.hasRun(wanted, object.GetName(), there)
 	}
 	facts := health.Facts{Now: r.Clock.Now(), Live: there.Objects}

@@ -18,7 +18,7 @@ func (r *Revision) tasks() []string {
 		return nil
 	}
 	for _, object := range r.recorded.Objects {
-		if jobs.Asks(object) && stage.Of(object) == stage.Before {
+		if jobs.RunsOnce(object) && stage.Of(object) == stage.Before {
 			names = append(names, object.GetName())
 		}
 	}
@@ -31,7 +31,7 @@ func (r *Revision) ran() []string {
 	names := r.tasks()
 	for _, run := range r.Runs {
 		if slices.Contains(names, run.Job) {
-			list = append(list, jobs.What(run.Digest))
+			list = append(list, jobs.ContentPart(run.Digest))
 		}
 	}
 	return list

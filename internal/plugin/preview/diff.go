@@ -189,7 +189,7 @@ func Changes(old, rendered []*unstructured.Unstructured) []Change {
 		before := there[kube.KeyOf(object)]
 		if before == nil {
 			list = append(list, Change{New: object})
-		} else if jobs.Asks(object) && jobs.Asks(before) {
+		} else if jobs.RunsOnce(object) && jobs.RunsOnce(before) {
 			continue
 		} else if fields := plan.Differences(before, object); len(fields) > 0 {
 			list = append(list, Change{Old: before, New: object, Fields: fields})

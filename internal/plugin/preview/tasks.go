@@ -70,7 +70,7 @@ func because(run jobs.Run, before Outcome) string {
 func commandOf(run jobs.Run, of Outcome) string {
 	for _, object := range of.Objects {
 		job := kube.As[batchv1.Job](object)
-		if job == nil || !jobs.Asks(object) || !run.Named(job.Name) || len(job.Spec.Template.Spec.Containers) == 0 {
+		if job == nil || !jobs.RunsOnce(object) || !run.Named(job.Name) || len(job.Spec.Template.Spec.Containers) == 0 {
 			continue
 		}
 		return cmp.Or(text.Line(strings.Join(job.Spec.Template.Spec.Containers[0].Command, " ")), "Job "+job.Name)

@@ -32,7 +32,7 @@ func requested(value string) map[string]string {
 func TestARunOfTheStageBeforeIsSettled(t *testing.T) {
 	first, again := before(t, "migrate:1", nil), before(t, "migrate:1", requested("now"))
 	require.NotEqual(t, first.Digest, again.Digest)
-	require.Equal(t, first.what(), again.what())
+	require.Equal(t, first.contentPart(), again.contentPart())
 	require.NotEqual(t, first.Name(""), again.Name(""), "the Job that failed still has the name")
 	other := before(t, "migrate:2", nil)
 	for name, test := range map[string]struct {
@@ -46,7 +46,7 @@ func TestARunOfTheStageBeforeIsSettled(t *testing.T) {
 		"it was gone before its end":      {v1.RunStatus{Digest: first.Digest, Result: v1.RunUnknown}, again.Digest},
 		"it failed since the request":     {v1.RunStatus{Digest: again.Digest, Result: v1.RunFailed}, again.Digest},
 		"another one was complete":        {v1.RunStatus{Digest: other.Digest, Result: v1.RunComplete}, again.Digest},
-		"a digest of another form":        {v1.RunStatus{Digest: first.what(), Result: v1.RunComplete}, again.Digest},
+		"a digest of another form":        {v1.RunStatus{Digest: first.contentPart(), Result: v1.RunComplete}, again.Digest},
 		"the name says nothing about one": {v1.RunStatus{Job: again.Name(""), Digest: other.Digest}, again.Digest},
 	} {
 		if got := again.Settled([]v1.RunStatus{test.noted}); got.Digest != test.want {
@@ -83,8 +83,8 @@ func TestARunIsSkippedIfTheAnnotationNamesIt(t *testing.T) {
 	}{
 		"its digest":                    {digest, true},
 		"that of an earlier request":    {failed, true},
-		"what it runs, without more":    {digest[:whatLength], true},
-		"less than that":                {digest[:whatLength-1], false},
+		"what it runs, without more":    {digest[:contentLength], true},
+		"less than that":                {digest[:contentLength-1], false},
 		"nothing":                       {"", false},
 		"another digest":                {before(t, "migrate:2", nil).Digest, false},
 		"a word, as somebody guesses":   {"true", false},

@@ -72,11 +72,11 @@ func TestWhetherATaskIsDue(t *testing.T) {
 func TestWhatADigestStandsFor(t *testing.T) {
 	digest := taskOf(t, "a", nil).Digest
 	again := taskOf(t, "a", map[string]string{v1.AnnotationRestartedAt: "now"}).Digest
-	if What(digest) != What(again) || digest == again || !strings.HasPrefix(digest, What(digest)) || What("short") != "short" {
+	if ContentPart(digest) != ContentPart(again) || digest == again || !strings.HasPrefix(digest, ContentPart(digest)) || ContentPart("short") != "short" {
 		t.Errorf("%s and %s", digest, again)
 	}
 	for result, want := range map[v1.RunResult]bool{"": true, v1.RunComplete: true, v1.RunSkipped: true, v1.RunFailed: false, v1.RunUnknown: false} {
-		if got := Ran(What(again), []v1.RunStatus{{Digest: digest, Result: result}}); got != want {
+		if got := Ran(ContentPart(again), []v1.RunStatus{{Digest: digest, Result: result}}); got != want {
 			t.Errorf("%q: %t", result, got)
 		}
 	}

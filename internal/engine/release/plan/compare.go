@@ -73,7 +73,7 @@ func superseded(recorded []*unstructured.Unstructured, there map[kube.Key]client
 		former := !known && (live.GetDeletionTimestamp() != nil || kube.RetainedFor(live) != "" || HoldsData(live))
 		of := stage.Of(live)
 		ahead := of == stage.Before || of == stage.Early && !known
-		if !former && !ahead && !jobs.Asks(live) && StampOf(live) != stamp {
+		if !former && !ahead && !jobs.RunsOnce(live) && StampOf(live) != stamp {
 			return true
 		}
 	}
@@ -94,7 +94,7 @@ func (v Verified) Compare(rendered []*unstructured.Unstructured, there map[kube.
 	for _, desired := range withClaims(rendered, there) {
 		key := kube.KeyOf(desired)
 		wanted[key] = true
-		if jobs.Asks(desired) {
+		if jobs.RunsOnce(desired) {
 			continue // it is made and deleted by its own rules
 		}
 		live, found := there[key]
@@ -116,7 +116,7 @@ func (v Verified) Compare(rendered []*unstructured.Unstructured, there map[kube.
 		}
 	}
 	for key, live := range there {
-		if !wanted[key] && live.GetDeletionTimestamp() == nil && kube.RetainedFor(live) == "" && !jobs.Asks(live) {
+		if !wanted[key] && live.GetDeletionTimestamp() == nil && kube.RetainedFor(live) == "" && !jobs.RunsOnce(live) {
 			plan.Delete = append(plan.Delete, live)
 		}
 	}

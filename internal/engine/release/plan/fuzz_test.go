@@ -93,7 +93,7 @@ func caseObjects(f *testing.F) []*unstructured.Unstructured {
 		for _, document := range strings.Split(string(text), "---\n# Source: ")[1:] {
 			_, body, _ := strings.Cut(document, "\n")
 			object := object(f, body)
-			if scheme.Scheme.Recognizes(object.GroupVersionKind()) && !jobs.Asks(object) { // those are not compared
+			if scheme.Scheme.Recognizes(object.GroupVersionKind()) && !jobs.RunsOnce(object) { // those are not compared
 				object.SetUID("live")
 				objects = append(objects, object)
 			}

@@ -1,6 +1,5 @@
 // Package jobs decides when the Jobs run that a chart renders with the annotation rerun-on-change: once for each change
-// of what they run, or when it is asked for, and one at a time. It reads and writes nothing: Next returns the next step
-// from what is known.
+// of their content, or on request, and one at a time. It reads and writes nothing.
 package jobs
 
 import (
@@ -30,18 +29,18 @@ var Changeable = []string{"activeDeadlineSeconds", "backoffLimit", "parallelism"
 // suffixLength is the length of the digest in a name.
 const suffixLength = 8
 
-// whatLength is the length of the part of a digest that stands for what a Job of the stage before runs.
-const whatLength = 24
+// contentLength is the length of the part of a digest that stands for the content of a Job of the stage `before`.
+const contentLength = 24
 
-// Run identifies what a rendered Job runs.
+// Run identifies the content of a rendered Job.
 type Run struct {
 	// Job is its name as the chart renders it. The name of the live Job ends with a digest, or is that of an earlier
 	// operator.
 	Job string
-	// Digest of what it runs. That of a Job of the stage before has two parts: what it runs, and the request to run it
+	// Digest of its content. That of a Job of the stage `before` has two parts: its content, and the request to run it
 	// again.
 	Digest string
-	// Before reports whether it belongs to the stage before: what has succeeded never runs again, whoever asks for it.
+	// Before reports whether it belongs to the stage `before`: one that has succeeded never runs again on request.
 	Before bool
 	// Skipped reports whether the user of the resource does not want it to run.
 	Skipped bool
@@ -51,8 +50,8 @@ type Run struct {
 	same     string // digest of those fields
 }
 
-// Asks reports whether an object is a Job with the annotation rerun-on-change. An ordinary plan leaves it out.
-func Asks(object client.Object) bool {
+// RunsOnce reports whether an object is a Job with the annotation rerun-on-change. An ordinary plan leaves it out.
+func RunsOnce(object client.Object) bool {
 	kind := object.GetObjectKind().GroupVersionKind()
 	return kind.Kind == "Job" && kind.Group == batchv1.GroupName && Annotated(object)
 }
@@ -63,20 +62,20 @@ func Annotated(object client.Object) bool {
 	return value != "" && value != "false"
 }
 
-// Of returns what a rendered Job runs for a resource, as its user wrote it. Hooks, facts and defaults of the platform
+// Of returns the run of a rendered Job for a resource, as its user wrote it. Hooks, facts and defaults of the platform
 // take no part. Values that equal the defaults, those of the schema and of the chart, are the same as fields left out.
 func Of(object, resource *unstructured.Unstructured, defaults map[string]any) (Run, error) {
-	if !Asks(object) {
+	if !RunsOnce(object) {
 		return Run{}, errors.New("has the annotation " + v1.AnnotationRerun + ", which is for Jobs only: remove it")
 	}
 	run := Run{Job: object.GetName(), Before: stage.Of(object) == stage.Before, defaults: defaults}
 	spec, _, _ := unstructured.NestedMap(resource.Object, "spec")
 	again := resource.GetAnnotations()[v1.AnnotationRestartedAt]
-	asked, restarted := object.GetAnnotations()[v1.AnnotationRerun], again
+	value, restarted := object.GetAnnotations()[v1.AnnotationRerun], again
 	if run.Before {
 		restarted = ""
 	}
-	if asked == Rendered {
+	if value == Rendered {
 		run.same = run.digest(spec, restarted)
 		rendered, _, _ := unstructured.NestedMap(object.Object, "spec")
 		for _, field := range Changeable {
@@ -84,39 +83,40 @@ func Of(object, resource *unstructured.Unstructured, defaults map[string]any) (R
 		}
 		run.Digest = digestOf(run.Job, rendered, restarted)
 	} else {
-		run.fields = Fields(asked)
+		run.fields = Fields(value)
 		run.same = run.digest(spec, restarted)
 		run.Digest = run.same
 	}
 	if run.Before {
-		run.Digest = run.what() + digest.Of([]byte(again))[:digestLength-whatLength]
+		run.Digest = run.contentPart() + digest.Of([]byte(again))[:digestLength-contentLength]
 		run.Skipped = run.isIn(resource.GetAnnotations()[v1.AnnotationSkipTask])
 	}
 	return run, nil
 }
 
-// isIn reports whether a list, separated by commas, has the digest of a run, or its part for what it runs.
+// isIn reports whether a list, separated by commas, has the digest of a run, or its content part.
 func (r Run) isIn(list string) bool {
 	return slices.ContainsFunc(strings.Split(list, ","), func(named string) bool {
-		return strings.HasPrefix(strings.TrimSpace(named), r.what())
+		return strings.HasPrefix(strings.TrimSpace(named), r.contentPart())
 	})
 }
 
-// what is the part of a digest that stands for what a Job of the stage before runs.
-func (r Run) what() string { return What(r.Digest) }
+// contentPart is the part of a digest that stands for the content of a Job of the stage `before`.
+func (r Run) contentPart() string { return ContentPart(r.Digest) }
 
-// What returns the part of the digest of a run of the stage before that stands for what it runs.
-func What(digest string) string { return digest[:min(len(digest), whatLength)] }
+// ContentPart returns the part of the digest of a run of the stage `before` that stands for its content.
+func ContentPart(digest string) string { return digest[:min(len(digest), contentLength)] }
 
-// Ran reports whether it is noted that what a Job of the stage before runs has begun, and has not failed.
-func Ran(what string, noted []v1.RunStatus) bool {
+// Ran reports whether it is noted that a Job of the stage `before` with that content has begun, and has not failed.
+func Ran(content string, noted []v1.RunStatus) bool {
 	return slices.ContainsFunc(noted, func(known v1.RunStatus) bool {
-		return known.Result != v1.RunFailed && known.Result != v1.RunUnknown && What(known.Digest) == What(what)
+		failed := known.Result == v1.RunFailed || known.Result == v1.RunUnknown
+		return !failed && ContentPart(known.Digest) == ContentPart(content)
 	})
 }
 
-// Settled returns a run as it is noted already, if it is not to run again: one of the stage before that has succeeded,
-// or that has not failed since the last request.
+// Settled returns a run as it is noted already, if it is not to run again: one of the stage `before` that has
+// succeeded, or that has not failed since the last request.
 func (r Run) Settled(noted []v1.RunStatus) Run {
 	for _, known := range noted {
 		if r.Before && len(known.Digest) == digestLength && Ran(r.Digest, []v1.RunStatus{known}) {
@@ -159,7 +159,7 @@ func (r Run) Repeats(spec map[string]any, restarted string) bool {
 // MayRepeat reports whether a noted run may have run the same: of a Job that is identified as it is rendered, its
 // digest tells, and of one with a list of fields, Repeats does.
 func (r Run) MayRepeat(noted v1.RunStatus) bool {
-	return r.fields != nil || strings.HasPrefix(noted.Digest, r.what())
+	return r.fields != nil || strings.HasPrefix(noted.Digest, r.contentPart())
 }
 
 // Name returns the name of the Job for a new run: who may not read the key cannot test guesses at what it runs. An
