@@ -53,7 +53,7 @@ func withServed(config *rest.Config, options cache.Options) (cache.Cache, error)
 
 // split returns the entries of watches.yaml whose kinds the cluster serves, and the kinds of the others: these may be
 // served later.
-func split(mapper meta.RESTMapper, list []chart.Watch) (there []chart.Watch, missing awaited, err error) {
+func split(mapper meta.RESTMapper, list []chart.Watch) (served []chart.Watch, missing awaited, err error) {
 	missing.mapper = mapper
 	var failed []error
 	for _, entry := range list {
@@ -65,13 +65,13 @@ func split(mapper meta.RESTMapper, list []chart.Watch) (there []chart.Watch, mis
 				failed = append(failed, fmt.Errorf("cannot find the resource of %s: %w", kind.Kind, err))
 			}
 		default:
-			there = append(there, entry)
+			served = append(served, entry)
 		}
 	}
-	if len(there) == 0 && len(failed) > 0 {
+	if len(served) == 0 && len(failed) > 0 {
 		return nil, missing, errors.Join(failed...)
 	}
-	return there, missing, nil
+	return served, missing, nil
 }
 
 // awaited are kinds that the cluster does not serve. It implements manager.Runnable: an operator that is newer than the
@@ -82,8 +82,8 @@ type awaited struct {
 }
 
 // ready returns an error if no kind at all is served.
-func (a awaited) ready(there []chart.Watch) error {
-	if len(there) > 0 {
+func (a awaited) ready(served []chart.Watch) error {
+	if len(served) > 0 {
 		return nil
 	}
 	return fmt.Errorf("the cluster serves no kind of watches.yaml: install their CRDs, as with make install: missing are %s", a)

@@ -178,7 +178,7 @@ func send(ctx context.Context, writer client.Client, one subject, dry bool) erro
 		if dry {
 			mode = dryServer
 		}
-		return patch(ctx, writer, one.there.DeepCopy(),
+		return patch(ctx, writer, one.live.DeepCopy(),
 			map[string]any{"metadata": map[string]any{"annotations": asks(one.Unstructured)}}, mode)
 	}
 	applied := &unstructured.Unstructured{}

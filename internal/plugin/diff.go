@@ -171,9 +171,9 @@ func partner(one subject, others []subject, alone bool) int {
 // resource as it is in the cluster.
 func running(ctx context.Context, w *preview.Cluster, of subject, charts *preview.Charts) preview.Outcome {
 	if of.released == nil {
-		return w.Outcome(ctx, charts, of.there, nil)
+		return w.Outcome(ctx, charts, of.live, nil)
 	}
-	return of.released.Outcome(of.there)
+	return of.released.Outcome(of.live)
 }
 
 // diffFleet compares all resources of a cluster. It lists them; it makes no request for each resource.

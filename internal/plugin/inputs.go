@@ -181,8 +181,8 @@ func (s *shell) note(text string, args ...any) {
 // subject is a resource to render, with its last release.
 type subject struct {
 	document
-	// there is the resource as it is in the cluster; nil if it does not exist, or was not read.
-	there    *unstructured.Unstructured
+	// live is the resource as it is in the cluster; nil if it does not exist, or was not read.
+	live     *unstructured.Unstructured
 	released *preview.Release
 }
 
@@ -241,7 +241,7 @@ func (u *subject) find(ctx context.Context, w *preview.Cluster) error {
 	if w.Assumed() {
 		return nil
 	}
-	there, err := w.Resource(ctx, u.GroupVersionKind(),
+	live, err := w.Resource(ctx, u.GroupVersionKind(),
 		types.NamespacedName{Namespace: u.GetNamespace(), Name: u.GetName()})
 	switch {
 	case apierrors.IsNotFound(err) && u.File != "":
@@ -250,21 +250,21 @@ func (u *subject) find(ctx context.Context, w *preview.Cluster) error {
 	case err != nil:
 		return err
 	}
-	u.there = there
-	if u.released, err = w.Release(ctx, there); err != nil {
+	u.live = live
+	if u.released, err = w.Release(ctx, live); err != nil {
 		return err
 	}
 	if u.File == "" {
-		u.Unstructured = there
+		u.Unstructured = live
 		return nil
 	}
-	u.SetUID(there.GetUID())
-	u.SetCreationTimestamp(there.GetCreationTimestamp())
-	if said, found := there.Object["status"]; found {
+	u.SetUID(live.GetUID())
+	u.SetCreationTimestamp(live.GetCreationTimestamp())
+	if said, found := live.Object["status"]; found {
 		u.Object["status"] = said
 	}
-	u.SetLabels(labels.Merge(there.GetLabels(), u.GetLabels()))
-	u.SetAnnotations(labels.Merge(there.GetAnnotations(), u.GetAnnotations()))
+	u.SetLabels(labels.Merge(live.GetLabels(), u.GetLabels()))
+	u.SetAnnotations(labels.Merge(live.GetAnnotations(), u.GetAnnotations()))
 	return nil
 }
 

@@ -39,16 +39,16 @@ var mark = rand.Text()
 
 func (v *visible) Write(content []byte) (int, error) {
 	all := slices.Concat(v.rest, content)
-	whole := len(all)
-	for begin := max(0, whole-utf8.UTFMax+1); begin < len(all); begin++ {
+	end := len(all)
+	for begin := max(0, end-utf8.UTFMax+1); begin < len(all); begin++ {
 		if utf8.RuneStart(all[begin]) && !utf8.FullRune(all[begin:]) {
-			whole = begin
+			end = begin
 			break
 		}
 	}
-	v.rest = append([]byte{}, all[whole:]...)
+	v.rest = append([]byte{}, all[end:]...)
 	var out strings.Builder
-	for i, part := range strings.Split(string(all[:whole]), mark) {
+	for i, part := range strings.Split(string(all[:end]), mark) {
 		if i > 0 {
 			code, rest, _ := strings.Cut(part, "m")
 			out.WriteString("\x1b" + code + "m")

@@ -70,7 +70,7 @@ kubectl appservice tree web -o yaml`,
 }
 
 // look collects the findings about the resource that an argument names.
-func (s *shell) look(ctx context.Context, argument string, whole bool) (*tree.Findings, error) {
+func (s *shell) look(ctx context.Context, argument string, everything bool) (*tree.Findings, error) {
 	name, err := s.named(argument)
 	if err != nil {
 		return nil, err
@@ -84,7 +84,7 @@ func (s *shell) look(ctx context.Context, argument string, whole bool) (*tree.Fi
 		return nil, err
 	}
 	looker := tree.Looker{Reader: reader, Mapper: mapper, Now: time.Now}
-	found, err := looker.Look(ctx, name.Kind, name.NamespacedName, whole)
+	found, err := looker.Look(ctx, name.Kind, name.NamespacedName, everything)
 	if client.IgnoreNotFound(err) == nil && err != nil {
 		return nil, fmt.Errorf("there is no %s in namespace %s: kubectl appservice status lists those that exist", name,
 			name.Namespace)

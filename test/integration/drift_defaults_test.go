@@ -33,7 +33,7 @@ func TestDefaultsOfTheAPIServerAreNoDrift(t *testing.T) {
 			_, body, _ := strings.Cut(document, "\n")
 			desired := &unstructured.Unstructured{}
 			require.NoError(t, yaml.Unmarshal([]byte(body), &desired.Object))
-			if kube.TraitsOf(desired.GroupVersionKind().GroupKind()).Whole == nil {
+			if kube.TraitsOf(desired.GroupVersionKind().GroupKind()).Exclusive == nil {
 				continue
 			}
 			desired.SetNamespace(namespace)

@@ -272,13 +272,13 @@ func missing(t *testing.T, app *v1.AppService, capabilities *watch.Discovered) *
 	draft, err := renderer.Draft(t.Context(), render.Input{Resource: resource, Capabilities: served})
 	require.NoError(t, err)
 	dependencies := reference.NewDependencies(cluster.Client, cluster.Client)
-	facts := postrender.Facts{There: map[reference.Object]reference.State{}}
+	facts := postrender.Facts{States: map[reference.Object]reference.State{}}
 	for _, ref := range draft.References {
-		if facts.There[ref.Object], err = dependencies.Look(t.Context(), app.Namespace, ref.Object, false); err != nil {
+		if facts.States[ref.Object], err = dependencies.Look(t.Context(), app.Namespace, ref.Object, false); err != nil {
 			t.Fatal(err)
 		}
 	}
-	facts.Content, facts.Keys = reference.ContentOf(draft.References, facts.There).Version, keysIn(t, app.Namespace)
+	facts.Content, facts.Keys = reference.ContentOf(draft.References, facts.States).Version, keysIn(t, app.Namespace)
 	result, err := renderer.Finish(t.Context(), draft, facts)
 	require.NoError(t, err)
 	there := map[kube.Key]client.Object{}

@@ -114,7 +114,7 @@ func checkYAML(files []*loader.BufferedFile) error {
 func checkDependencies(c *chart.Chart) error {
 	var missing []string
 	for _, wanted := range c.Metadata.Dependencies {
-		if !slices.ContainsFunc(c.Dependencies(), func(there *chart.Chart) bool { return there.Name() == wanted.Name }) {
+		if !slices.ContainsFunc(c.Dependencies(), func(found *chart.Chart) bool { return found.Name() == wanted.Name }) {
 			missing = append(missing, wanted.Name)
 		}
 	}

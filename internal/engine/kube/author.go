@@ -107,8 +107,8 @@ func withAuthor(metadata any, author string) any {
 	if !found || all == nil {
 		return metadata
 	}
-	whole := maps.Clone(all)
-	whole["managedFields"] = []any{map[string]any{"manager": manager, "time": at,
+	out := maps.Clone(all)
+	out["managedFields"] = []any{map[string]any{"manager": manager, "time": at,
 		"fieldsV1": map[string]any{"f:spec": map[string]any{}}}}
-	return whole
+	return out
 }

@@ -49,7 +49,7 @@ func TestWhoChangedASpec(t *testing.T) {
 			if compact.GetManagedFields() != nil {
 				t.Errorf("the cache keeps %v", compact.GetManagedFields())
 			}
-			cached, _, err := Whole(compact)
+			cached, _, err := Expand(compact)
 			require.NoError(t, err)
 			for what, resource := range map[string]*unstructured.Unstructured{"as read": resource, "as cached": cached} {
 				if manager, at := ChangedBy(resource); manager != test.want || at.Format(time.RFC3339) != test.at {

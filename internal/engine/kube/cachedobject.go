@@ -58,8 +58,8 @@ func Large(object client.Object) bool {
 }
 
 func sizeOf(object client.Object) int {
-	if whole, is := object.(*unstructured.Unstructured); is {
-		return weight(whole.Object)
+	if untyped, is := object.(*unstructured.Unstructured); is {
+		return weight(untyped.Object)
 	}
 	return footprint(reflect.ValueOf(object))
 }
@@ -75,8 +75,8 @@ func memoryIsShort() bool {
 // Remembered returns the part of an object that may be remembered: itself, or the outline if it was read past the
 // caches and is larger than they allow.
 func Remembered(object client.Object) client.Object {
-	if whole, read := object.(*unstructured.Unstructured); read && !IsOutline(whole) && Large(whole) {
-		return outline(whole)
+	if untyped, read := object.(*unstructured.Unstructured); read && !IsOutline(untyped) && Large(untyped) {
+		return outline(untyped)
 	}
 	return object
 }
@@ -162,7 +162,7 @@ func mayExist(reference *metav1.OwnerReference) bool {
 // identity returns what the caches hold of objects without an owner: that they exist, and their names.
 func identity(object client.Object) client.Object {
 	var kept client.Object = &unstructured.Unstructured{Object: map[string]any{}}
-	if _, whole := object.(*unstructured.Unstructured); !whole {
+	if _, untyped := object.(*unstructured.Unstructured); !untyped {
 		kept, _ = reflect.New(reflect.TypeOf(object).Elem()).Interface().(client.Object)
 	}
 	kept.GetObjectKind().SetGroupVersionKind(object.GetObjectKind().GroupVersionKind())

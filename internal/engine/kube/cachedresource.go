@@ -61,10 +61,10 @@ func Compact(resource *unstructured.Unstructured, bound limits.Bound) (*unstruct
 	return &unstructured.Unstructured{Object: kept}, nil
 }
 
-// Whole returns a compact resource with all fields, and its size as JSON in bytes. The error is an limits.Error if it
+// Expand returns a compact resource with all fields, and its size as JSON in bytes. The error is a limits.Error if it
 // is too large: then the spec has only the fields that the operator needs of any resource. Any other resource is
 // returned unchanged.
-func Whole(resource *unstructured.Unstructured) (*unstructured.Unstructured, int, error) {
+func Expand(resource *unstructured.Unstructured) (*unstructured.Unstructured, int, error) {
 	text, compact := resource.Object[compactText].(string)
 	if !compact {
 		return resource, 0, nil

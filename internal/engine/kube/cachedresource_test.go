@@ -48,7 +48,7 @@ func TestAResourceComesOutOfTheCacheAsItWentIn(t *testing.T) {
 	if kept.Object["spec"] != nil || kept.GetName() != "web" || kept.GetGeneration() != 3 {
 		t.Errorf("the cache holds %v", kept.Object)
 	}
-	got, size, err := Whole(kept.DeepCopy())
+	got, size, err := Expand(kept.DeepCopy())
 	if err != nil || size < 100 || size > 500 {
 		t.Fatalf("got %d bytes, %v", size, err)
 	}
@@ -56,10 +56,10 @@ func TestAResourceComesOutOfTheCacheAsItWentIn(t *testing.T) {
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	if _, again, _ := Whole(kept); again != size {
+	if _, again, _ := Expand(kept); again != size {
 		t.Errorf("it has %d bytes the second time, %d the first", again, size)
 	}
-	if same, size, err := Whole(want); same != want || size != 0 || err != nil {
+	if same, size, err := Expand(want); same != want || size != 0 || err != nil {
 		t.Error("what is not compact was changed")
 	}
 }
@@ -71,9 +71,9 @@ func TestWhatKubectlAddsDoesNotCount(t *testing.T) {
 	want.SetManagedFields(nil)
 	applied := resource(t, spec, "n")
 	applied.SetAnnotations(map[string]string{"note": "n", corev1.LastAppliedConfigAnnotation: spec})
-	plain, size, err := Whole(cached(t, want))
+	plain, size, err := Expand(cached(t, want))
 	require.NoError(t, err)
-	got, same, err := Whole(cached(t, applied.DeepCopy()))
+	got, same, err := Expand(cached(t, applied.DeepCopy()))
 	if err != nil || same != size || !reflect.DeepEqual(got, plain) {
 		t.Errorf("it has %d bytes, %d without what kubectl adds, and annotations %v: %v", same, size, got.GetAnnotations(), err)
 	}
@@ -98,7 +98,7 @@ func TestNextToNothingIsKeptOfAResourceThatIsTooLarge(t *testing.T) {
 			if left := weight(kept.Object); left > 1<<10 {
 				t.Errorf("%d bytes are left", left)
 			}
-			got, size, err := Whole(kept)
+			got, size, err := Expand(kept)
 			if !limits.Is(err) || size <= limits.Resource {
 				t.Fatalf("got %d bytes, %v", size, err)
 			}
@@ -121,10 +121,10 @@ func TestNextToNothingIsKeptOfAResourceThatIsTooLarge(t *testing.T) {
 func TestAResourceMayBeAsLargeAsTheBound(t *testing.T) {
 	empty, err := Compact(resource(t, `{"image": ""}`, ""), 0)
 	require.NoError(t, err)
-	_, least, _ := Whole(empty)
+	_, least, _ := Expand(empty)
 	for more, refused := range map[int]bool{0: false, 1: true} {
 		kept, _ := Compact(resource(t, `{"image": "`+strings.Repeat("x", limits.Resource-least+more)+`"}`, ""), 0)
-		_, size, err := Whole(kept)
+		_, size, err := Expand(kept)
 		if limits.Is(err) != refused {
 			t.Errorf("%d bytes: got %v", size, err)
 		}
@@ -183,7 +183,7 @@ func BenchmarkCompact(b *testing.B) {
 	b.Run("whole", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			_, _, _ = Whole(kept)
+			_, _, _ = Expand(kept)
 		}
 	})
 	b.Run("copy", func(b *testing.B) { // that it takes the place of

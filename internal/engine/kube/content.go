@@ -45,7 +45,7 @@ func Transform(bounds map[schema.GroupVersionKind]limits.Bound) toolscache.Trans
 			return nil, err
 		}
 		bound, ofUser := bounds[object.GetObjectKind().GroupVersionKind()]
-		if resource, whole := object.(*unstructured.Unstructured); whole && ofUser {
+		if resource, untyped := object.(*unstructured.Unstructured); untyped && ofUser {
 			return Compact(resource, bound)
 		}
 		object.SetManagedFields(nil)
@@ -83,8 +83,8 @@ func Content(object client.Object) (map[string]any, bool) {
 	if IsOutline(object) {
 		return nil, false
 	}
-	if whole, ok := object.(*unstructured.Unstructured); ok {
-		return whole.Object, true
+	if untyped, ok := object.(*unstructured.Unstructured); ok {
+		return untyped.Object, true
 	}
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
 	return content, err == nil
@@ -93,13 +93,13 @@ func Content(object client.Object) (map[string]any, bool) {
 // Typed returns an object of a built-in kind as its Go type, as informers do: the result of a write may be
 // unstructured. All others, including outlines, are returned unchanged.
 func Typed(object client.Object) client.Object {
-	whole, ok := object.(*unstructured.Unstructured)
+	untyped, ok := object.(*unstructured.Unstructured)
 	if !ok || IsOutline(object) {
 		return object // nil, too
 	}
-	typed := Representation(whole.GroupVersionKind())
+	typed := Representation(untyped.GroupVersionKind())
 	if _, custom := typed.(*unstructured.Unstructured); custom ||
-		runtime.DefaultUnstructuredConverter.FromUnstructured(whole.Object, typed) != nil {
+		runtime.DefaultUnstructuredConverter.FromUnstructured(untyped.Object, typed) != nil {
 		return object
 	}
 	return typed
@@ -114,12 +114,12 @@ func As[T any](object client.Object) *T {
 	if typed, ok := any(object).(*T); ok {
 		return typed
 	}
-	whole, ok := object.(*unstructured.Unstructured)
+	untyped, ok := object.(*unstructured.Unstructured)
 	if !ok {
 		return nil
 	}
 	typed := new(T)
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(whole.Object, typed); err != nil {
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(untyped.Object, typed); err != nil {
 		return nil // the API server serves no such object
 	}
 	return typed

@@ -13,7 +13,7 @@ import (
 const FieldManager = "appservice-operator"
 
 // Evict returns managed fields of an object in which the operator owns the given fields, and all that others have in
-// what belongs to it as a whole (Traits.Whole): its next apply removes what it does not have.
+// the part that belongs to it alone (Traits.Exclusive): its next apply removes what it does not have.
 func Evict(object client.Object, fields *fieldpath.Set) []metav1.ManagedFieldsEntry {
 	ours := metav1.ManagedFieldsEntry{Manager: FieldManager, Operation: metav1.ManagedFieldsOperationApply,
 		APIVersion: object.GetObjectKind().GroupVersionKind().GroupVersion().String(), FieldsType: "FieldsV1"}
@@ -49,20 +49,20 @@ func ownFields(entries []metav1.ManagedFieldsEntry) *fieldpath.Set {
 	return fieldpath.NewSet()
 }
 
-// addedTo returns the fields in what belongs to the operator as a whole, except for requests to restart.
+// addedTo returns the fields in the part that belongs to the operator alone, except for requests to restart.
 func addedTo(object client.Object, fields *fieldpath.Set) *fieldpath.Set {
 	added := fieldpath.NewSet()
-	whole := TraitsOf(object.GetObjectKind().GroupVersionKind().GroupKind()).Whole
-	if whole == nil {
+	part := TraitsOf(object.GetObjectKind().GroupVersionKind().GroupKind()).Exclusive
+	if part == nil {
 		return added
 	}
 	content, _ := Content(object)
-	annotations, _, _ := unstructured.NestedStringMap(content, append(slices.Clone(whole), "metadata", "annotations")...)
+	annotations, _, _ := unstructured.NestedStringMap(content, append(slices.Clone(part), "metadata", "annotations")...)
 	fields.Iterate(func(path fieldpath.Path) {
-		if len(path) <= len(whole) || !begins(path, whole) {
+		if len(path) <= len(part) || !begins(path, part) {
 			return
 		}
-		rest := path[len(whole):]
+		rest := path[len(part):]
 		if begins(rest, []string{"metadata", "annotations"}) &&
 			(len(rest) == 2 || IsRestart(*rest[2].FieldName, annotations[*rest[2].FieldName])) {
 			return

@@ -16,9 +16,9 @@ import (
 type Traits struct {
 	// PodTemplate is the path of the pod template; nil for kinds without one.
 	PodTemplate []string
-	// Whole is the path of the part that belongs to the operator as a whole: fields that others add are removed. It
-	// is a pod template, or ports, which cannot be merged with those of others.
-	Whole []string
+	// Exclusive is the path of the part that belongs to the operator alone: fields that others add are removed. It is a
+	// pod template, or ports, which cannot be merged with those of others.
+	Exclusive []string
 	// Scales: an autoscaler owns spec.replicas if they are not rendered.
 	Scales bool
 	// First: written before all others. The API server allocates node ports when a Service is written, which no dry run
@@ -36,7 +36,7 @@ type Traits struct {
 	Payload bool
 	// RunsPods: its controller creates pods.
 	RunsPods bool
-	// ReadOfOthers: the operator reads it whoever created it, for the claims of routes and the size of volumes. An outline
+	// ReadOfOthers: the operator reads it whoever created it, for the hosts of routes and the size of volumes. An outline
 	// has neither.
 	ReadOfOthers bool
 	// Immutable are the fields that the API server never lets change.
@@ -62,30 +62,30 @@ var (
 )
 
 // kinds are all special kinds, with the traits that most packages ask for. How objects become ready is in
-// status/health, what they claim of hosts in hosts, which of their lists are merged by keys in release/plan.
+// status/health, what hosts they answer in hosts, which of their lists are merged by keys in release/plan.
 var kinds = map[schema.GroupKind]Traits{
 	{Group: appsv1.GroupName, Kind: "Deployment"}: {
-		Adoptable: true, PodTemplate: template, Whole: template, Scales: true, RunsPods: true, Immutable: bySelector,
+		Adoptable: true, PodTemplate: template, Exclusive: template, Scales: true, RunsPods: true, Immutable: bySelector,
 	},
 	{Group: appsv1.GroupName, Kind: "StatefulSet"}: {
-		Adoptable: true, PodTemplate: template, Whole: template, Scales: true, RunsPods: true,
+		Adoptable: true, PodTemplate: template, Exclusive: template, Scales: true, RunsPods: true,
 		Claims: []string{"spec", "volumeClaimTemplates"},
 		Immutable: Immutable{Only: []string{
 			"minReadySeconds", "ordinals", "persistentVolumeClaimRetentionPolicy", "replicas", "revisionHistoryLimit",
 			"template", "updateStrategy",
 		}},
 	},
-	{Group: appsv1.GroupName, Kind: "DaemonSet"}: {PodTemplate: template, Whole: template, RunsPods: true,
+	{Group: appsv1.GroupName, Kind: "DaemonSet"}: {PodTemplate: template, Exclusive: template, RunsPods: true,
 		Immutable: bySelector},
-	{Group: appsv1.GroupName, Kind: "ReplicaSet"}: {PodTemplate: template, Whole: template, RunsPods: true,
+	{Group: appsv1.GroupName, Kind: "ReplicaSet"}: {PodTemplate: template, Exclusive: template, RunsPods: true,
 		Immutable: bySelector},
-	{Group: batchv1.GroupName, Kind: "CronJob"}: {Adoptable: true, PodTemplate: jobTemplate, Whole: jobTemplate,
+	{Group: batchv1.GroupName, Kind: "CronJob"}: {Adoptable: true, PodTemplate: jobTemplate, Exclusive: jobTemplate,
 		RunsPods: true},
 	// The template of a Job never changes, so there is nothing to repair in it.
 	{Group: batchv1.GroupName, Kind: "Job"}: {RunsPods: true, Immutable: Immutable{Only: []string{
 		"activeDeadlineSeconds", "backoffLimit", "parallelism", "suspend", "ttlSecondsAfterFinished",
 	}}},
-	{Group: corev1.GroupName, Kind: "Service"}: {Adoptable: true, First: true, Whole: []string{"spec", "ports"}},
+	{Group: corev1.GroupName, Kind: "Service"}: {Adoptable: true, First: true, Exclusive: []string{"spec", "ports"}},
 	{Group: corev1.GroupName, Kind: RetainedKind}: {
 		Adoptable: true, Grows: true, ReadOfOthers: true,
 		Immutable: Immutable{Only: []string{"resources", "volumeAttributesClassName"}},

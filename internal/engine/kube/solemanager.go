@@ -8,9 +8,9 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
-// SoleManager returns managed fields that make the operator the only manager of an object created by others: of what is
-// in what belongs to it as a whole (Traits.Whole), so that its next apply removes what it does not render there, and of
-// what it applies, according to a dry run; applied is nil if there was none. Everything else that others set has no
+// SoleManager returns managed fields that make the operator the only manager of an object created by others: of the
+// part that belongs to it alone (Traits.Exclusive), so that its next apply removes what it does not render there, and of
+// the fields that it applies, according to a dry run; applied is nil if there was none. Everything else that others set has no
 // manager from then on, and stays. Entries of subresources, by which autoscalers and controllers write, are left
 // unchanged.
 func SoleManager(live, applied client.Object) []metav1.ManagedFieldsEntry {

@@ -195,8 +195,8 @@ func (g *granted) binding(object *unstructured.Unstructured) error {
 		isOwn := subject.Kind == rbacv1.ServiceAccountKind && (subject.Namespace == namespace ||
 			subject.Namespace == "" && object.GetKind() == roleBinding)
 		if !isOwn && !g.rendersAnyway(object, func(other *unstructured.Unstructured) bool {
-			there, others, err := bound(other)
-			return err == nil && there == ref && slices.Contains(others, subject)
+			otherRole, others, err := bound(other)
+			return err == nil && otherRole == ref && slices.Contains(others, subject)
 		}) {
 			return g.refuse(object, "defaultValues", "grants rights to %s %q, which is no account of the namespace %s",
 				subject.Kind, subject.Name, namespace)
@@ -313,7 +313,7 @@ func differing(a, b any, path string) string {
 	if isMap && isOtherMap {
 		keys := slices.Sorted(maps.Keys(one))
 		for key := range other {
-			if _, there := one[key]; !there {
+			if _, otherRole := one[key]; !otherRole {
 				keys = append(keys, key)
 			}
 		}

@@ -44,8 +44,8 @@ type Input struct {
 type Facts struct {
 	// Enforced is the level of the Pod Security Standards that the namespace enforces by its label; empty if it has none.
 	Enforced Level
-	// There is the state of the objects that are referred to; nil if it is not known.
-	There map[reference.Object]reference.State
+	// States is the state of the objects that are referred to; nil if it is not known.
+	States map[reference.Object]reference.State
 	// Policy is what the platform allows in the namespace; nil if it is not known: then, it is everything.
 	Policy Rules
 	// Recorded are the objects of the recorded release; nil if there is none, or if it is not known.
@@ -81,9 +81,9 @@ func FactsOf(labels map[string]string) Facts {
 func (f *Facts) Find(
 	references []reference.Reference, look func(reference.Reference) (state reference.State, known bool, err error),
 ) error {
-	f.There = map[reference.Object]reference.State{}
+	f.States = map[reference.Object]reference.State{}
 	for _, mention := range references {
-		if _, told := f.There[mention.Object]; told || mention.Need == reference.Reported {
+		if _, told := f.States[mention.Object]; told || mention.Need == reference.Reported {
 			continue
 		}
 		state, known, err := look(mention)
@@ -91,7 +91,7 @@ func (f *Facts) Find(
 			return err
 		}
 		if known {
-			f.There[mention.Object] = state
+			f.States[mention.Object] = state
 		}
 	}
 	return nil

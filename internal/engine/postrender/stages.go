@@ -12,8 +12,8 @@ import (
 	"github.com/example/appservice-operator/internal/engine/kube/stage"
 )
 
-// Stages checks the stages that objects name, and marks what those of the stage before refer to as early: it is created
-// with them.
+// Stages checks the stages of objects, and marks the objects to which those of the stage `before` refer as early: these
+// are created with them.
 func Stages(_ context.Context, _ *Input, objects []*unstructured.Unstructured) error {
 	var needed []reference.Reference
 	for _, object := range objects {

@@ -70,7 +70,7 @@ func (a *Actor) prospects(ctx context.Context, session *livestate.Session, write
 // once at most.
 func (a *applier) take(ctx context.Context, change plan.Change) error {
 	var applied client.Object
-	if kube.TraitsOf(kube.KeyOf(change.Desired).GroupKind).Whole == nil {
+	if kube.TraitsOf(kube.KeyOf(change.Desired).GroupKind).Exclusive == nil {
 		tried, err := a.apply(ctx, change, client.DryRunAll)
 		if err != nil {
 			return err

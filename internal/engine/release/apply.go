@@ -60,18 +60,18 @@ func (a *applier) ours(ctx context.Context, desired *unstructured.Unstructured) 
 func (a *applier) found(ctx context.Context, desired *unstructured.Unstructured,
 	live client.Object) (plan.Change, error) {
 	traits := kube.TraitsOf(desired.GroupVersionKind().GroupKind())
-	if traits.Claims == nil && traits.Whole == nil {
+	if traits.Claims == nil && traits.Exclusive == nil {
 		return plan.Change{Desired: desired, Live: live}, nil
 	}
-	whole := identity(live)
-	if err := a.live.Get(ctx, client.ObjectKeyFromObject(live), whole); err != nil {
+	full := identity(live)
+	if err := a.live.Get(ctx, client.ObjectKeyFromObject(live), full); err != nil {
 		return plan.Change{}, fmt.Errorf("cannot read %s: %w", kube.KeyOf(live), err)
 	}
-	if whole.GetUID() != live.GetUID() {
+	if full.GetUID() != live.GetUID() {
 		return plan.Change{}, &StaleError{fmt.Errorf("%s has changed", kube.KeyOf(live))}
 	}
-	change := plan.Change{Desired: plan.AsFarAsMutable(desired, whole), Live: whole}
-	if differs := plan.CompareObject(change.Desired, whole); differs != nil {
+	change := plan.Change{Desired: plan.AsFarAsMutable(desired, full), Live: full}
+	if differs := plan.CompareObject(change.Desired, full); differs != nil {
 		change.Added = differs.Added
 	}
 	return change, nil

@@ -40,11 +40,11 @@ func (a *applier) fill(ctx context.Context, desired *unstructured.Unstructured,
 	}
 	content, full := kube.Content(live)
 	if !full {
-		whole := identity(live)
-		if err := a.live.Get(ctx, client.ObjectKeyFromObject(whole), whole); err != nil {
-			return nil, fmt.Errorf("cannot read %s: %w", kube.KeyOf(whole), err)
+		read := identity(live)
+		if err := a.live.Get(ctx, client.ObjectKeyFromObject(read), read); err != nil {
+			return nil, fmt.Errorf("cannot read %s: %w", kube.KeyOf(read), err)
 		}
-		content = whole.Object // the version of live is a precondition
+		content = read.Object // the version of live is a precondition
 	}
 	have, err := decoded(content)
 	if err != nil {

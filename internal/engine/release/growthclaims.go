@@ -130,11 +130,11 @@ func (a *Actor) growth(ctx context.Context, change plan.Change, most int64) (g g
 	if change.Live != nil {
 		content, full := kube.Content(change.Live)
 		if !full {
-			whole := identity(change.Live)
-			if err := a.live.Get(ctx, client.ObjectKeyFromObject(whole), whole); err != nil {
-				return g, fmt.Errorf("cannot read %s: %w", kube.KeyOf(whole), err)
+			read := identity(change.Live)
+			if err := a.live.Get(ctx, client.ObjectKeyFromObject(read), read); err != nil {
+				return g, fmt.Errorf("cannot read %s: %w", kube.KeyOf(read), err)
 			}
-			content = whole.Object
+			content = read.Object
 		}
 		live := &unstructured.Unstructured{Object: content}
 		g.now = ordinalsOf(content)
@@ -172,18 +172,18 @@ const defaultMost = 100
 
 // HoldGrowth deletes the autoscaler of a workload that could grow onto a claim which was not created for the owner, and
 // returns a NotOursError then: an autoscaler asks nobody. Claims returns those with a prefix, as far as they are known.
-func (a *Actor) HoldGrowth(ctx context.Context, owner *unstructured.Unstructured, there map[kube.Key]client.Object,
+func (a *Actor) HoldGrowth(ctx context.Context, owner *unstructured.Unstructured, existing map[kube.Key]client.Object,
 	claims func(prefix string) []client.Object) error {
 	if AdoptionOf(owner) != nil {
 		return nil
 	}
-	for _, workload := range there {
+	for _, workload := range existing {
 		for _, prefix := range kube.ClaimPrefixes(workload) {
 			for _, claim := range claims(prefix) {
 				if !ofOthers(owner, claim, false) {
 					continue
 				}
-				if err := a.holdBefore(ctx, owner, there, workload, claim); err != nil {
+				if err := a.holdBefore(ctx, owner, existing, workload, claim); err != nil {
 					return err
 				}
 			}
@@ -193,12 +193,12 @@ func (a *Actor) HoldGrowth(ctx context.Context, owner *unstructured.Unstructured
 }
 
 // holdBefore deletes the autoscalers by which a workload could grow onto a claim.
-func (a *Actor) holdBefore(ctx context.Context, owner *unstructured.Unstructured, there map[kube.Key]client.Object,
+func (a *Actor) holdBefore(ctx context.Context, owner *unstructured.Unstructured, existing map[kube.Key]client.Object,
 	workload, claim client.Object) error {
 	content, _ := kube.Content(workload)
 	g := growing{prefixes: kube.ClaimPrefixes(workload), now: ordinalsOf(content)}
 	held := &plan.Plan{}
-	for _, object := range there {
+	for _, object := range existing {
 		autoscaler, _ := kube.Content(object)
 		target, most := scales(autoscaler)
 		g.then = ordinals{g.now.first, most}

@@ -24,11 +24,11 @@ func (a *applier) takeOver(ctx context.Context, change plan.Change) (client.Obje
 	}
 	live, full := kube.Content(change.Live)
 	if !full {
-		whole := identity(change.Live)
-		if err := a.live.Get(ctx, client.ObjectKeyFromObject(whole), whole); err != nil {
-			return nil, fmt.Errorf("cannot read %s: %w", kube.KeyOf(whole), err)
+		read := identity(change.Live)
+		if err := a.live.Get(ctx, client.ObjectKeyFromObject(read), read); err != nil {
+			return nil, fmt.Errorf("cannot read %s: %w", kube.KeyOf(read), err)
 		}
-		live = whole.Object // hold has the version of change.Live as a precondition
+		live = read.Object // hold has the version of change.Live as a precondition
 	}
 	replicas, known, _ := unstructured.NestedInt64(live, "spec", "replicas")
 	if !known {

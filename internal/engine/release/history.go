@@ -71,8 +71,8 @@ func RetirementOf(records []*livestate.Record, keep int, ready *livestate.Record
 }
 
 // Retirement returns the work due on the records in a snapshot. Ready is kept beside them; nil for none.
-func (a *Actor) Retirement(there *livestate.Snapshot, ready *livestate.Record) Retirement {
-	return RetirementOf(there.Records, a.keep, ready)
+func (a *Actor) Retirement(observed *livestate.Snapshot, ready *livestate.Record) Retirement {
+	return RetirementOf(observed.Records, a.keep, ready)
 }
 
 // Retire carries out a retirement. The error is a StaleError or the API server's.

@@ -112,7 +112,7 @@ func (a *applier) prospect(ctx context.Context, adoption *Adoption,
 	if release := live.GetAnnotations()[helmReleaseName]; release != "" {
 		found.Owner = fmt.Sprintf("part of Helm release %q", release)
 	}
-	return found, false, a.judge(ctx, found)
+	return found, false, a.tryAdoption(ctx, found)
 }
 
 // Changes returns the fields of the object that would change, except for the operator's bookkeeping.
@@ -148,9 +148,9 @@ func content(object *unstructured.Unstructured) *unstructured.Unstructured {
 	return out
 }
 
-// judge records what an object would become, why it cannot be changed to the rendered one without harm, naming the
-// fields, and why its pods would end.
-func (a *applier) judge(ctx context.Context, found *Prospect) error {
+// tryAdoption records what an object would become, why it cannot be changed to the rendered one without harm, naming
+// the fields, and why its pods would end.
+func (a *applier) tryAdoption(ctx context.Context, found *Prospect) error {
 	if headless := staysHeadless(found.change); headless != nil {
 		found.Against = append(found.Against, headless.Error())
 	}

@@ -19,14 +19,14 @@ import (
 // earlier attempts that were interrupted before they could delete them. It returns why it was refused. A temporary
 // error is not a refusal: the next attempt continues.
 func (a *applier) takeBack(ctx context.Context, task Task, created []client.Object, err error) error {
-	there := append(a.left(task), created...)
-	if len(there) == 0 {
+	written := append(a.left(task), created...)
+	if len(written) == 0 {
 		return err
 	}
 	if refused := final(err) || Refused(err) && Refused(a.wouldTake(ctx, unwritten(task.Plan, created))); !refused {
 		return err
 	}
-	return errors.Join(err, a.undo(ctx, there))
+	return errors.Join(err, a.undo(ctx, written))
 }
 
 // final reports whether an error is a refusal with a known cause. Any other answer of the API server is one if it is

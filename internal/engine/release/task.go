@@ -47,8 +47,8 @@ type Task struct {
 	Runs []v1.RunStatus
 	// Again says that an earlier attempt failed: obstacles are looked for before anything is written.
 	Again bool
-	// Part says that it is the stage before of a release, which is not recorded; Kept that it is not the rendered release,
-	// but the recorded one or an earlier one.
+	// Part says that it is the stage `before` of a release, which is not recorded; Kept that it is not the rendered
+	// release, but the recorded one or an earlier one.
 	Part, Kept bool
 	// First says that nothing of the resource was ever released: if it is refused, all that it created is deleted.
 	First bool

@@ -16,13 +16,13 @@ import (
 // tried returns the result of a change, by a dry run.
 func (a *applier) tried(ctx context.Context, change plan.Change) (*unstructured.Unstructured, error) {
 	traits := kube.TraitsOf(kube.KeyOf(change.Desired).GroupKind)
-	if traits.Whole == nil {
+	if traits.Exclusive == nil {
 		return a.apply(ctx, change, client.DryRunAll)
 	}
 	live, _ := change.Live.(*unstructured.Unstructured)
 	after := identity(live)
 	err := a.versioned(ctx, live, func(version string) error {
-		body, err := plan.Replacement(change.Desired, live, version, traits.Whole)
+		body, err := plan.Replacement(change.Desired, live, version, traits.Exclusive)
 		if err != nil {
 			return err
 		}

@@ -113,8 +113,8 @@ func templateFault(err error) error {
 	if inner[4] != "" {
 		cause = fmt.Sprintf("<%s>: %s", inner[4], cause)
 	}
-	if there := line(inner[1], inner[2]); there != at {
-		cause = fmt.Sprintf("in %s: %s", there[strings.Index(there, "/")+1:], cause)
+	if innermost := line(inner[1], inner[2]); innermost != at {
+		cause = fmt.Sprintf("in %s: %s", innermost[strings.Index(innermost, "/")+1:], cause)
 	}
 	return &ChartError{At: at, Column: column(outer[3]), Err: errors.New(cause)}
 }

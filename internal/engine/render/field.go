@@ -150,12 +150,12 @@ func refusal(given, used map[string]any, found []misfit, published bool) error {
 		if global := slices.Index(path, "global"); global > 0 && says(given, path[global:]) {
 			path = path[global:] // Helm passes it to each subchart
 		}
-		there := path
+		parent := path
 		if misfit.lack {
-			there = path[:len(path)-1]
+			parent = path[:len(path)-1]
 		}
 		text := fieldOf(used, path) + ": " + misfit.says
-		if says(given, there) || published && (misfit.lack || !says(used, path)) {
+		if says(given, parent) || published && (misfit.lack || !says(used, path)) {
 			ofSpec = append(ofSpec, text)
 		} else {
 			ofChart = append(ofChart, strings.TrimPrefix(text, "spec."))

@@ -41,7 +41,7 @@ func (r *Renderer) Predict(
 	if err != nil {
 		return nil, err
 	}
-	if _, _, err := kube.Whole(compact); err != nil {
+	if _, _, err := kube.Expand(compact); err != nil {
 		return nil, err
 	}
 	draft, err := r.Draft(ctx, in)

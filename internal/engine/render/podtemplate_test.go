@@ -33,7 +33,7 @@ func TestWhatAPatchAddsIsSeenByAllThatComesAfter(t *testing.T) {
 	if want := []string{`ConfigMap "settings"`, `Secret "tokens"`}; !slices.Equal(names, want) {
 		t.Errorf("the pods refer to %v, want %v", names, want)
 	}
-	result, err := renderer.Finish(t.Context(), draft, postrender.Facts{Enforced: postrender.Restricted, There: map[reference.Object]reference.State{}})
+	result, err := renderer.Finish(t.Context(), draft, postrender.Facts{Enforced: postrender.Restricted, States: map[reference.Object]reference.State{}})
 	require.NoError(t, err)
 	template := reference.PodTemplate(find(t, result, "Deployment", "web"))
 	containers, _, _ := unstructured.NestedSlice(template, "spec", "containers")

@@ -184,11 +184,11 @@ func withoutDefinitions(list []manifest, cluster *chartutil.Capabilities) (rest 
 			} `json:"spec"`
 		}
 		_ = runtime.DefaultUnstructuredConverter.FromUnstructured(one.object.Object, &read) // no kind is served then
-		there := false
+		served := false
 		for _, version := range read.Spec.Versions {
-			there = there || cluster.APIVersions.Has(read.Spec.Group+"/"+version.Name+"/"+read.Spec.Names.Kind)
+			served = served || cluster.APIVersions.Has(read.Spec.Group+"/"+version.Name+"/"+read.Spec.Names.Kind)
 		}
-		if !there {
+		if !served {
 			missing = append(missing, one.object.GetName())
 		}
 	}

@@ -119,7 +119,7 @@ type Outline struct {
 	Definitions []string
 	// Stages are the stages of the objects that are not of the main one; nil if there are none.
 	Stages map[kube.Key]stage.Stage
-	// Makes is what the stage before makes for the others, each as KIND/NAME.
+	// Makes are the objects that the stage `before` makes for the others, as KIND/NAME.
 	Makes []string
 	// Outdated is what the policy allows only because the recorded release has it; nil for nothing.
 	Outdated *violation.Error

@@ -183,14 +183,14 @@ var (
 func parts(text string) (list []string) {
 	for _, match := range actionText.FindAllStringSubmatch(text, -1) {
 		action := elseBranch.ReplaceAllString(match[1], "$1 ")
-		whole := "{{" + action + "}}"
+		template := "{{" + action + "}}"
 		if opens.MatchString(action) {
-			whole += "{{end}}"
+			template += "{{end}}"
 		}
 		for _, name := range variable.FindAllString(action, -1) {
-			whole = "{{" + name + " := 0}}" + whole // else it does not parse
+			template = "{{" + name + " := 0}}" + template // else it does not parse
 		}
-		list = append(list, whole)
+		list = append(list, template)
 	}
 	return list
 }

@@ -84,8 +84,8 @@ func TestFactsLeaveOutGateways(t *testing.T) {
 	}
 	ref := reference.Reference{Object: reference.Object{Kind: reference.Gateway, Name: "edge"}, Need: reference.Reported}
 	facts, err := r.Facts(t.Context(), &unstructured.Unstructured{}, []reference.Reference{ref})
-	if err != nil || len(facts.There) > 0 || len(reference.Missing([]reference.Reference{ref}, facts.There)) > 0 {
-		t.Errorf("got %v, %v", facts.There, err)
+	if err != nil || len(facts.States) > 0 || len(reference.Missing([]reference.Reference{ref}, facts.States)) > 0 {
+		t.Errorf("got %v, %v", facts.States, err)
 	}
 	if !slices.Equal(asked, []string{"Namespace"}) {
 		t.Errorf("looked for %q", asked)

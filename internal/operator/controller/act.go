@@ -22,19 +22,19 @@ import (
 // act brings objects and record to the rendered state. A release is recorded after its objects are written, which then
 // show by their stamps that it was applied, if only in part. One that only deletes objects is recorded first.
 func (r *Reconciler) act(ctx context.Context, s *scope, wanted rendering, found attempt) (*scope, attempt) {
-	there := found.there
-	desired, writes, left, err := r.compare(ctx, s, wanted, there)
+	observed := found.observed
+	desired, writes, left, err := r.compare(ctx, s, wanted, observed)
 	if err != nil {
-		return s, attempt{there: there, err: err}
+		return s, attempt{observed: observed, err: err}
 	}
-	a := attempt{state: plan.Decide(wanted.outline.Digest, there, writes), plan: writes, there: there, hold: found.hold,
-		contended: cmp.Or(left.lost, left.contended), decayed: left.disordered}
+	a := attempt{state: plan.Decide(wanted.outline.Digest, observed, writes), plan: writes, observed: observed,
+		hold: found.hold, contended: cmp.Or(left.lost, left.contended), decayed: left.disordered}
 	if refused := plan.KeepsKind(writes.Create, writes.Delete); refused != nil {
 		a.err = refused
 		return s, a
 	}
 	if a.state != plan.Drifted {
-		if lost, err := r.lost(ctx, s, writes, there.Record); err != nil || lost != nil {
+		if lost, err := r.lost(ctx, s, writes, observed.Record); err != nil || lost != nil {
 			a.err = cmp.Or(err, error(lost))
 			return s, a
 		}
@@ -51,9 +51,9 @@ func (r *Reconciler) act(ctx context.Context, s *scope, wanted rendering, found 
 		a.hold, a.plan = hold{by: byLine}, nil // nothing of it is carried out
 		return s, a
 	}
-	task := release.Task{Owner: s.resource, Chart: s.renderer.Chart, Desired: desired, Snapshot: there, Plan: writes,
+	task := release.Task{Owner: s.resource, Chart: s.renderer.Chart, Desired: desired, Snapshot: observed, Plan: writes,
 		State: a.state, Again: tried(s), First: first(s, a), Labels: s.asked.Labels()}
-	task.Labels[v1.LabelLastReady] = s.lastReady(there)
+	task.Labels[v1.LabelLastReady] = s.lastReady(observed)
 	if content := wanted.content.String(); content != "" {
 		task.Labels[v1.LabelReferences] = content
 	}
@@ -74,39 +74,39 @@ func (r *Reconciler) act(ctx context.Context, s *scope, wanted rendering, found 
 // release without a record is mentioned in the status.
 func first(s *scope, a attempt) bool {
 	spoken := s.previous.Release != nil || len(s.previous.Runs) > 0 || s.previous.AvailableReplicas > 0
-	return a.state == plan.Absent || len(a.there.Records) == 0 && !spoken
+	return a.state == plan.Absent || len(a.observed.Records) == 0 && !spoken
 }
 
 // compare returns the desired objects, the plan that leads to them, and what a repair leaves as it is. If neither
 // objects nor release have changed, nothing is compared and the desired objects are nil.
 func (r *Reconciler) compare(ctx context.Context, s *scope, wanted rendering,
-	there *livestate.Snapshot) (desired *render.Result, writes *plan.Plan, left unrepaired, err error) {
+	observed *livestate.Snapshot) (desired *render.Result, writes *plan.Plan, left unrepaired, err error) {
 	nothing := &plan.Plan{}
 	digest := wanted.outline.Digest
-	if plan.Decide(digest, there, nothing) == plan.InSync && s.memory.verified.Covers(digest, there.Objects) {
-		s.memory.verified = plan.Verify(digest, there.Objects) // drops what the caches no longer hold
+	if plan.Decide(digest, observed, nothing) == plan.InSync && s.memory.verified.Covers(digest, observed.Objects) {
+		s.memory.verified = plan.Verify(digest, observed.Objects) // drops what the caches no longer hold
 		return nil, nothing, left, nil
 	}
 	if desired, err = wanted.packed.Unpack(); err != nil {
 		return nil, nil, left, err
 	}
-	writes = s.memory.verified.Compare(desired.Objects, there.Objects)
+	writes = s.memory.verified.Compare(desired.Objects, observed.Objects)
 	if err := r.Actor.SpareAdmitted(ctx, s.resource, writes); err != nil {
 		return nil, nil, left, err
 	}
-	if err := r.keepData(ctx, s, wanted, writes, there); err != nil {
+	if err := r.keepData(ctx, s, wanted, writes, observed); err != nil {
 		return nil, nil, left, err
 	}
 	writes.HoldBack(keysOf(wanted.heldRoutes)...)
 	// a cluster that no longer serves a kind has deleted its objects; one that has just begun to may not report it
 	writes.HoldBack(wanted.outline.Unserved...)
-	if plan.IsDeployed(there.Record, digest) {
-		if left, err = r.spareUnrepaired(ctx, s, writes, there); err != nil {
+	if plan.IsDeployed(observed.Record, digest) {
+		if left, err = r.spareUnrepaired(ctx, s, writes, observed); err != nil {
 			return nil, nil, left, err
 		}
 	}
 	if writes.Empty() && len(writes.Terminating) == 0 && len(wanted.heldRoutes) == 0 && left.nothing() {
-		s.memory.verified = plan.Verify(digest, there.Objects)
+		s.memory.verified = plan.Verify(digest, observed.Objects)
 	}
 	return desired, writes, left, nil
 }
@@ -115,8 +115,8 @@ func (r *Reconciler) compare(ctx context.Context, s *scope, wanted rendering,
 // repair, chart, defaults or operator, and no return to an earlier release, deletes them; nor does one that follows no
 // known release. Objects that a spec refers to stay, and so do those of the release to which this one would return.
 func (r *Reconciler) keepData(ctx context.Context, s *scope, wanted rendering, writes *plan.Plan,
-	there *livestate.Snapshot) error {
-	record := there.Record
+	observed *livestate.Snapshot) error {
+	record := observed.Record
 	if !writes.DeletesData() {
 		return nil
 	}
@@ -128,7 +128,7 @@ func (r *Reconciler) keepData(ctx context.Context, s *scope, wanted rendering, w
 		case isStale(err):
 			return err
 		case err == nil && (recorded.Source == nil || recorded.Source.Differs(s.resource.Object["spec"])):
-			return r.keepForReturn(ctx, s, writes, there)
+			return r.keepForReturn(ctx, s, writes, observed)
 		}
 	}
 	writes.KeepData()
@@ -137,8 +137,8 @@ func (r *Reconciler) keepData(ctx context.Context, s *scope, wanted rendering, w
 
 // keepForReturn leaves the data in place of the release that is applied again if this one fails.
 func (r *Reconciler) keepForReturn(ctx context.Context, s *scope, writes *plan.Plan,
-	there *livestate.Snapshot) error {
-	ready := s.ready(there)
+	observed *livestate.Snapshot) error {
+	ready := s.ready(observed)
 	if !r.returns(s) || ready == nil || !writes.DeletesData() {
 		return nil
 	}
@@ -171,11 +171,11 @@ func keysOf(held []hosts.Held) []kube.Key {
 	return keys
 }
 
-// actBefore writes the stage before of a release, and what it needs and does not exist. Before its Jobs are noted, the
-// whole release is tried: nothing runs for one that is refused.
+// actBefore writes the stage `before` of a release, and the missing objects that it needs. Until its Jobs are noted,
+// the whole release is tried first: nothing runs for one that is refused.
 func (r *Reconciler) actBefore(ctx context.Context, s *scope, wanted rendering, task release.Task,
 	a attempt) (*scope, attempt) {
-	whole, early := task.Plan, a.hold.early
+	all, early := task.Plan, a.hold.early
 	a.plan, a.changes = nil, ""
 	if !s.notes(wanted.jobsIn(stage.Before)) || release.AdoptionOf(s.resource) != nil {
 		adopted, err := r.Actor.ProveAdoption(ctx, task)
@@ -184,7 +184,7 @@ func (r *Reconciler) actBefore(ctx context.Context, s *scope, wanted rendering, 
 		}
 		early = slices.DeleteFunc(slices.Clone(early), func(key kube.Key) bool { return slices.Contains(adopted, key) })
 	}
-	task.Plan = whole.Only(a.hold.before, early)
+	task.Plan = all.Only(a.hold.before, early)
 	if task.Plan.Empty() {
 		return s, a
 	}

@@ -18,8 +18,8 @@ type attempt struct {
 	plan *plan.Plan
 	// changes is a summary in words of what was changed.
 	changes string
-	// there is the state of the cluster, after what was done.
-	there *livestate.Snapshot
+	// observed is the state of the cluster after this attempt.
+	observed *livestate.Snapshot
 	// resumed says that objects of the recorded release were written that another one had applied since.
 	resumed bool
 	// hold says why the recorded release is kept for now; the zero value if it is not.
@@ -44,7 +44,7 @@ func (a attempt) released() bool {
 	return !a.waits() && (a.state == plan.Absent || a.state == plan.OutOfDate)
 }
 
-// decays returns the attempt without the error of keeping the recorded release, if its stage before runs: the release
+// decays returns the attempt without the error of keeping the recorded release, if its stage `before` runs: the release
 // that waits is about to replace that one.
 func (a attempt) decays() attempt {
 	if a.hold.by == byStage && a.err != nil && isBlocked(a.err) {
@@ -53,12 +53,12 @@ func (a attempt) decays() attempt {
 	return a
 }
 
-// hold says why the rendered release is not written, or only its stage before, and the recorded one is kept meanwhile.
+// hold says why the rendered release is not written, or only its stage `before`. The recorded one is kept meanwhile.
 type hold struct {
 	by holder
 	// err says what failed, by failure or return.
 	err error
-	// keys of the objects of the stage before, and of those that it needs.
+	// keys of the objects of the stage `before`, and of those that it needs.
 	before, early []kube.Key
 }
 
@@ -68,7 +68,7 @@ type holder int
 // The causes for which a release is held back; the zero value is none.
 const (
 	_         holder = iota
-	byStage          // its stage before is not ready
+	byStage          // its stage `before` is not ready
 	byLine           // it waits in the line of rollouts
 	byFailure        // a new chart, or new defaults, cannot be rendered for the resource, or failed
 	byReturn         // it failed, and an earlier release was applied again because its user asked for that

@@ -18,13 +18,13 @@ import (
 
 // knownKeys returns the keys of checksums that Secrets have, by name: as they are live, or else as last rendered. If
 // that is the recorded release, it counts more: live ones that differ were changed by others.
-func knownKeys(known *rendered, there *livestate.Snapshot) map[string]string {
+func knownKeys(known *rendered, observed *livestate.Snapshot) map[string]string {
 	keys := map[string]string{}
-	maps.Copy(keys, postrender.ChecksumKeys(slices.Collect(maps.Values(there.Objects))))
+	maps.Copy(keys, postrender.ChecksumKeys(slices.Collect(maps.Values(observed.Objects))))
 	switch {
 	case known == nil:
 		return keys
-	case there.Record != nil && there.Record.Digest == known.outline.Digest:
+	case observed.Record != nil && observed.Record.Digest == known.outline.Digest:
 		return labels.Merge(keys, known.facts.Keys)
 	}
 	return labels.Merge(known.facts.Keys, keys)
@@ -32,11 +32,11 @@ func knownKeys(known *rendered, there *livestate.Snapshot) map[string]string {
 
 // keysFor returns the keys of checksums for Secrets that have none: those of the recorded release, of Secrets that
 // will be adopted, or new ones. Pods continue to show the checksums that they show without a key.
-func (r *Reconciler) keysFor(ctx context.Context, s *scope, there *livestate.Snapshot, secrets []string,
+func (r *Reconciler) keysFor(ctx context.Context, s *scope, observed *livestate.Snapshot, secrets []string,
 	workloads []*unstructured.Unstructured) (map[string]string, error) {
 	keys, shown, known := map[string]string{}, []string(nil), false
-	if there.Record != nil {
-		recorded, err := r.readRecorded(ctx, s, there.Record)
+	if observed.Record != nil {
+		recorded, err := r.readRecorded(ctx, s, observed.Record)
 		if err != nil && !is[*release.DamagedError](err) {
 			return nil, err
 		}
@@ -49,7 +49,7 @@ func (r *Reconciler) keysFor(ctx context.Context, s *scope, there *livestate.Sna
 		if keys[name] != "" {
 			continue
 		}
-		live, err := r.keyless(ctx, s, there, name)
+		live, err := r.keyless(ctx, s, observed, name)
 		if err != nil {
 			return nil, err
 		}
@@ -69,13 +69,13 @@ func (r *Reconciler) keysFor(ctx context.Context, s *scope, there *livestate.Sna
 
 // keyless returns the metadata of a live Secret: one that the resource has, or will adopt; without a stamp if an
 // operator has written none.
-func (r *Reconciler) keyless(ctx context.Context, s *scope, there *livestate.Snapshot,
+func (r *Reconciler) keyless(ctx context.Context, s *scope, observed *livestate.Snapshot,
 	name string) (client.Object, error) {
-	if live := there.Objects[secretKey(name)]; live != nil {
+	if live := observed.Objects[secretKey(name)]; live != nil {
 		return live, nil
 	}
 	live := kube.Metadata(kube.SecretKind)
-	if there.Record != nil || release.AdoptionOf(s.resource) == nil {
+	if observed.Record != nil || release.AdoptionOf(s.resource) == nil {
 		return live, nil
 	}
 	key := client.ObjectKey{Namespace: s.resource.GetNamespace(), Name: name}

@@ -12,7 +12,7 @@ import (
 	"github.com/example/appservice-operator/internal/engine/release/plan"
 )
 
-// commit carries out a task: a whole release, its stage before, a repair, a restart or a return. In this order, the
+// commit carries out a task: a whole release, its stage `before`, a repair, a restart or a return. In this order, the
 // resource is looked for if anything is created; objects of other owners are taken over; objects are written; runs of
 // Jobs are noted, and the scope returned has them; the release is recorded; the cluster is observed. A release that
 // creates and changes nothing is recorded first.
@@ -33,10 +33,10 @@ func (r *Reconciler) commit(ctx context.Context, s *scope, wanted rendering, tas
 	if a.err == nil && records && !recordFirst {
 		s, a.err = r.record(ctx, s, wanted, task, a, created)
 	}
-	if there, err := r.observe(ctx, s, wanted, a.there); err != nil {
+	if observed, err := r.observe(ctx, s, wanted, a.observed); err != nil {
 		a.err = errors.Join(a.err, err)
 	} else {
-		a.there = there
+		a.observed = observed
 	}
 	a.took = r.Clock.Since(began)
 	return s, a
@@ -49,7 +49,7 @@ func (r *Reconciler) record(ctx context.Context, s *scope, wanted rendering, tas
 	if task.Kept {
 		return s, r.Actor.Record(ctx, task, nil)
 	}
-	if a.there.Record == nil && reported(s) {
+	if a.observed.Record == nil && reported(s) {
 		if err := r.alive(ctx, s); err != nil {
 			return s, err // what it leaves may be another's by now
 		}

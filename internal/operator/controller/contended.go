@@ -16,7 +16,7 @@ import (
 // until they may be restored again. The error is a release.ContendedError about the field that waits longest; nil if
 // nothing does.
 func (r *Reconciler) spareContended(ctx context.Context, s *scope, plan *plan.Plan,
-	there *livestate.Snapshot) error {
+	observed *livestate.Snapshot) error {
 	now := r.Clock.Now()
 	var longest *release.ContendedError
 	repairs := plan.Repairs()
@@ -27,7 +27,7 @@ func (r *Reconciler) spareContended(ctx context.Context, s *scope, plan *plan.Pl
 			continue
 		}
 		plan.HoldBack(key)
-		switch object := there.Objects[key]; {
+		switch object := observed.Objects[key]; {
 		case object == nil:
 			known.by = "another writer" // it has deleted the object
 		case known.by == "":

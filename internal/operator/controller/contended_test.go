@@ -50,7 +50,7 @@ func TestWhatIsContendedIsLeftOutOfAPlan(t *testing.T) {
 	if len(both.Apply) != 0 || len(both.Create) != 1 {
 		t.Errorf("got the plan %v, want the ConfigMap alone", both)
 	}
-	done := attempt{err: err, there: there}
+	done := attempt{err: err, observed: there}
 	if got := r.next(s, rendering{}, done, 0).RequeueAfter; got != contended.Wait {
 		t.Errorf("it is reconciled after %s, want %s", got, contended.Wait)
 	}
@@ -67,7 +67,7 @@ func TestWhatIsContendedIsLeftOutOfAPlan(t *testing.T) {
 func TestAnEarlierResourceIsWaitedForWithABackoff(t *testing.T) {
 	r := &Reconciler{Clock: clocktesting.NewFakePassiveClock(start)}
 	s := &scope{resource: app("a"), memory: &remembered{}}
-	done := attempt{err: &release.PreviousError{Left: []release.Remnant{{Key: kube.Key{Name: "web"}}}}, there: &livestate.Snapshot{}}
+	done := attempt{err: &release.PreviousError{Left: []release.Remnant{{Key: kube.Key{Name: "web"}}}}, observed: &livestate.Snapshot{}}
 	for _, want := range []time.Duration{5 * time.Second, 10 * time.Second, 20 * time.Second} {
 		if got := r.next(s, rendering{}, done, 0).RequeueAfter; got != want {
 			t.Errorf("got %s, want %s", got, want)

@@ -18,18 +18,18 @@ import (
 )
 
 // diagnose returns why workloads are not as desired and what other objects wait for, and when to look again.
-func (r *Reconciler) diagnose(ctx context.Context, s *scope, wanted rendering, there *livestate.Snapshot,
+func (r *Reconciler) diagnose(ctx context.Context, s *scope, wanted rendering, observed *livestate.Snapshot,
 	problem *status.Problem) (map[kube.Key][]diagnose.Cause, schedules) {
 	if s.paused || problem != nil {
 		return nil, nil
 	}
 	causes, looks := map[kube.Key][]diagnose.Cause{}, schedules{}
-	for _, key := range slices.SortedFunc(maps.Keys(there.Objects), kube.Key.Compare) {
+	for _, key := range slices.SortedFunc(maps.Keys(observed.Objects), kube.Key.Compare) {
 		var found []diagnose.Cause
 		var schedule *diagnose.PodReads
-		if awaited, waits := diagnose.AwaitedOf(there.Objects[key], wanted.advice); waits {
+		if awaited, waits := diagnose.AwaitedOf(observed.Objects[key], wanted.advice); waits {
 			found, schedule = r.ask(ctx, s.memory.looks[key], awaited)
-		} else if workload, makesPods := diagnose.WorkloadOf(there.Objects[key]); makesPods && workload.Noticed {
+		} else if workload, makesPods := diagnose.WorkloadOf(observed.Objects[key]); makesPods && workload.Noticed {
 			found, schedule = r.explain(ctx, s, diagnose.Findings{Workload: workload, Now: r.Clock.Now()})
 		}
 		if len(found) > 0 {

@@ -83,7 +83,7 @@ func (c *clinic) after(t *testing.T, wait time.Duration) []string {
 }
 
 func (c *clinic) wait() time.Duration {
-	return c.next(c.scope, rendering{}, attempt{there: c.there}, 0).RequeueAfter
+	return c.next(c.scope, rendering{}, attempt{observed: c.there}, 0).RequeueAfter
 }
 
 // unready is a workload with a pod that is not ready.

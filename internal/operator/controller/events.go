@@ -32,8 +32,8 @@ func (r *Reconciler) emitAction(ctx context.Context, s *scope, wanted rendering,
 		return
 	}
 	what, revision := plan.ActionOf(done.state), 0
-	if done.there.Record != nil {
-		revision = done.there.Record.Revision
+	if done.observed.Record != nil {
+		revision = done.observed.Record.Revision
 	}
 	changes := cmp.Or(done.changes, "nothing had to be written")
 	if done.state == plan.Drifted && done.plan.RollsPods() && kube.IsAppService(r.Kind) {

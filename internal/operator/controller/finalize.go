@@ -31,18 +31,18 @@ func (r *Reconciler) reconcileDelete(ctx context.Context, s *scope) (metrics.Out
 	if !controllerutil.ContainsFinalizer(s.resource, v1.Finalizer) {
 		return metrics.Gone, reconcile.Result{}, nil
 	}
-	_, there, _, err := r.view(ctx, s)
+	_, observed, _, err := r.view(ctx, s)
 	if err != nil {
 		return metrics.Gone, reconcile.Result{}, err
 	}
-	for _, unseen := range there.Unseen {
+	for _, unseen := range observed.Unseen {
 		if unseen.ClusterScoped { // objects of that kind may exist
 			return metrics.Gone, reconcile.Result{}, unseen.Err
 		}
 	}
 	left := &plan.Plan{}
 	going := false
-	for _, object := range there.Objects {
+	for _, object := range observed.Objects {
 		if object.GetNamespace() != "" {
 			continue
 		}
@@ -56,10 +56,10 @@ func (r *Reconciler) reconcileDelete(ctx context.Context, s *scope) (metrics.Out
 		if err := r.Actor.Delete(ctx, s.resource, left); err != nil {
 			return metrics.Gone, reconcile.Result{}, fmt.Errorf("cannot delete the rendered objects: %w", err)
 		}
-		return metrics.Gone, after(staleRetry), nil
+		return metrics.Gone, requeueAfter(staleRetry), nil
 	case going:
 		// unless the deletion of one is seen before
-		return metrics.Gone, after(s.memory.backoff.Again(r.Clock.Now(), s.version(), true)), nil
+		return metrics.Gone, requeueAfter(s.memory.backoff.Again(r.Clock.Now(), s.version(), true)), nil
 	}
 	released := s.resource.DeepCopy()
 	controllerutil.RemoveFinalizer(released, v1.Finalizer)

@@ -27,14 +27,14 @@ func secretKey(name string) kube.Key {
 
 // findGenerated adds the versions of the values of Secrets that the operator fills, and the certificates that these
 // have. They are in the live Secrets. One that does not exist yet gets its version with its values.
-func findGenerated(names []string, there *livestate.Snapshot, facts *postrender.Facts) {
+func findGenerated(names []string, observed *livestate.Snapshot, facts *postrender.Facts) {
 	if len(names) == 0 {
 		return
 	}
 	facts.Generated, facts.Certificates = map[string]string{}, map[string][]string{}
 	for _, name := range names {
-		secret := there.Objects[secretKey(name)]
-		facts.Generated[name] = release.GeneratedVersion(secret, there.Record)
+		secret := observed.Objects[secretKey(name)]
+		facts.Generated[name] = release.GeneratedVersion(secret, observed.Record)
 		if secret == nil {
 			continue
 		}
@@ -75,7 +75,7 @@ func (r *Reconciler) generatedAt(s *scope, wanted rendering, a attempt) time.Dur
 		versions = wanted.facts.Generated
 	}
 	for name, rendered := range versions {
-		if live := a.there.Objects[secretKey(name)]; live != nil {
+		if live := a.observed.Objects[secretKey(name)]; live != nil {
 			if version := generate.NoteOf(live).Version; version != "" && version != rendered {
 				return time.Millisecond
 			}
@@ -86,10 +86,10 @@ func (r *Reconciler) generatedAt(s *scope, wanted rendering, a attempt) time.Dur
 
 // generatedSince returns the versions of Secrets, given those that pods have. A Secret that does not exist keeps its
 // version.
-func generatedSince(known map[string]string, there map[kube.Key]client.Object) map[string]string {
+func generatedSince(known map[string]string, objects map[kube.Key]client.Object) map[string]string {
 	versions := maps.Clone(known)
 	for name := range versions {
-		if live := there[secretKey(name)]; live != nil {
+		if live := objects[secretKey(name)]; live != nil {
 			versions[name] = cmp.Or(generate.NoteOf(live).Version, versions[name])
 		}
 	}

@@ -41,17 +41,17 @@ func (r *Reconciler) guard(ctx context.Context, s *scope, wanted *rendering, fou
 
 // growth refuses what lets a workload grow onto a claim of another resource.
 func (r *Reconciler) growth(ctx context.Context, s *scope, _ *rendering, found attempt) (hold, error) {
-	return found.hold, r.Actor.HoldGrowth(ctx, s.resource, found.there.Objects,
+	return found.hold, r.Actor.HoldGrowth(ctx, s.resource, found.observed.Objects,
 		func(prefix string) []client.Object { return r.Observer.Claims(s.resource.GetNamespace(), prefix) })
 }
 
-// owes refuses a release whose stage before has not made what it says.
+// owes refuses a release whose stage `before` has not made the objects that it says.
 func (r *Reconciler) owes(_ context.Context, _ *scope, wanted *rendering, found attempt) (hold, error) {
 	return found.hold, wanted.owed
 }
 
 // settle holds routes back whose hosts another resource serves.
 func (r *Reconciler) settle(ctx context.Context, s *scope, wanted *rendering, found attempt) (_ hold, err error) {
-	wanted.heldRoutes, err = r.Hosts.Settle(ctx, s.resource, wanted.routes, found.there.Objects)
+	wanted.heldRoutes, err = r.Hosts.Settle(ctx, s.resource, wanted.routes, found.observed.Objects)
 	return found.hold, err
 }

@@ -110,14 +110,14 @@ func (r *Reconciler) former(ctx context.Context, s *scope, run jobs.Run,
 }
 
 // wantedJobs returns the rendered Jobs that run once.
-func wantedJobs(of *rendered, objects []*unstructured.Unstructured) []jobs.Wanted {
-	var list []jobs.Wanted
+func wantedJobs(of *rendered, objects []*unstructured.Unstructured) []jobs.Desired {
+	var list []jobs.Desired
 	key := postrender.NamingKey(of.facts.Keys)
 	for _, object := range objects {
 		for _, run := range of.runs {
 			if jobs.RunsOnce(object) && object.GetName() == cmp.Or(of.facts.Jobs[run.Job], run.Name(key)) {
 				suspended, _, _ := unstructured.NestedBool(object.Object, "spec", "suspend")
-				list = append(list, jobs.Wanted{Run: v1.RunStatus{Job: object.GetName(), Digest: run.Digest},
+				list = append(list, jobs.Desired{Run: v1.RunStatus{Job: object.GetName(), Digest: run.Digest},
 					Suspended: suspended, Skipped: run.Skipped})
 			}
 		}
@@ -126,8 +126,8 @@ func wantedJobs(of *rendered, objects []*unstructured.Unstructured) []jobs.Wante
 }
 
 // notes reports whether the status notes some Jobs that are rendered to run once.
-func (s *scope) notes(wanted []jobs.Wanted) bool {
-	return !slices.ContainsFunc(wanted, func(job jobs.Wanted) bool {
+func (s *scope) notes(wanted []jobs.Desired) bool {
+	return !slices.ContainsFunc(wanted, func(job jobs.Desired) bool {
 		return !slices.ContainsFunc(s.previous.Runs, func(run v1.RunStatus) bool { return run.Digest == job.Run.Digest })
 	})
 }
@@ -147,12 +147,12 @@ type runner struct {
 func (r *Reconciler) runJobs(ctx context.Context, s *scope, wanted rendering, done attempt) (*scope, attempt) {
 	steps := &runner{Reconciler: r, s: s, wanted: wanted}
 	err := steps.look(ctx, done)
-	if err == nil && (len(steps.state.Jobs) > 0 || len(steps.state.Wanted) > 0 || len(steps.state.Runs) > 0) {
+	if err == nil && (len(steps.state.Jobs) > 0 || len(steps.state.Desired) > 0 || len(steps.state.Runs) > 0) {
 		err = steps.run(ctx)
 	}
 	if steps.acted {
-		if there, observeErr := r.observe(ctx, steps.s, wanted, done.there); observeErr == nil {
-			done.there = there
+		if observed, observeErr := r.observe(ctx, steps.s, wanted, done.observed); observeErr == nil {
+			done.observed = observed
 		}
 	}
 	done.err = cmp.Or(done.err, rbac.Explain(err, s.renderer.Chart, s.renderer.Option(), s.renderer.ClusterScoped))
@@ -162,22 +162,22 @@ func (r *Reconciler) runJobs(ctx context.Context, s *scope, wanted rendering, do
 // look reads what the steps follow from. Only a live read shows that a Job is gone.
 func (j *runner) look(ctx context.Context, done attempt) error {
 	asRendered := done.err == nil || done.plan != nil && done.plan.Empty() // else only its record is missing
-	j.state.Runs, j.state.Unrecorded = j.s.previous.Runs, len(done.there.Records) == 0
+	j.state.Runs, j.state.Unrecorded = j.s.previous.Runs, len(done.observed.Records) == 0
 	goes := !done.waits() || done.hold.by == byStage
 	j.state.Known = j.wanted.rendered != nil && !j.s.paused && goes && asRendered
 	if j.state.Known {
-		j.state.Wanted, j.state.Kept = j.begunJobs(ctx, j.s, j.wanted, done)
-		for i, wanted := range j.state.Wanted {
+		j.state.Desired, j.state.Retained = j.begunJobs(ctx, j.s, j.wanted, done)
+		for i, wanted := range j.state.Desired {
 			for _, former := range j.s.former {
 				if former.Digest == wanted.Run.Digest {
-					j.state.Wanted[i].Run = former
+					j.state.Desired[i].Run = former
 				}
 			}
 		}
 	}
 	j.live = map[types.UID]*batchv1.Job{}
-	for _, key := range slices.SortedFunc(maps.Keys(done.there.Objects), kube.Key.Compare) {
-		object := done.there.Objects[key]
+	for _, key := range slices.SortedFunc(maps.Keys(done.observed.Objects), kube.Key.Compare) {
+		object := done.observed.Objects[key]
 		if !jobs.RunsOnce(object) {
 			continue
 		}
@@ -225,12 +225,12 @@ func (j *runner) run(ctx context.Context) error {
 				return err
 			}
 		case jobs.Note:
-			after, err := j.Status.NoteRuns(ctx, j.s.resource, step.Runs)
+			written, err := j.Status.NoteRuns(ctx, j.s.resource, step.Runs)
 			if err != nil {
 				return err
 			}
 			noted := *j.s
-			if noted.resource, _, err = kube.Whole(after); err != nil {
+			if noted.resource, _, err = kube.Expand(written); err != nil {
 				return err
 			}
 			if noted.previous, err = status.Of(noted.resource); err != nil {
@@ -312,7 +312,7 @@ func (j *runner) create(ctx context.Context, name string) error {
 
 // change applies to live Jobs what may change of them.
 func (j *runner) change(ctx context.Context) error {
-	for _, wanted := range j.state.Wanted {
+	for _, wanted := range j.state.Desired {
 		for _, run := range j.state.Runs {
 			live := j.live[run.UID]
 			if run.Digest != wanted.Run.Digest || run.Result != "" || live == nil {

@@ -19,10 +19,10 @@ import (
 
 // keepAlive repairs the recorded release while the rendered one is refused or waits.
 func (r *Reconciler) keepAlive(ctx context.Context, s *scope, wanted rendering, a attempt) attempt {
-	record := a.there.Record
+	record := a.observed.Record
 	refused := a.err != nil && isBlocked(a.err)
 	if !refused && !a.waits() || record == nil || wanted.rendered != nil && record.Digest == wanted.outline.Digest ||
-		s.memory.verified.Covers(record.Digest, a.there.Objects) {
+		s.memory.verified.Covers(record.Digest, a.observed.Objects) {
 		return a
 	}
 	writes, left, err := r.planRepair(ctx, s, record, a)
@@ -31,9 +31,9 @@ func (r *Reconciler) keepAlive(ctx context.Context, s *scope, wanted rendering, 
 		if writes.Empty() {
 			return a
 		}
-		task := release.Task{Owner: s.resource, Snapshot: a.there, Plan: writes, State: plan.Drifted, Kept: true}
-		_, repair := r.commit(ctx, s, wanted, task, attempt{there: a.there})
-		a.there, err = repair.there, repair.err
+		task := release.Task{Owner: s.resource, Snapshot: a.observed, Plan: writes, State: plan.Drifted, Kept: true}
+		_, repair := r.commit(ctx, s, wanted, task, attempt{observed: a.observed})
+		a.observed, err = repair.observed, repair.err
 	}
 	switch {
 	case err != nil && refused && err.Error() == a.err.Error(): // both need the record, which cannot be read
@@ -56,7 +56,7 @@ func (r *Reconciler) keepAlive(ctx context.Context, s *scope, wanted rendering, 
 }
 
 // planRepair returns the plan that repairs the recorded release. Routes that another resource serves by now are left
-// out, and so is a stage before that was written since.
+// out, and so is a stage `before` that was written since.
 func (r *Reconciler) planRepair(ctx context.Context, s *scope, record *livestate.Record,
 	a attempt) (writes *plan.Plan, left unrepaired, err error) {
 	recorded, err := r.readRecorded(ctx, s, record)
@@ -68,8 +68,8 @@ func (r *Reconciler) planRepair(ctx context.Context, s *scope, record *livestate
 	all := len(objects)
 	objects = slices.DeleteFunc(objects,
 		func(o *unstructured.Unstructured) bool { return r.Tracker.Ensure(ctx, o.GroupVersionKind()) != nil })
-	there := a.there
-	if err := r.complete(ctx, s, there, slices.Collect(maps.Keys(kube.ByKey(objects)))); err != nil {
+	observed := a.observed
+	if err := r.complete(ctx, s, observed, slices.Collect(maps.Keys(kube.ByKey(objects)))); err != nil {
 		return nil, left, err
 	}
 	compare := plan.CompareLastGood
@@ -77,7 +77,7 @@ func (r *Reconciler) planRepair(ctx context.Context, s *scope, record *livestate
 		compare = plan.CompareReturned
 	}
 	var complete bool
-	writes, complete = compare(objects, there.Objects)
+	writes, complete = compare(objects, observed.Objects)
 	if a.hold.by == byStage {
 		writes.HoldBack(slices.Concat(a.hold.before, a.hold.early)...)
 		writes.Delete = nil
@@ -85,17 +85,17 @@ func (r *Reconciler) planRepair(ctx context.Context, s *scope, record *livestate
 	if err := r.Actor.SpareAdmitted(ctx, s.resource, writes); err != nil {
 		return nil, left, err
 	}
-	held, err := r.Hosts.Settle(ctx, s.resource, hosts.RequestedBy(objects), there.Objects)
+	held, err := r.Hosts.Settle(ctx, s.resource, hosts.RequestedBy(objects), observed.Objects)
 	if err != nil {
 		return nil, left, err
 	}
 	writes.HoldBack(keysOf(held)...)
-	if left, err = r.spareUnrepaired(ctx, s, writes, there); err != nil {
+	if left, err = r.spareUnrepaired(ctx, s, writes, observed); err != nil {
 		return nil, left, err
 	}
 	asRecorded := complete && len(objects) == all && writes.Empty() && len(writes.Terminating) == 0
 	if asRecorded && len(held) == 0 && left.nothing() {
-		s.memory.verified = plan.Verify(record.Digest, there.Objects)
+		s.memory.verified = plan.Verify(record.Digest, observed.Objects)
 	}
 	return writes, left, nil
 }

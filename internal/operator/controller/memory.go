@@ -134,7 +134,7 @@ type recorded struct {
 	record     types.UID
 	keys       []kube.Key
 	references []reference.Reference
-	// before are the keys of its stage before, and replicas the numbers of replicas that it renders.
+	// before are the keys of its stage `before`, and replicas the numbers of replicas that it renders.
 	before   []kube.Key
 	replicas map[kube.Key]int64
 	// request of the user and content that the pods were last restarted for.

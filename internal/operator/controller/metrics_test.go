@@ -116,10 +116,10 @@ func TestActionsAreCounted(t *testing.T) {
 	wanted := rendering{rendered: &rendered{}}
 	s := &scope{resource: object("AppService")}
 	for _, state := range []plan.State{plan.InSync, plan.Absent, plan.OutOfDate, plan.Unfinished, plan.Drifted, ""} {
-		r.emitAction(t.Context(), s, wanted, attempt{state: state, plan: writes, there: &livestate.Snapshot{}, took: 2 * time.Second})
+		r.emitAction(t.Context(), s, wanted, attempt{state: state, plan: writes, observed: &livestate.Snapshot{}, took: 2 * time.Second})
 	}
-	r.emitAction(t.Context(), s, wanted, attempt{state: plan.OutOfDate, hold: hold{by: byLine}, plan: writes, there: &livestate.Snapshot{}})
-	failed := attempt{state: plan.OutOfDate, plan: writes, there: &livestate.Snapshot{}, err: errors.New("refused")}
+	r.emitAction(t.Context(), s, wanted, attempt{state: plan.OutOfDate, hold: hold{by: byLine}, plan: writes, observed: &livestate.Snapshot{}})
+	failed := attempt{state: plan.OutOfDate, plan: writes, observed: &livestate.Snapshot{}, err: errors.New("refused")}
 	r.emitAction(t.Context(), s, wanted, failed)
 	r.measureFailure(failed, problemOf(failed.err, failed.plan, failureOf(failed)))
 	failed.err = &release.StaleError{Err: errors.New("it passes")}

@@ -21,7 +21,7 @@ func (r *Reconciler) namesake(ctx context.Context, s *scope, _ *rendering, found
 			continue
 		}
 		_, released, _ := unstructured.NestedMap(other.Object, "status", "release")
-		first := len(found.there.Records) == 0 && s.previous.Release == nil
+		first := len(found.observed.Records) == 0 && s.previous.Release == nil
 		if !older(other, s.resource) && (!first || !released) {
 			continue
 		}

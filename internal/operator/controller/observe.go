@@ -20,20 +20,20 @@ import (
 // release record was deleted since the state before was observed.
 func (r *Reconciler) observe(ctx context.Context, s *scope, wanted rendering,
 	before *livestate.Snapshot) (*livestate.Snapshot, error) {
-	there, err := r.Observer.Snapshot(ctx, s.resource, nil)
+	observed, err := r.Observer.Snapshot(ctx, s.resource, nil)
 	switch {
 	case err != nil:
 		return nil, err
-	case before.Record != nil && there.Record == nil:
+	case before.Record != nil && observed.Record == nil:
 		return nil, &release.StaleError{Err: errors.New("the release record is gone")}
 	}
-	return there, r.complete(ctx, s, there, wanted.keys())
+	return observed, r.complete(ctx, s, observed, wanted.keys())
 }
 
 // complete reads content that the caches do not hold, of rendered or recorded objects only: anyone can create a large
 // object that appears to be the resource's.
-func (r *Reconciler) complete(ctx context.Context, s *scope, there *livestate.Snapshot, keys []kube.Key) error {
-	return r.Observer.Complete(ctx, there, func(outline client.Object) bool {
+func (r *Reconciler) complete(ctx context.Context, s *scope, observed *livestate.Snapshot, keys []kube.Key) error {
+	return r.Observer.Complete(ctx, observed, func(outline client.Object) bool {
 		return slices.Contains(keys, kube.KeyOf(outline)) && !s.memory.verified.Knows(outline)
 	})
 }
@@ -55,9 +55,9 @@ func (r *Reconciler) alive(ctx context.Context, s *scope) error {
 
 // gateways returns what is known about the Gateways that routes attach to. Live routes count: they serve even while a
 // spec is refused.
-func (r *Reconciler) gateways(ctx context.Context, there *livestate.Snapshot) gateway.Gateways {
+func (r *Reconciler) gateways(ctx context.Context, observed *livestate.Snapshot) gateway.Gateways {
 	var names []types.NamespacedName
-	for _, object := range there.Objects {
+	for _, object := range observed.Objects {
 		if route := gateway.RouteOf(object); route != nil {
 			names = append(names, route.Gateways()...)
 		}

@@ -30,7 +30,7 @@ func (r *Reconciler) read(ctx context.Context, request reconcile.Request) (*scop
 	if known := r.memory.of(request.NamespacedName); known != nil && known.uid != resource.GetUID() {
 		r.forget(request.NamespacedName) // it was created again under the same name
 	}
-	resource, size, oversize := kube.Whole(r.Status.Newest(resource))
+	resource, size, oversize := kube.Expand(r.Status.Newest(resource))
 	if resource == nil {
 		return nil, oversize
 	}

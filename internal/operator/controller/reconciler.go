@@ -32,9 +32,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 
 // reconcile runs the steps, which ARCHITECTURE.md describes in the same order. It returns the outcome and when to
 // reconcile again.
-func (r *Reconciler) reconcile(whole context.Context,
+func (r *Reconciler) reconcile(parent context.Context,
 	request reconcile.Request) (metrics.Outcome, reconcile.Result, error) {
-	ctx, cancel := untilReport(whole)
+	ctx, cancel := untilReport(parent)
 	defer cancel()
 
 	// 1. Read the resource, and wait for a share of memory.
@@ -60,15 +60,15 @@ func (r *Reconciler) reconcile(whole context.Context,
 		}
 	}
 	if wait := s.memory.backoff.Wait(r.Clock.Now(), s.version()); wait > 0 {
-		return metrics.Deferred, after(wait), nil
+		return metrics.Deferred, requeueAfter(wait), nil
 	}
 
 	// 3. Look at the live objects and the newest record, render the resource, and check what the result needs.
-	wanted, there, refused, err := r.view(ctx, s)
+	wanted, observed, refused, err := r.view(ctx, s)
 	if err != nil {
 		return metrics.Error, reconcile.Result{}, err
 	}
-	done := attempt{there: there, err: refused}
+	done := attempt{observed: observed, err: refused}
 
 	// 4. Ask whether it may be written: spare a resource for which something new cannot be rendered, or failed; look which
 	// stage comes first; refuse a name, and hold back routes, that others have.
@@ -78,14 +78,14 @@ func (r *Reconciler) reconcile(whole context.Context,
 	if done.err == nil && !s.paused && !done.keeps() {
 		s, done = r.act(ctx, s, wanted, done)
 	}
-	if done.err == nil && done.waits() && done.there.Record != nil {
+	if done.err == nil && done.waits() && done.observed.Record != nil {
 		done = r.restart(ctx, s, wanted, done).decays()
 	}
 	// only the chart knows what needs a right
 	done.err = rbac.Explain(done.err, s.renderer.Chart, s.renderer.Option(), s.renderer.ClusterScoped)
 	if r.mayPass(s, done.err) {
 		log.FromContext(ctx).V(1).Info("waited for the caches", "reason", done.err.Error())
-		return metrics.Deferred, after(staleRetry), nil
+		return metrics.Deferred, requeueAfter(staleRetry), nil
 	}
 
 	// 6. Keep the recorded release alive if the new one is refused or waits.
@@ -94,34 +94,34 @@ func (r *Reconciler) reconcile(whole context.Context,
 
 	// 7. Run Jobs that run once.
 	if s, done = r.runJobs(ctx, s, wanted, done); r.mayPass(s, done.err) {
-		return metrics.Deferred, after(staleRetry), nil
+		return metrics.Deferred, requeueAfter(staleRetry), nil
 	}
 
 	if r.mayGoOn(ctx, s, wanted, done) {
-		return metrics.Deferred, after(staleRetry), nil
+		return metrics.Deferred, requeueAfter(staleRetry), nil
 	}
 
 	// 8. Report: diagnose, judge, summarize, write the status and events.
 	done.err = cmp.Or(done.err, done.contended)
-	if done.err == nil && (done.released() || done.resumed) && status.Unnoticed(done.there) {
-		return metrics.Acted, afterwards(noticeDelay), nil
+	if done.err == nil && (done.released() || done.resumed) && status.Unnoticed(done.observed) {
+		return metrics.Acted, requeueLater(noticeDelay), nil
 	}
 	if done.err == nil && len(wanted.heldRoutes) > 0 {
 		done.err = wanted.heldRoutes[0].Err
 	}
 	done.err = timedOut(ctx, done.err)
-	return r.report(whole, s, wanted, done)
+	return r.report(parent, s, wanted, done)
 }
 
 // untilReport returns a context that ends before that of a reconcile, so that there is time to report that it did.
-func untilReport(whole context.Context) (context.Context, context.CancelFunc) {
-	if end, limited := whole.Deadline(); limited {
-		return context.WithDeadline(whole, end.Add(-time.Until(end)/4))
+func untilReport(parent context.Context) (context.Context, context.CancelFunc) {
+	if end, limited := parent.Deadline(); limited {
+		return context.WithDeadline(parent, end.Add(-time.Until(end)/4))
 	}
-	return whole, func() {}
+	return parent, func() {}
 }
 
-// mayGoOn reports whether the stage before that was waited for has become ready in this reconcile.
+// mayGoOn reports whether the stage `before` that was waited for has become ready in this reconcile.
 func (r *Reconciler) mayGoOn(ctx context.Context, s *scope, wanted rendering, done attempt) bool {
 	if done.hold.by != byStage || done.err != nil {
 		return false

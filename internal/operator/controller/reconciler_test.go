@@ -352,7 +352,7 @@ func TestWhatTheInformersDoNotShowIsLookedAtAgain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := &Reconciler{Period: test.period}
 			s := &scope{resource: app("a"), memory: &remembered{}}
-			done := attempt{there: &livestate.Snapshot{Unconfirmed: test.unconfirmed}}
+			done := attempt{observed: &livestate.Snapshot{Unconfirmed: test.unconfirmed}}
 			if got := r.next(s, rendering{}, done, 0).RequeueAfter; got != test.want {
 				t.Errorf("got %s, want %s", got, test.want)
 			}
@@ -613,9 +613,9 @@ func TestContentThatIsAsRecordedKeepsItsVersion(t *testing.T) {
 	references := []reference.Reference{{Object: reference.Object{Kind: "Secret", Name: "database"}, Content: true}}
 	factsOf := func(version, data string) postrender.Facts {
 		state := reference.State{Found: true, Version: version, Data: map[string]string{"url": data}}
-		return postrender.Facts{There: map[reference.Object]reference.State{references[0].Object: state}}
+		return postrender.Facts{States: map[reference.Object]reference.State{references[0].Object: state}}
 	}
-	recorded := reference.ContentOf(references, factsOf("one", "same").There)
+	recorded := reference.ContentOf(references, factsOf("one", "same").States)
 	missing := reference.ContentOf(references, nil)
 	for name, test := range map[string]struct {
 		known *rendered
@@ -652,7 +652,7 @@ func TestARecordThatGoesMeanwhileIsStale(t *testing.T) {
 func TestContentThatChangesOftenIsTakenIntoAccountNowAndThen(t *testing.T) {
 	settings := reference.Object{Kind: reference.ConfigMap, Name: "settings"}
 	content := func(n int) postrender.Facts {
-		return postrender.Facts{There: map[reference.Object]reference.State{settings: {Found: true, Data: map[string]string{"n": fmt.Sprint(n)}}}}
+		return postrender.Facts{States: map[reference.Object]reference.State{settings: {Found: true, Data: map[string]string{"n": fmt.Sprint(n)}}}}
 	}
 	b := newBench(t, "nginx")
 	b.facts.known = content(0)
@@ -677,10 +677,10 @@ func TestContentThatChangesOftenIsTakenIntoAccountNowAndThen(t *testing.T) {
 	}
 	b.clock.SetTime(b.clock.Now().Add(next))
 	b.reconcile(t)
-	if got := b.memory.of(webName).rendered.facts.There[settings].Data["n"]; got != "12" || b.renders != 3 {
+	if got := b.memory.of(webName).rendered.facts.States[settings].Data["n"]; got != "12" || b.renders != 3 {
 		t.Errorf("got content %s after %d renders, want the last after 3", got, b.renders)
 	}
-	b.facts.known = postrender.Facts{There: map[reference.Object]reference.State{settings: {}}}
+	b.facts.known = postrender.Facts{States: map[reference.Object]reference.State{settings: {}}}
 	if b.reconcile(t); b.renders != 4 {
 		t.Error("that it is gone is not taken into account at once")
 	}
@@ -874,8 +874,8 @@ func TestTheStatusWaitsForTheControllerOfAWorkloadToTakeNote(t *testing.T) {
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
-			done := attempt{state: test.state, there: test.snapshot}
-			if got := done.released() && status.Unnoticed(done.there); got != test.want {
+			done := attempt{state: test.state, observed: test.snapshot}
+			if got := done.released() && status.Unnoticed(done.observed); got != test.want {
 				t.Errorf("got %t, want %t", got, test.want)
 			}
 		})

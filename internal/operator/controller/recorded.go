@@ -69,7 +69,7 @@ func (r *Reconciler) factsOf(ctx context.Context, s *scope, wanted rendering,
 	if err != nil {
 		return facts, err
 	}
-	for _, missing := range reference.Missing(references, facts.There) {
+	for _, missing := range reference.Missing(references, facts.States) {
 		if missing.Need == reference.Required {
 			return facts, &reference.MissingError{Reference: missing}
 		}

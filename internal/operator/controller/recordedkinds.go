@@ -13,15 +13,15 @@ import (
 	"github.com/example/appservice-operator/internal/engine/watch"
 )
 
-// watchRecorded watches the kinds of the recorded release while another one is rendered, or none: the chart in use may
-// not name a kind of objects that must be deleted. Once objects were found to match in this process, all their kinds
-// are watched.
-func (r *Reconciler) watchRecorded(ctx context.Context, s *scope, wanted rendering, there *livestate.Snapshot) error {
-	if there.Record == nil || !s.memory.verified.None() ||
-		wanted.rendered != nil && there.Record.Digest == wanted.outline.Digest {
+// watchRecorded watches the kinds of a recorded release that is not rendered, until objects were found to match in this
+// process: the chart in use may not name a kind of objects that must be deleted.
+func (r *Reconciler) watchRecorded(ctx context.Context, s *scope, wanted rendering,
+	observed *livestate.Snapshot) error {
+	if observed.Record == nil || !s.memory.verified.None() ||
+		wanted.rendered != nil && observed.Record.Digest == wanted.outline.Digest {
 		return nil
 	}
-	recorded, err := r.readRecorded(ctx, s, there.Record)
+	recorded, err := r.readRecorded(ctx, s, observed.Record)
 	if damaged := (*release.DamagedError)(nil); errors.As(err, &damaged) {
 		return nil // the next release heals it
 	}

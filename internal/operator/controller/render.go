@@ -30,29 +30,29 @@ const reloadPeriod = 10 * time.Second
 // view returns the state of the cluster, and what a resource has to become in it. Refused says why that may not be
 // applied. The cluster is looked at again only if a kind is watched since: of the rendering, or of the recorded
 // release.
-func (r *Reconciler) view(ctx context.Context, s *scope) (wanted rendering, there *livestate.Snapshot,
+func (r *Reconciler) view(ctx context.Context, s *scope) (wanted rendering, observed *livestate.Snapshot,
 	refused, err error) {
-	for again := true; again; again = r.Observer.Outgrown(there) {
-		if there, err = r.Observer.Snapshot(ctx, s.resource, nil); err != nil {
+	for again := true; again; again = r.Observer.Outgrown(observed) {
+		if observed, err = r.Observer.Snapshot(ctx, s.resource, nil); err != nil {
 			return wanted, nil, nil, err
 		}
 		if s.paused && s.resource.GetDeletionTimestamp() == nil {
 			continue
 		}
-		if refused = there.Sees(nil); refused == nil {
-			wanted, refused = r.render(ctx, s, there)
+		if refused = observed.Sees(nil); refused == nil {
+			wanted, refused = r.render(ctx, s, observed)
 		}
-		refused = cmp.Or(refused, r.watchRecorded(ctx, s, wanted, there))
+		refused = cmp.Or(refused, r.watchRecorded(ctx, s, wanted, observed))
 	}
 	if refused == nil {
-		refused = there.Sees(wanted.keys())
+		refused = observed.Sees(wanted.keys())
 	}
-	return wanted, there, refused, r.complete(ctx, s, there, wanted.keys())
+	return wanted, observed, refused, r.complete(ctx, s, observed, wanted.keys())
 }
 
 // render returns what a resource has to become: rendered again, or from memory if none of its inputs has changed. If it
 // returns an error, the rendering must not be applied.
-func (r *Reconciler) render(ctx context.Context, s *scope, there *livestate.Snapshot) (rendering, error) {
+func (r *Reconciler) render(ctx context.Context, s *scope, observed *livestate.Snapshot) (rendering, error) {
 	known := s.memory.rendered
 	s.memory.rendered = nil // it counts again only if this succeeds
 	if s.unreadable != nil {
@@ -85,17 +85,17 @@ func (r *Reconciler) render(ctx context.Context, s *scope, there *livestate.Snap
 	if err != nil {
 		return rendering{}, err
 	}
-	content := contentOf(references, facts, known, there.Record)
+	content := contentOf(references, facts, known, observed.Record)
 	facts.Content = content.Version
-	if facts.Selectors, err = r.keptSelectors(ctx, s, there, known, selectors); err != nil {
+	if facts.Selectors, err = r.keptSelectors(ctx, s, observed, known, selectors); err != nil {
 		return rendering{}, err
 	}
 	runs := jobs.Settle(asked, s.previous.Runs)
-	if facts.Jobs, err = r.jobNames(ctx, s, runs, there.Record); err != nil {
+	if facts.Jobs, err = r.jobNames(ctx, s, runs, observed.Record); err != nil {
 		return rendering{}, err
 	}
-	findGenerated(generated, there, &facts)
-	facts.Keys = knownKeys(known, there)
+	findGenerated(generated, observed, &facts)
+	facts.Keys = knownKeys(known, observed)
 	out := rendering{}
 	fresh := &rendered{inputs: in, facts: facts, references: references, selectors: selectors, asked: asked, runs: runs,
 		generated: generated, content: content}
@@ -116,7 +116,7 @@ func (r *Reconciler) render(ctx context.Context, s *scope, there *livestate.Snap
 				return rendering{}, err
 			}
 		}
-		if err := r.finish(ctx, s, fresh, draft, there); err != nil {
+		if err := r.finish(ctx, s, fresh, draft, observed); err != nil {
 			return rendering{}, err
 		}
 		if err := r.watched(ctx, draft.Kinds()); err != nil {
@@ -132,7 +132,7 @@ func (r *Reconciler) render(ctx context.Context, s *scope, there *livestate.Snap
 // rendered.
 func contentOf(references []reference.Reference, facts postrender.Facts, known *rendered,
 	record *livestate.Record) reference.Content {
-	content := reference.ContentOf(references, facts.There)
+	content := reference.ContentOf(references, facts.States)
 	if record != nil {
 		content = content.After(reference.ParseContent(record.References))
 	}
@@ -144,13 +144,13 @@ func contentOf(references []reference.Reference, facts postrender.Facts, known *
 
 // sameButContent reports whether facts differ only in the content of existing objects.
 func sameButContent(a, b postrender.Facts) bool {
-	a.There, b.There = withoutContent(a.There), withoutContent(b.There)
+	a.States, b.States = withoutContent(a.States), withoutContent(b.States)
 	a.Content, b.Content = "", ""
 	return reflect.DeepEqual(a, b)
 }
 
-func withoutContent(there map[reference.Object]reference.State) map[reference.Object]reference.State {
-	out := maps.Clone(there)
+func withoutContent(states map[reference.Object]reference.State) map[reference.Object]reference.State {
+	out := maps.Clone(states)
 	for object, state := range out {
 		state.Data, state.Version = nil, ""
 		out[object] = state
@@ -185,10 +185,10 @@ func (r *Reconciler) watched(ctx context.Context, kinds []schema.GroupVersionKin
 
 // asRecorded returns a rendering as earlier operators made it, without the line ends of documents, if that is the
 // recorded release: an upgrade alone changes nothing.
-func (r *Reconciler) asRecorded(ctx context.Context, s *scope, record *livestate.Record, whole *render.Result,
+func (r *Reconciler) asRecorded(ctx context.Context, s *scope, record *livestate.Record, result *render.Result,
 	facts postrender.Facts) (*render.Result, error) {
-	if record == nil || record.Digest == whole.Digest {
-		return whole, nil
+	if record == nil || record.Digest == result.Digest {
+		return result, nil
 	}
 	draft, err := r.draft(ctx, s, true)
 	if err != nil {
@@ -196,7 +196,7 @@ func (r *Reconciler) asRecorded(ctx context.Context, s *scope, record *livestate
 	}
 	before, err := s.renderer.Finish(ctx, draft, facts)
 	if err != nil || before.Digest != record.Digest {
-		return whole, err
+		return result, err
 	}
 	return before, nil
 }
@@ -204,33 +204,33 @@ func (r *Reconciler) asRecorded(ctx context.Context, s *scope, record *livestate
 // finish runs the hooks on the output of the templates. The checksums of the recorded release stay without keys of
 // Secrets, if it has none.
 func (r *Reconciler) finish(ctx context.Context, s *scope, into *rendered, draft *render.Draft,
-	there *livestate.Snapshot) error {
+	observed *livestate.Snapshot) error {
 	keyless, workloads := draft.Keyless(into.facts.Keys)
 	if len(keyless) == 0 {
-		return r.finishOnce(ctx, s, into, draft, there.Record)
+		return r.finishOnce(ctx, s, into, draft, observed.Record)
 	}
-	if there.Record != nil {
-		err := r.finishOnce(ctx, s, into, draft, there.Record)
-		if err != nil || into.outline.Digest == there.Record.Digest {
+	if observed.Record != nil {
+		err := r.finishOnce(ctx, s, into, draft, observed.Record)
+		if err != nil || into.outline.Digest == observed.Record.Digest {
 			return err
 		}
 		if draft, err = r.draft(ctx, s, false); err != nil {
 			return err
 		}
 	}
-	keys, err := r.keysFor(ctx, s, there, keyless, workloads)
+	keys, err := r.keysFor(ctx, s, observed, keyless, workloads)
 	if err != nil {
 		return err
 	}
 	into.facts.Keys = labels.Merge(keys, into.facts.Keys)
-	return r.finishOnce(ctx, s, into, draft, there.Record)
+	return r.finishOnce(ctx, s, into, draft, observed.Record)
 }
 
 // finishOnce runs the hooks with the facts as they are.
 func (r *Reconciler) finishOnce(ctx context.Context, s *scope, into *rendered, draft *render.Draft,
 	record *livestate.Record) error {
 	facts := into.facts
-	whole, err := s.renderer.Finish(ctx, draft, facts)
+	result, err := s.renderer.Finish(ctx, draft, facts)
 	if refused := is[*policy.Error](err) || is[*postrender.PodSecurityError](err); refused && record != nil {
 		// the recorded release may have it
 		recorded, failed := r.readRecorded(ctx, s, record)
@@ -241,33 +241,33 @@ func (r *Reconciler) finishOnce(ctx context.Context, s *scope, into *rendered, d
 		if draft, failed = r.draft(ctx, s, false); failed != nil {
 			return failed
 		}
-		whole, err = s.renderer.Finish(ctx, draft, facts)
+		result, err = s.renderer.Finish(ctx, draft, facts)
 	}
 	if err != nil {
 		return renderFailed(err)
 	}
 	if draft.Ends {
-		if whole, err = r.asRecorded(ctx, s, record, whole, facts); err != nil {
+		if result, err = r.asRecorded(ctx, s, record, result, facts); err != nil {
 			return renderFailed(err)
 		}
 	}
-	whole.CheckFields(ctx, r.Fields)
-	into.jobs = wantedJobs(into, whole.Objects)
-	into.outline, into.routes, into.defaults = whole.Outline, hosts.RequestedBy(whole.Objects), draft.Defaults
-	if s.memory.groups.set(whole.Groups()) {
+	result.CheckFields(ctx, r.Fields)
+	into.jobs = wantedJobs(into, result.Objects)
+	into.outline, into.routes, into.defaults = result.Outline, hosts.RequestedBy(result.Objects), draft.Defaults
+	if s.memory.groups.set(result.Groups()) {
 		r.logCertificates(ctx, s.resource.GetNamespace(), into.facts.Certificates)
 	}
-	into.packed, err = whole.Pack()
+	into.packed, err = result.Pack()
 	return err
 }
 
 // preflight checks, before anything is written, whether anything prevents the rendered pods from running. It notes what
-// is missing although pods start without it, or because the stage before makes it.
+// is missing although pods start without it, or because the stage `before` makes it.
 func (w *rendering) preflight() error {
 	if err := w.outline.Served(); err != nil {
 		return err
 	}
-	for _, missing := range reference.Missing(w.references, w.facts.There) {
+	for _, missing := range reference.Missing(w.references, w.facts.States) {
 		switch {
 		case missing.Need != reference.Required:
 			w.advice = append(w.advice, missing)

@@ -43,7 +43,7 @@ type rendered struct {
 	// Jobs.
 	asked []jobs.Run
 	runs  []jobs.Run
-	jobs  []jobs.Wanted
+	jobs  []jobs.Desired
 	// generated are the names of the Secrets that the operator fills.
 	generated []string
 	// content that pods take from the references.
@@ -63,7 +63,7 @@ type rendering struct {
 	*rendered
 	// advice is what is missing although pods start without it.
 	advice []reference.Reference
-	// owed is what the stage before makes, and is missing; nil if nothing is.
+	// owed names a missing object that the stage `before` should have made; nil if none is missing.
 	owed error
 	// heldRoutes are those that are left as they are, because other resources serve their hosts and paths.
 	heldRoutes []hosts.Held
@@ -76,11 +76,11 @@ func (w rendering) objects() ([]*unstructured.Unstructured, error) {
 	if w.rendered == nil {
 		return nil, nil
 	}
-	whole, err := w.packed.Unpack()
+	result, err := w.packed.Unpack()
 	if err != nil {
 		return nil, err
 	}
-	return whole.Objects, nil
+	return result.Objects, nil
 }
 
 // keys returns the keys of the rendered objects; nil if nothing can be rendered.
@@ -92,10 +92,10 @@ func (w rendering) keys() []kube.Key {
 }
 
 // jobsIn returns the Jobs of some stages that run once.
-func (w rendering) jobsIn(stages ...stage.Stage) []jobs.Wanted {
+func (w rendering) jobsIn(stages ...stage.Stage) []jobs.Desired {
 	keys := w.outline.InStage(stages...)
 	return slices.DeleteFunc(slices.Clone(w.jobs),
-		func(job jobs.Wanted) bool { return !slices.Contains(keys, jobKey(job.Run.Job)) })
+		func(job jobs.Desired) bool { return !slices.Contains(keys, jobKey(job.Run.Job)) })
 }
 
 func jobKey(name string) kube.Key {

@@ -29,21 +29,21 @@ func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering,
 	done attempt) (metrics.Outcome, reconcile.Result, error) {
 	again := r.nextAttempt(s, done)
 	problem := problemOf(done.err, done.plan, failureOf(done))
-	causes, looks := r.diagnose(ctx, s, wanted, done.there, problem)
+	causes, looks := r.diagnose(ctx, s, wanted, done.observed, problem)
 	s.memory.looks = looks
 	in := status.Input{
 		Resource: s.resource,
 		Previous: s.previous,
-		Snapshot: done.there,
+		Snapshot: done.observed,
 		Problem:  problem,
 		Missing:  wanted.advice,
 		Causes:   causes,
 		Paused:   s.paused,
 		Defaults: s.previous.Defaults,
-		Gateways: r.gateways(ctx, done.there),
+		Gateways: r.gateways(ctx, done.observed),
 		Now:      metav1.NewTime(r.Clock.Now()),
 	}
-	in.Hosts, in.Beside = r.Hosts.Serving(s.resource, done.there.Objects)
+	in.Hosts, in.Beside = r.Hosts.Serving(s.resource, done.observed.Objects)
 	in.Undeleted, in.Namesake = s.undeleted, s.namesake
 	if wanted.rendered != nil {
 		in.Digest, in.Rendered, in.Unserved = wanted.outline.Digest, wanted.outline.Keys, wanted.outline.Unserved
@@ -53,18 +53,18 @@ func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering,
 	if in.Waits = r.why(s, done); done.hold.by == byStage {
 		r.showStaged(&in, s, done)
 	} else if done.waits() {
-		in.Digest, in.Rendered, in.Defaults = done.there.Record.Digest, nil, s.previous.Defaults
+		in.Digest, in.Rendered, in.Defaults = done.observed.Record.Digest, nil, s.previous.Defaults
 		if s.memory.recorded != nil {
 			in.Rendered = s.memory.recorded.keys
 		}
-	} else if done.err != nil && deployed(s) && done.there.Record != nil {
-		in.Digest = done.there.Record.Digest // the spec was deployed, whatever prevents that again
+	} else if done.err != nil && deployed(s) && done.observed.Record != nil {
+		in.Digest = done.observed.Record.Digest // the spec was deployed, whatever prevents that again
 	}
 	if rendered := in.Rendered; rendered != nil {
 		if !done.keeps() { // else what is wanted failed
 			rendered = slices.Concat(rendered, wanted.keys())
 		}
-		in.Kept = plan.KeptData(done.there.Objects, rendered...)
+		in.Kept = plan.KeptData(done.observed.Objects, rendered...)
 	}
 	if rules := r.Policy.Get(); rules != nil && rules.BuiltIn != policy.Shared {
 		in.Policy = string(rules.BuiltIn)
@@ -79,20 +79,20 @@ func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering,
 	if r.returns(s) && s.failsByItself(wanted, done, current, causes) && !r.isTooEarly(s, done, current) {
 		back, err := r.goBack(ctx, s, wanted, done, culpritOf(current))
 		if back || r.mayPass(s, err) {
-			return metrics.Acted, after(staleRetry), nil
+			return metrics.Acted, requeueAfter(staleRetry), nil
 		}
 		if in.Stays = err.Error(); isStale(err) {
 			late = err
 		}
 		current, until = status.Summarize(in)
 	}
-	judgeAt, notNoted := r.judge(ctx, s, done)
+	judgeAt, notNoted := r.trackRollout(ctx, s, done)
 	// failed attempts have a backoff of their own
 	delayed, err := r.Status.Write(ctx, s.resource, s.previous, current, done.err == nil)
 	switch {
 	// deleted meanwhile, or created again: its event is on the way
 	case apierrors.IsNotFound(err) || apierrors.IsConflict(err):
-		return metrics.Gone, after(staleRetry), nil
+		return metrics.Gone, requeueAfter(staleRetry), nil
 	case err != nil:
 		return metrics.Error, reconcile.Result{}, fmt.Errorf("cannot write status: %w", err)
 	case delayed == 0:
@@ -108,23 +108,23 @@ func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering,
 	}
 	next := r.next(s, wanted, done, delayed)
 	if err = cmp.Or(notNoted, late); err == nil {
-		err = r.retire(ctx, s, done.there, current)
+		err = r.retire(ctx, s, done.observed, current)
 	}
 	if stale := (*release.StaleError)(nil); errors.As(err, &stale) {
-		return outcomeOf(s, done), after(staleRetry), nil
+		return outcomeOf(s, done), requeueAfter(staleRetry), nil
 	}
 	return outcomeOf(s, done), next, err
 }
 
 // retire updates the records of earlier releases, as the last step: they do not affect the resource, so those of one
 // release may wait until the resource has settled.
-func (r *Reconciler) retire(ctx context.Context, s *scope, there *livestate.Snapshot,
+func (r *Reconciler) retire(ctx context.Context, s *scope, observed *livestate.Snapshot,
 	current *v1.AppServiceStatus) error {
 	var ready *livestate.Record
 	if !status.HasRun(current) {
-		ready = release.LastReady(there.Records) // it may be returned to
+		ready = release.LastReady(observed.Records) // it may be returned to
 	}
-	due := r.Actor.Retirement(there, ready)
+	due := r.Actor.Retirement(observed, ready)
 	moving := meta.IsStatusConditionTrue(current.Conditions, v1.ConditionReconciling)
 	if s.paused || due.Empty() || moving && due.OfOne() {
 		return nil
@@ -144,7 +144,7 @@ func outdated(kept *policy.Error) *status.Problem {
 func othersOf(wanted rendering) map[reference.Object][]string {
 	var out map[reference.Object][]string
 	for _, missing := range wanted.advice {
-		if others := wanted.facts.There[missing.Object].Others; len(others) > 0 {
+		if others := wanted.facts.States[missing.Object].Others; len(others) > 0 {
 			if out == nil {
 				out = map[reference.Object][]string{}
 			}
@@ -156,7 +156,7 @@ func othersOf(wanted rendering) map[reference.Object][]string {
 
 // failureOf returns the reason of Ready if an attempt fails.
 func failureOf(done attempt) string {
-	if record := done.there.Record; done.state == plan.Unfinished && record != nil && record.Revision > 1 {
+	if record := done.observed.Record; done.state == plan.Unfinished && record != nil && record.Revision > 1 {
 		return v1.ReasonUpgradeFailed // a first release that is resumed is still an install; any other is not
 	}
 	return plan.ActionOf(done.state).Failure
@@ -168,20 +168,20 @@ func (r *Reconciler) next(s *scope, wanted rendering, done attempt, delayed time
 	var contended *release.ContendedError
 	switch {
 	case errors.As(done.err, &contended):
-		return after(contended.Wait)
+		return requeueAfter(contended.Wait)
 	case done.err != nil:
-		return after(s.memory.backoff.Again(r.Clock.Now(), s.version(), isAwaited(done.err)))
+		return requeueAfter(s.memory.backoff.Again(r.Clock.Now(), s.version(), isAwaited(done.err)))
 	}
 	s.memory.backoff = backoff[version]{}
 	wait := sooner(sooner(sooner(r.Period, delayed), wanted.reload), done.reload)
 	wait = sooner(wait, r.generatedAt(s, wanted, done))
-	if done.there.Unconfirmed { // if a watch broke, the events of our writes may never arrive
+	if done.observed.Unconfirmed { // if a watch broke, the events of our writes may never arrive
 		wait = sooner(wait, livestate.Lapse)
 	}
 	for _, looks := range s.memory.looks {
 		wait = sooner(wait, looks.Wait(r.Clock.Now()))
 	}
-	return afterwards(wait)
+	return requeueLater(wait)
 }
 
 // nextAttempt returns when a failed attempt is repeated, if only the next attempt can end the failure; else the zero

@@ -24,7 +24,7 @@ func TestTheReasonOfAFailureIsThatOfTheAction(t *testing.T) {
 		"the first release, not yet recorded": {plan.Unfinished, nil, v1.ReasonInstallFailed},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := failureOf(attempt{state: test.state, there: &livestate.Snapshot{Record: test.record}}); got != test.want {
+			if got := failureOf(attempt{state: test.state, observed: &livestate.Snapshot{Record: test.record}}); got != test.want {
 				t.Errorf("got %s, want %s", got, test.want)
 			}
 		})

@@ -11,11 +11,11 @@ import (
 	"github.com/example/appservice-operator/internal/engine/watch"
 )
 
-// after returns the result that requeues after a duration.
-func after(wait time.Duration) reconcile.Result { return reconcile.Result{RequeueAfter: wait} }
+// requeueAfter returns the result that requeues after a duration.
+func requeueAfter(wait time.Duration) reconcile.Result { return reconcile.Result{RequeueAfter: wait} }
 
-// afterwards returns the result that requeues after a duration what nobody waits for: the user's change is done.
-func afterwards(wait time.Duration) reconcile.Result {
+// requeueLater is requeueAfter at a low priority, for work that nobody waits for: the user's change is done.
+func requeueLater(wait time.Duration) reconcile.Result {
 	return reconcile.Result{RequeueAfter: wait, Priority: ptr.To(watch.Bookkeeping)}
 }
 

@@ -61,14 +61,14 @@ func (s *scope) taskRan(earlier *release.Source) bool {
 
 // returnsAfterTask reports whether the spec requests to return also after a task of the release that failed has run.
 func (s *scope) returnsAfterTask() bool {
-	after, _, _ := unstructured.NestedBool(s.resource.Object, "spec", "onFailure", "afterTask")
-	return after
+	requested, _, _ := unstructured.NestedBool(s.resource.Object, "spec", "onFailure", "afterTask")
+	return requested
 }
 
 // returned leaves the recorded release to a resource that returned to it, until something else has to be tried: then
 // the trial is another one. Whether what the spec requests could be rendered does not matter until then.
 func (r *Reconciler) returned(ctx context.Context, s *scope, _ *rendering, found attempt) (hold, error) {
-	record := found.there.Record
+	record := found.observed.Record
 	if record == nil || record.ReturnedFrom == "" || !s.triesAgain(parseTrial(record.ReturnedFrom)) {
 		return found.hold, found.err
 	}
@@ -95,10 +95,10 @@ func (s *scope) wasReady(record *livestate.Record) bool {
 
 // ready returns the record of the newest release that was Ready, by the status, and by the records if that is not lost;
 // nil for none.
-func (s *scope) ready(there *livestate.Snapshot) *livestate.Record {
-	switch last := release.LastReady(there.Records); {
-	case there.Record != nil && s.wasReady(there.Record):
-		return there.Record
+func (s *scope) ready(observed *livestate.Snapshot) *livestate.Record {
+	switch last := release.LastReady(observed.Records); {
+	case observed.Record != nil && s.wasReady(observed.Record):
+		return observed.Record
 	case last == nil || s.previous.Release == nil:
 		return nil
 	default:
@@ -107,8 +107,8 @@ func (s *scope) ready(there *livestate.Snapshot) *livestate.Record {
 }
 
 // lastReady returns the revision of the newest release that was Ready, for the label of the next record; 0 for none.
-func (s *scope) lastReady(there *livestate.Snapshot) string {
-	if ready := s.ready(there); ready != nil {
+func (s *scope) lastReady(observed *livestate.Snapshot) string {
+	if ready := s.ready(observed); ready != nil {
 		return strconv.Itoa(ready.Revision)
 	}
 	return "0"
@@ -118,7 +118,7 @@ func (s *scope) lastReady(there *livestate.Snapshot) string {
 // Ready does not count: what it suffers from came later.
 func (s *scope) failsByItself(wanted rendering, done attempt, current *v1.AppServiceStatus,
 	causes map[kube.Key][]diagnose.Cause) bool {
-	record := done.there.Record
+	record := done.observed.Record
 	ready := meta.FindStatusCondition(current.Conditions, v1.ConditionReady)
 	return done.err == nil && !done.waits() && wanted.rendered != nil && record != nil && !s.wasReady(record) &&
 		record.Digest == wanted.outline.Digest && meta.IsStatusConditionTrue(current.Conditions, v1.ConditionStalled) &&
@@ -128,12 +128,12 @@ func (s *scope) failsByItself(wanted rendering, done attempt, current *v1.AppSer
 // isTooEarly reports whether it is too early to take a rollout back that nobody asked for: the deadline of a spec,
 // which may be a second, does not fail a chart, only that of the line does, or what pods show.
 func (r *Reconciler) isTooEarly(s *scope, done attempt, current *v1.AppServiceStatus) bool {
-	running, begun := s.begun(done.there.Record)
+	running, begun := s.begun(done.observed.Record)
 	ready := meta.FindStatusCondition(current.Conditions, v1.ConditionReady)
 	if !begun || reason.Of(ready.Reason).InPods {
 		return false
 	}
-	_, state := running.Judge(true, health.ReplicasOf(done.there.Objects), r.Clock.Now(), r.Rollouts.Deadline)
+	_, state := running.Judge(true, health.ReplicasOf(done.observed.Objects), r.Clock.Now(), r.Rollouts.Deadline)
 	return state != rollout.Failed
 }
 
@@ -182,8 +182,8 @@ func (r *Reconciler) goBack(ctx context.Context, s *scope, wanted rendering, don
 		return false, &keptError{err}
 	}
 	what := plan.ActionOf(plan.Failed)
-	log.FromContext(ctx).Info(what.Log, "failed", done.there.Record.Revision, "reason", why.Reason, "message", why.Message,
-		"earlier", task.Source.Returned.To, "changes", writes.String())
+	log.FromContext(ctx).Info(what.Log, "failed", done.observed.Record.Revision, "reason", why.Reason,
+		"message", why.Message, "earlier", task.Source.Returned.To, "changes", writes.String())
 	r.Metrics.Acted(what.Verb, done.took)
 	return true, nil
 }
@@ -192,7 +192,7 @@ func (r *Reconciler) goBack(ctx context.Context, s *scope, wanted rendering, don
 // out. The error says what is in the way: today's policy, Pod Security, hosts and references hold for it, too.
 func (r *Reconciler) returnTask(ctx context.Context, s *scope, wanted rendering, done attempt,
 	why v1.Problem) (task release.Task, writes *plan.Plan, err error) {
-	ready := release.LastReady(done.there.Records)
+	ready := release.LastReady(done.observed.Records)
 	if ready == nil {
 		return task, nil, errors.New("no release that was Ready is recorded")
 	}
@@ -210,7 +210,7 @@ func (r *Reconciler) returnTask(ctx context.Context, s *scope, wanted rendering,
 	if err := r.hostsAllow(ctx, s, wanted, done, desired); err != nil {
 		return task, nil, err
 	}
-	writes, _ = plan.CompareReturned(desired.Objects, done.there.Objects)
+	writes, _ = plan.CompareReturned(desired.Objects, done.observed.Objects)
 	if err := r.Actor.SpareAdmitted(ctx, s.resource, writes); err != nil {
 		return task, nil, err
 	}
@@ -221,10 +221,10 @@ func (r *Reconciler) returnTask(ctx context.Context, s *scope, wanted rendering,
 	if source == nil {
 		return task, nil, fmt.Errorf("release %d was recorded without its spec", ready.Revision)
 	}
-	task = release.Task{Owner: s.resource, Chart: content.Chart, Desired: desired, Snapshot: done.there, Plan: writes,
-		State: plan.Failed, Labels: s.returnLabels(done.there.Record, content.Record), Kept: true}
-	task.Source = source.Again(&release.Returned{From: done.there.Record.Revision, To: ready.Revision, Reason: why.Reason,
-		Message: why.Message})
+	task = release.Task{Owner: s.resource, Chart: content.Chart, Desired: desired, Snapshot: done.observed, Plan: writes,
+		State: plan.Failed, Labels: s.returnLabels(done.observed.Record, content.Record), Kept: true}
+	task.Source = source.Again(&release.Returned{From: done.observed.Record.Revision, To: ready.Revision,
+		Reason: why.Reason, Message: why.Message})
 	err = r.Actor.Prove(ctx, task)
 	task.Plan = &plan.Plan{}
 	return task, writes, err
@@ -294,14 +294,14 @@ func sameApartFromBudgets(a, b []*unstructured.Unstructured) bool {
 		func(x, y *unstructured.Unstructured) bool { return len(plan.Differences(x, y)) == 0 })
 }
 
-// hostsAllow returns an error if another resource serves a host of an earlier release by now. Then the resource requests
-// those of its spec, as before.
+// hostsAllow returns an error if another resource serves a host of an earlier release by now. Then the resource
+// requests those of its spec, as before.
 func (r *Reconciler) hostsAllow(ctx context.Context, s *scope, wanted rendering, done attempt,
 	earlier *render.Result) error {
-	held, err := r.Hosts.Settle(ctx, s.resource, hosts.RequestedBy(earlier.Objects), done.there.Objects)
+	held, err := r.Hosts.Settle(ctx, s.resource, hosts.RequestedBy(earlier.Objects), done.observed.Objects)
 	if err != nil || len(held) == 0 {
 		return err
 	}
-	_, err = r.Hosts.Settle(ctx, s.resource, wanted.routes, done.there.Objects)
+	_, err = r.Hosts.Settle(ctx, s.resource, wanted.routes, done.observed.Objects)
 	return errors.Join(held[0].Err, err)
 }

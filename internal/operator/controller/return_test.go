@@ -515,7 +515,7 @@ func TestAReleaseThatWasReadyDoesNotFailByItself(t *testing.T) {
 		"nothing is known of a release": {livestate.Record{Revision: 2}, v1.AppServiceStatus{Conditions: isTrue}, true},
 	} {
 		s := &scope{previous: &test.previous}
-		done := attempt{there: &livestate.Snapshot{Record: &test.record}}
+		done := attempt{observed: &livestate.Snapshot{Record: &test.record}}
 		if got := s.failsByItself(wanted, done, stalled, nil); got != test.want {
 			t.Errorf("%s: got %t", name, got)
 		}

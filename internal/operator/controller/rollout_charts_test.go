@@ -230,7 +230,7 @@ var shared = reference.Object{Kind: reference.Secret, Name: "shared"}
 
 // rotate puts other content into the Secret that all pods take; "" deletes it.
 func (w *world) rotate(content string) {
-	w.facts.known = postrender.Facts{There: map[reference.Object]reference.State{
+	w.facts.known = postrender.Facts{States: map[reference.Object]reference.State{
 		shared: {Found: content != "", Data: map[string]string{"key": content}, Version: "uid/" + content},
 	}}
 	w.all()

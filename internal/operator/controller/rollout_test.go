@@ -71,7 +71,7 @@ func TestWhatTakesAPlace(t *testing.T) {
 			s := &scope{resource: resource, previous: test.previous, memory: &remembered{}}
 			there := &livestate.Snapshot{Objects: map[kube.Key]client.Object{kube.KeyOf(test.live): test.live}, Record: &livestate.Record{Revision: 1}}
 			plan := plan.Compare([]*unstructured.Unstructured{test.rendered}, there.Objects)
-			_, may, err := b.begin(t.Context(), s, attempt{state: test.state, plan: plan, there: there})
+			_, may, err := b.begin(t.Context(), s, attempt{state: test.state, plan: plan, observed: there})
 			if err != nil || may == test.waits {
 				t.Errorf("it may change: %t, %v, want that it waits: %t", may, err, test.waits)
 			}

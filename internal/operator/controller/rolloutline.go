@@ -31,8 +31,8 @@ func (r *Reconciler) Chart() rollout.Chart { return chartOf(r.Charts.Get()) }
 // spare leaves the recorded release to a resource for which something new, and nothing that its user changed, cannot be
 // rendered.
 func (r *Reconciler) spare(_ context.Context, s *scope, _ *rendering, found attempt) (hold, error) {
-	_, begun := s.begun(found.there.Record)
-	if begun || found.there.Record == nil || !deployed(s) || !s.asked.New(found.there.Record).Any() ||
+	_, begun := s.begun(found.observed.Record)
+	if begun || found.observed.Record == nil || !deployed(s) || !s.asked.New(found.observed.Record).Any() ||
 		!isUnrenderable(found.err) {
 		return found.hold, found.err
 	}
@@ -40,36 +40,36 @@ func (r *Reconciler) spare(_ context.Context, s *scope, _ *rendering, found atte
 }
 
 // begin reports whether an attempt may change objects, and returns the rollout that it belongs to; nil for none. It
-// takes a place in the line of rollouts if it runs the stage before, or restarts pods, while pods are wanted, and only
-// the platform asked for that. The newest record says so before anything else is written.
+// takes a place in the line of rollouts if it runs the stage `before`, or restarts pods, while pods are desired, and
+// only the platform asked for that. The newest record says so before anything else is written.
 func (r *Reconciler) begin(ctx context.Context, s *scope, a attempt) (running *rollout.Rollout, may bool, err error) {
-	if begun, yes := s.begun(a.there.Record); yes {
+	if begun, yes := s.begun(a.observed.Record); yes {
 		r.Rollouts.Resume(s.name(), begun.Since)
 		return &begun, true, nil
 	}
-	there := health.ReplicasOf(a.there.Objects)
-	rolls := there.Wanted+there.Available > 0 && a.isRollout()
+	replicas := health.ReplicasOf(a.observed.Objects)
+	rolls := replicas.Wanted+replicas.Available > 0 && a.isRollout()
 	if a.state != plan.OutOfDate || !deployed(s) || !rolls && !a.plan.MakesPods() {
 		return nil, true, nil
 	}
 	if !r.Rollouts.Begin(s.name()) {
 		return nil, false, nil
 	}
-	begun := s.asked.Begin(s.resource.GetGeneration(), r.Clock.Now(), there)
-	return &begun, true, r.Actor.Mark(ctx, s.resource, a.there.Record, map[string]string{v1.LabelRollout: begun.String()})
+	begun := s.asked.Begin(s.resource.GetGeneration(), r.Clock.Now(), replicas)
+	return &begun, true, r.Actor.Mark(ctx, s.resource, a.observed.Record,
+		map[string]string{v1.LabelRollout: begun.String()})
 }
 
-// isRollout reports whether an attempt runs the stage before, or changes pods by more than a restart.
+// isRollout reports whether an attempt runs the stage `before`, or changes pods by more than a restart.
 func (a attempt) isRollout() bool {
 	return a.hold.by == byStage || a.plan.RollsPods() && !a.plan.OnlyRestarts()
 }
 
-// judge reports to the line of rollouts how the resource fares, and updates what its record says of a rollout that has
-// begun. It returns when the rollout has to be judged again although nothing changes; the zero time if there is no such
-// time.
-func (r *Reconciler) judge(ctx context.Context, s *scope, done attempt) (again time.Time, err error) {
+// trackRollout reports the state of a rollout to the line of rollouts, and updates the label of the record for one that
+// has begun. It returns when to do that again although nothing changes; the zero time for never.
+func (r *Reconciler) trackRollout(ctx context.Context, s *scope, done attempt) (again time.Time, err error) {
 	defer r.Rollouts.Looked(s.name())
-	record := done.there.Record
+	record := done.observed.Record
 	running, begun := s.begun(record)
 	was, asRecorded := running, !begun && (done.state == plan.InSync || done.state == plan.Drifted)
 	if asRecorded {
@@ -87,7 +87,8 @@ func (r *Reconciler) judge(ctx context.Context, s *scope, done attempt) (again t
 		return again, nil
 	}
 	asRecorded = asRecorded || !s.asked.New(record).Any()
-	judged, state := running.Judge(asRecorded, health.ReplicasOf(done.there.Objects), r.Clock.Now(), r.Rollouts.Deadline)
+	now, replicas := r.Clock.Now(), health.ReplicasOf(done.observed.Objects)
+	judged, state := running.Judge(asRecorded, replicas, now, r.Rollouts.Deadline)
 	switch state {
 	case rollout.Over:
 		r.Rollouts.End(s.name())
@@ -111,7 +112,7 @@ func (r *Reconciler) why(s *scope, a attempt) (waits status.Waits) {
 	if a.hold.by != byLine && a.hold.by != byFailure {
 		return waits
 	}
-	news := s.asked.New(a.there.Record)
+	news := s.asked.New(a.observed.Record)
 	what, comes, named := "a new chart", "a new chart or operator", s.asked.String(news)
 	switch {
 	case news.Defaults && !news.Chart:
@@ -147,7 +148,7 @@ func (r *Reconciler) emitUnfit(ctx context.Context, s *scope, done attempt, why 
 	if done.hold.by != byFailure || known {
 		return
 	}
-	news, reason := s.asked.New(done.there.Record), problemOf(done.hold.err, nil, "").Reason
+	news, reason := s.asked.New(done.observed.Record), problemOf(done.hold.err, nil, "").Reason
 	what, message := s.asked.String(news), unnamed(news, done.hold.err).Error()
 	log.FromContext(ctx).Info("an update is held back from a resource, which keeps its release", "new", what,
 		"reason", reason, "message", message)

@@ -18,11 +18,11 @@ import (
 
 // keptSelectors returns the selectors of live workloads that differ from the rendered ones: those of adopted workloads.
 // They are stored nowhere but in the live objects.
-func (r *Reconciler) keptSelectors(ctx context.Context, s *scope, there *livestate.Snapshot, known *rendered,
+func (r *Reconciler) keptSelectors(ctx context.Context, s *scope, observed *livestate.Snapshot, known *rendered,
 	selectors map[kube.Key]map[string]string) (map[kube.Key]map[string]string, error) {
 	var out map[kube.Key]map[string]string
 	for key, rendered := range selectors {
-		live := there.Objects[key]
+		live := observed.Objects[key]
 		if live == nil {
 			live = r.others(ctx, s, key)
 		}
@@ -70,15 +70,15 @@ func (r *Reconciler) selectorOf(ctx context.Context, known *rendered, key kube.K
 		if known != nil && known.facts.Selectors[key] != nil {
 			return known.facts.Selectors[key], nil
 		}
-		whole := kube.Object(live.GetObjectKind().GroupVersionKind())
-		err := r.Live.Get(ctx, client.ObjectKeyFromObject(live), whole)
+		read := kube.Object(live.GetObjectKind().GroupVersionKind())
+		err := r.Live.Get(ctx, client.ObjectKeyFromObject(live), read)
 		if apierrors.IsNotFound(err) {
 			return nil, nil
 		}
 		if err != nil {
 			return nil, fmt.Errorf("cannot read %s: %w", key, err)
 		}
-		content = whole.Object
+		content = read.Object
 	}
 	// its kind was rendered as one that has a selector
 	labels, _, _ := unstructured.NestedStringMap(content, "spec", "selector", "matchLabels")
@@ -89,11 +89,11 @@ func (r *Reconciler) selectorOf(ctx context.Context, known *rendered, key kube.K
 // reconcile.
 func selectorOfTyped(live client.Object) (map[string]string, bool) {
 	var selector *metav1.LabelSelector
-	switch whole := live.(type) {
+	switch typed := live.(type) {
 	case *appsv1.Deployment:
-		selector = whole.Spec.Selector
+		selector = typed.Spec.Selector
 	case *appsv1.StatefulSet:
-		selector = whole.Spec.Selector
+		selector = typed.Spec.Selector
 	}
 	if selector == nil || kube.IsOutline(live) {
 		return nil, false

@@ -18,10 +18,10 @@ import (
 	"github.com/example/appservice-operator/internal/operator/status/health"
 )
 
-// stageBefore holds everything back except for the rendered stage before, unless that is ready or belongs to the
+// stageBefore holds everything back except for the rendered stage `before`, unless that is ready or belongs to the
 // recorded release.
 func (r *Reconciler) stageBefore(_ context.Context, s *scope, wanted *rendering, found attempt) (hold, error) {
-	if wanted.rendered == nil || plan.IsDeployed(found.there.Record, wanted.outline.Digest) {
+	if wanted.rendered == nil || plan.IsDeployed(found.observed.Record, wanted.outline.Digest) {
 		return hold{}, nil
 	}
 	before := wanted.outline.InStage(stage.Before)
@@ -33,50 +33,50 @@ func (r *Reconciler) stageBefore(_ context.Context, s *scope, wanted *rendering,
 		return hold{}, err
 	}
 	for _, object := range desired {
-		if stage.Of(object) == stage.Before && !r.isPassed(s, *wanted, object, found.there) {
+		if stage.Of(object) == stage.Before && !r.isPassed(s, *wanted, object, found.observed) {
 			return hold{by: byStage, before: before, early: wanted.outline.InStage(stage.Early)}, nil
 		}
 	}
 	return hold{}, nil
 }
 
-// isPassed reports whether an object of the stage before need not be waited for: a Job that has run, an object that is
-// as rendered and ready, or one that is ready as soon as it is written.
+// isPassed reports whether nothing waits for an object of the stage `before`: a Job that has run, an object that is as
+// rendered and ready, or one that is ready as soon as it is written.
 func (r *Reconciler) isPassed(s *scope, wanted rendering, object *unstructured.Unstructured,
-	there *livestate.Snapshot) bool {
+	observed *livestate.Snapshot) bool {
 	if jobs.RunsOnce(object) {
-		return s.hasRun(wanted, object.GetName(), there)
+		return s.hasRun(wanted, object.GetName(), observed)
 	}
-	facts := health.Facts{Now: r.Clock.Now(), Live: there.Objects}
-	live := there.Objects[kube.KeyOf(object)]
+	facts := health.Facts{Now: r.Clock.Now(), Live: observed.Objects}
+	live := observed.Objects[kube.KeyOf(object)]
 	return !health.Of(object, facts).Holds() || plan.SameStamp(object, live) && !health.Of(live, facts).Holds()
 }
 
 // hasRun reports whether a rendered Job has succeeded, or was skipped.
-func (s *scope) hasRun(wanted rendering, name string, there *livestate.Snapshot) bool {
-	of := slices.IndexFunc(wanted.jobs, func(job jobs.Wanted) bool { return job.Run.Job == name })
+func (s *scope) hasRun(wanted rendering, name string, observed *livestate.Snapshot) bool {
+	of := slices.IndexFunc(wanted.jobs, func(job jobs.Desired) bool { return job.Run.Job == name })
 	if of < 0 {
 		return false
 	}
 	return slices.ContainsFunc(slices.Concat(s.previous.Runs, s.former), func(run v1.RunStatus) bool {
 		result := run.Result
-		if job := kube.As[batchv1.Job](there.Objects[jobKey(run.Job)]); result == "" && job != nil && job.UID == run.UID {
+		if job := kube.As[batchv1.Job](observed.Objects[jobKey(run.Job)]); result == "" && job != nil && job.UID == run.UID {
 			result = release.JobOf(job).Result
 		}
 		return run.Digest == wanted.jobs[of].Run.Digest && (result == v1.RunComplete || result == v1.RunSkipped)
 	})
 }
 
-// isMainReady reports whether everything was found as rendered and ready, except for the stage after.
+// isMainReady reports whether everything was found as rendered and ready, except for the stage `after`.
 func (r *Reconciler) isMainReady(ctx context.Context, s *scope, wanted rendering, done attempt) bool {
-	plan, there := done.plan, done.there
-	facts := health.Facts{Now: r.Clock.Now(), Live: there.Objects, Gateways: r.gateways(ctx, there)}
-	if there.Record != nil {
-		facts.Since = there.Record.Made
+	plan, observed := done.plan, done.observed
+	facts := health.Facts{Now: r.Clock.Now(), Live: observed.Objects, Gateways: r.gateways(ctx, observed)}
+	if observed.Record != nil {
+		facts.Since = observed.Record.Made
 	}
 	for _, key := range wanted.outline.InStage(stage.Before, stage.Early, stage.Main) {
-		live := there.Objects[key]
-		hasRun := live == nil && key == jobKey(key.Name) && s.hasRun(wanted, key.Name, there)
+		live := observed.Objects[key]
+		hasRun := live == nil && key == jobKey(key.Name) && s.hasRun(wanted, key.Name, observed)
 		if plan.Touches(key) || !hasRun && health.Of(live, facts).Holds() {
 			return false
 		}
@@ -86,7 +86,7 @@ func (r *Reconciler) isMainReady(ctx context.Context, s *scope, wanted rendering
 
 // begunJobs returns the Jobs that run once of the stages that have begun, and the noted runs of those of other stages.
 func (r *Reconciler) begunJobs(ctx context.Context, s *scope, wanted rendering,
-	done attempt) (begun []jobs.Wanted, kept []v1.RunStatus) {
+	done attempt) (begun []jobs.Desired, kept []v1.RunStatus) {
 	if len(wanted.outline.Stages) == 0 {
 		return slices.Clone(wanted.jobs), nil
 	}
@@ -101,22 +101,22 @@ func (r *Reconciler) begunJobs(ctx context.Context, s *scope, wanted rendering,
 	for _, noted := range s.previous.Runs {
 		isOf := func(run jobs.Run) bool { return run.Named(noted.Job) }
 		if at := slices.IndexFunc(wanted.runs, isOf); at >= 0 &&
-			!slices.ContainsFunc(begun, func(job jobs.Wanted) bool { return wanted.runs[at].Named(job.Run.Job) }) {
+			!slices.ContainsFunc(begun, func(job jobs.Desired) bool { return wanted.runs[at].Named(job.Run.Job) }) {
 			kept = append(kept, noted)
 		}
 	}
 	return begun, kept
 }
 
-// showStaged completes the input of a status whose release waits for the stage before: the objects of that stage count,
-// and those of the recorded release, if there is one.
+// showStaged completes the input of a status whose release waits for the stage `before`: the objects of that stage
+// count, and those of the recorded release, if there is one.
 func (r *Reconciler) showStaged(in *status.Input, s *scope, done attempt) {
 	in.Stage = &status.Stage{Name: string(stage.Before), Objects: len(done.hold.before), New: !deployed(s)}
 	in.Rendered = slices.Clone(done.hold.before)
-	if done.there.Record == nil || s.memory.recorded == nil {
+	if done.observed.Record == nil || s.memory.recorded == nil {
 		return
 	}
-	in.Digest = done.there.Record.Digest
+	in.Digest = done.observed.Record.Digest
 	for _, key := range s.memory.recorded.keys {
 		if !slices.Contains(s.memory.recorded.before, key) && !slices.Contains(in.Rendered, key) {
 			in.Rendered = append(in.Rendered, key)

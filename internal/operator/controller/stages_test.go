@@ -21,11 +21,11 @@ func TestTheStageAfterWaitsForJobsThatAreGone(t *testing.T) {
 	job, smoke := jobKey("web-import-1"), jobKey("web-smoke-1")
 	wanted := rendering{rendered: &rendered{
 		outline: render.Outline{Keys: []kube.Key{job, smoke}, Stages: map[kube.Key]stage.Stage{smoke: stage.After}},
-		jobs:    []jobs.Wanted{{Run: v1.RunStatus{Job: job.Name, Digest: "1"}}},
+		jobs:    []jobs.Desired{{Run: v1.RunStatus{Job: job.Name, Digest: "1"}}},
 	}}
 	r := &Reconciler{Clock: clocktesting.NewFakePassiveClock(time.Now()), References: &factSource{}}
 	for result, want := range map[v1.RunResult]bool{"": false, v1.RunComplete: true, v1.RunFailed: false, v1.RunUnknown: false} {
 		s := &scope{previous: &v1.AppServiceStatus{Runs: []v1.RunStatus{{Job: job.Name, Digest: "1", UID: "1", Result: result}}}}
-		assert.Equal(t, want, r.isMainReady(t.Context(), s, wanted, attempt{plan: &plan.Plan{}, there: &livestate.Snapshot{}}), "result %q", result)
+		assert.Equal(t, want, r.isMainReady(t.Context(), s, wanted, attempt{plan: &plan.Plan{}, observed: &livestate.Snapshot{}}), "result %q", result)
 	}
 }

@@ -29,7 +29,7 @@ func (r *Reconciler) expire(ctx context.Context, s *scope) (next reconcile.Resul
 	case apierrors.IsNotFound(err):
 		return reconcile.Result{}, true
 	case apierrors.IsConflict(err): // its ttl may have been extended
-		return after(staleRetry), true
+		return requeueAfter(staleRetry), true
 	case err != nil:
 		log.FromContext(ctx).Error(err, "cannot delete a resource whose spec.ttl expired")
 		s.undeleted = err

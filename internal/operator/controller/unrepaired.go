@@ -19,11 +19,11 @@ func (u unrepaired) nothing() bool { return u == unrepaired{} }
 
 // spareUnrepaired leaves out of a plan of repairs what a repair leaves as it is.
 func (r *Reconciler) spareUnrepaired(ctx context.Context, s *scope, plan *plan.Plan,
-	there *livestate.Snapshot) (left unrepaired, err error) {
-	if left.disordered, err = r.keepOrder(ctx, s, plan, there.Record); err != nil {
+	observed *livestate.Snapshot) (left unrepaired, err error) {
+	if left.disordered, err = r.keepOrder(ctx, s, plan, observed.Record); err != nil {
 		return left, err
 	}
-	lost, err := r.lost(ctx, s, plan, there.Record)
+	lost, err := r.lost(ctx, s, plan, observed.Record)
 	if err != nil {
 		return left, err
 	}
@@ -31,7 +31,7 @@ func (r *Reconciler) spareUnrepaired(ctx context.Context, s *scope, plan *plan.P
 		plan.HoldBack(lost.Keys...)
 		left.lost = lost
 	}
-	left.contended = r.spareContended(ctx, s, plan, there)
+	left.contended = r.spareContended(ctx, s, plan, observed)
 	return left, nil
 }
 

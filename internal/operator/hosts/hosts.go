@@ -277,11 +277,11 @@ func (h *Hosts) reconciling(of client.Object) *resource {
 // servedBy returns the hosts that the status of a resource says it serves, since its creation at the earliest; nil if
 // it names none.
 func servedBy(of client.Object) map[string]time.Time {
-	whole, ok := of.(*unstructured.Unstructured)
+	untyped, ok := of.(*unstructured.Unstructured)
 	if !ok {
 		return nil
 	}
-	field, _, _ := unstructured.NestedFieldNoCopy(whole.Object, "status", "hosts")
+	field, _, _ := unstructured.NestedFieldNoCopy(untyped.Object, "status", "hosts")
 	list, _ := field.([]any)
 	var serves map[string]time.Time
 	for _, entry := range list {

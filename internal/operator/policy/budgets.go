@@ -18,23 +18,23 @@ import (
 // workload of one pod at most is exempt: the pod cannot be evicted without a disruption.
 func (c *check) budget(all []*unstructured.Unstructured) {
 	const instead = "is false: a budget must let a pod go, else nodes cannot be drained"
-	if value, _, there := c.share("spec", "maxUnavailable"); there && value == 0 {
+	if value, _, found := c.share("spec", "maxUnavailable"); found && value == 0 {
 		c.refuse("spec.maxUnavailable", "0", "blockingBudgets", instead, true)
 	}
-	value, percent, there := c.share("spec", "minAvailable")
+	value, percent, found := c.share("spec", "minAvailable")
 	pods, known := c.least(all)
 	stay, shown := value, strconv.FormatInt(value, 10)
 	if percent {
 		stay, shown = (value*pods+99)/100, shown+"%" // as Kubernetes rounds
 	}
-	if there && (percent && value >= 100 || known && most(all) > 1 && stay > 1 && stay >= pods) {
+	if found && (percent && value >= 100 || known && most(all) > 1 && stay > 1 && stay >= pods) {
 		c.refuse("spec.minAvailable", shown, "blockingBudgets", instead, true)
 	}
 }
 
 // share returns a number, or a percentage.
-func (c *check) share(path ...string) (value int64, percent, there bool) {
-	if value, there = c.number(path...); there {
+func (c *check) share(path ...string) (value int64, percent, found bool) {
+	if value, found = c.number(path...); found {
 		return value, false, true
 	}
 	value, err := strconv.ParseInt(strings.TrimSuffix(c.text(path...), "%"), 10, 32)

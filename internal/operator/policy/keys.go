@@ -33,20 +33,20 @@ func (k Keys) check(item string) error {
 	if err := Patterns(k).check(key); err != nil {
 		return err
 	}
-	if _, err := regexp.Compile(whole(values)); err != nil {
+	if _, err := regexp.Compile(anchored(values)); err != nil {
 		return fmt.Errorf("%q does not end with a regular expression: %w", item, err)
 	}
 	return nil
 }
 
-// whole returns an expression that matches a value from its beginning to its end, line breaks included.
-func whole(values string) string { return `\A(?s:` + values + `)\z` }
+// anchored returns an expression that matches a value from its beginning to its end, line breaks included.
+func anchored(values string) string { return `\A(?s:` + values + `)\z` }
 
 // compile compiles the expressions in lists of keys.
 func (r *rules) compile(lists ...Keys) {
 	for _, item := range slices.Concat(lists...) {
 		if _, values, there := strings.Cut(item, valued); there && values != grantedHosts {
-			r.values[values] = regexp.MustCompile(whole(values)) // check has tried it
+			r.values[values] = regexp.MustCompile(anchored(values)) // check has tried it
 		}
 	}
 }
@@ -65,7 +65,7 @@ func (r *rules) among(namespace, values, value string) bool {
 	switch {
 	case strings.Contains(values, ownNamespace):
 		own := strings.ReplaceAll(values, ownNamespace, regexp.QuoteMeta(namespace))
-		return regexp.MustCompile(whole(own)).MatchString(value) // check has tried it
+		return regexp.MustCompile(anchored(own)).MatchString(value) // check has tried it
 	case values != grantedHosts:
 		return r.values[values].MatchString(value)
 	}

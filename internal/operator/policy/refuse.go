@@ -36,9 +36,9 @@ func (c *check) text(path ...string) string {
 }
 
 // number returns a whole number of a field, and whether it is set.
-func (c *check) number(path ...string) (value int64, there bool) {
-	found, _, _ := unstructured.NestedFieldNoCopy(c.object.Object, path...)
-	switch number := found.(type) {
+func (c *check) number(path ...string) (value int64, found bool) {
+	field, _, _ := unstructured.NestedFieldNoCopy(c.object.Object, path...)
+	switch number := field.(type) {
 	case int64:
 		return number, true
 	case float64:

@@ -23,7 +23,7 @@ func (r *Rollouts) Allow(digest string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.requested, r.allowed = digest, r.Chart().named(digest)
-	r.judgeAll()
+	r.reconsiderHalts()
 	r.advance(types.NamespacedName{})
 }
 

@@ -120,7 +120,7 @@ func (r *Rollouts) fail(name types.NamespacedName) {
 		r.failed[name] = true
 		r.failures[name.Namespace]++
 		r.of(name)
-		r.judge(name.Namespace)
+		r.reconsiderHalt(name.Namespace)
 	}
 	r.leave(name)
 	r.giveBack(name)
@@ -160,7 +160,7 @@ func (r *Rollouts) change(name types.NamespacedName) (end func()) {
 		r.chart, r.allowed = now.id(), now.named(r.requested)
 		clear(r.failed)
 		clear(r.failures)
-		r.judgeAll()
+		r.reconsiderHalts()
 	}
 	return func() {
 		defer r.mu.Unlock()
@@ -260,7 +260,7 @@ func (r *Rollouts) well(name types.NamespacedName) {
 	if r.failures[name.Namespace]--; r.failures[name.Namespace] == 0 {
 		delete(r.failures, name.Namespace)
 	}
-	r.judge(name.Namespace)
+	r.reconsiderHalt(name.Namespace)
 }
 
 // leave takes a resource out of the line.
@@ -283,15 +283,15 @@ func (r *Rollouts) giveBack(name types.NamespacedName) {
 	}
 }
 
-func (r *Rollouts) judgeAll() {
+func (r *Rollouts) reconsiderHalts() {
 	for namespace := range r.lines {
-		r.judge(namespace)
+		r.reconsiderHalt(namespace)
 	}
 }
 
-// judge halts a namespace, and all of them, if too many have failed there, until all of those are well again. The
-// failures of one namespace halt no other one.
-func (r *Rollouts) judge(namespace string) {
+// reconsiderHalt halts a namespace, and all of them, if too many have failed there, until all of those are well again.
+// The failures of one namespace halt no other one.
+func (r *Rollouts) reconsiderHalt(namespace string) {
 	failures := r.failures[namespace]
 	all := !r.allowed && len(r.failures) > 1 && (len(r.failed) > r.MaxFailed || r.halted != "")
 	if all != (r.halted != "") {

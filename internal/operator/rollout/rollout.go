@@ -30,8 +30,8 @@ const timeFormat = "20060102T150405Z"
 const mostCounted = 9_999
 
 // Begin returns the rollout of a resource that begins now.
-func (a Asked) Begin(generation int64, now time.Time, there health.Replicas) Rollout {
-	return Rollout{of: a.ID(), generation: generation, Since: now, before: min(there.Available, mostCounted)}
+func (a Asked) Begin(generation int64, now time.Time, replicas health.Replicas) Rollout {
+	return Rollout{of: a.ID(), generation: generation, Since: now, before: min(replicas.Available, mostCounted)}
 }
 
 // String returns the value of the label. Labels of earlier operators have two parts.
@@ -75,7 +75,7 @@ func of(record *livestate.Record, generation int64) (Rollout, bool) {
 		err == nil
 }
 
-// State is how a rollout fares.
+// State is the state of a rollout.
 type State int
 
 const (
@@ -87,15 +87,15 @@ const (
 	Failed
 )
 
-// Judge returns how a rollout fares whose release is recorded or not, and the rollout itself, which begins again if a
-// further replica became available until its deadline, or after it.
-func (r Rollout) Judge(recorded bool, there health.Replicas, now time.Time, deadline time.Duration) (Rollout, State) {
-	fresh := min(there.New, mostCounted)
+// Judge returns the state of a rollout, and the rollout with its clock restarted if another replica became available.
+func (r Rollout) Judge(recorded bool, replicas health.Replicas, now time.Time,
+	deadline time.Duration) (Rollout, State) {
+	fresh := min(replicas.New, mostCounted)
 	late := !now.Before(r.Since.Add(deadline)) || now.Add(deadline).Before(r.Since) // nobody begins in the future
 	switch {
-	case !recorded || !there.Noticed:
+	case !recorded || !replicas.Noticed:
 		fresh = 0
-	case there.New >= min(r.before, there.Wanted):
+	case replicas.New >= min(r.before, replicas.Wanted):
 		return r, Over
 	}
 	switch {

@@ -21,7 +21,7 @@ var served = []string{networkingv1.GroupName, "gateway.networking.k8s.io", monit
 const monitoring = "monitoring.coreos.com"
 
 // shutOut warns of a NetworkPolicy that admits no pod that may be the controller of an Ingress or a route, or
-// Prometheus. Nobody sends traffic to what the stage before runs. Policies are additive, so another one in the
+// Prometheus. Nobody sends traffic to what the stage `before` runs. Policies are additive, so another one in the
 // namespace may admit it: the message says so.
 func shutOut(in Input) []v1.Problem {
 	var list []v1.Problem

@@ -39,7 +39,7 @@ func Summarize(in Input) (*v1.AppServiceStatus, time.Time) {
 	out.Defaults, out.Policy = in.Defaults, in.Policy
 	ends, expiring, again := expiry(in)
 	out.NextAttemptTime, out.ExpirationTime = nextAttempt(in), ends
-	verdict := judge(in, list)
+	verdict := verdictOf(in, list)
 	if in.Waits.Message != "" && verdict.outcome == running { // nothing else reports that a new version waits
 		verdict.message += "; " + in.Waits.Short
 	}
@@ -83,8 +83,8 @@ func mainObject(resource *unstructured.Unstructured, snapshot *livestate.Snapsho
 
 // Unnoticed reports whether a workload was just written and its controller has not observed it yet: it will within
 // moments, and the status is written then rather than twice.
-func Unnoticed(there *livestate.Snapshot) bool {
-	for _, object := range there.Objects {
+func Unnoticed(observed *livestate.Snapshot) bool {
+	for _, object := range observed.Objects {
 		if workload, makesPods := diagnose.WorkloadOf(object); makesPods && !workload.Noticed {
 			return true
 		}

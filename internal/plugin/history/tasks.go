@@ -11,7 +11,7 @@ import (
 	"github.com/example/appservice-operator/internal/engine/kube/stage"
 )
 
-// tasks returns the names of the Jobs of the stage before of a release that run once: its release task.
+// tasks returns the names of the Jobs of the stage `before` of a release that run once: its release task.
 func (r *Revision) tasks() []string {
 	var names []string
 	if r.recorded == nil {

@@ -136,7 +136,7 @@ func (c *Cluster) facts(
 		return postrender.Facts{}, err
 	}
 	facts := policy.FactsOf(namespace, labels, c.Policy)
-	whole, recorded := true, reference.Content{}
+	readable, recorded := true, reference.Content{}
 	if last != nil {
 		recorded = last.Content // its version is kept for as long as the content is the same
 		facts.Recorded = last.Outcome(resource).Objects
@@ -144,15 +144,15 @@ func (c *Cluster) facts(
 	err = facts.Find(draft.References, func(mention reference.Reference) (reference.State, bool, error) {
 		state, err := c.dependencies.Look(ctx, namespace, mention.Object, false)
 		forbidden, err := c.unless(err, "objects that pods refer to are not considered if they may not be read")
-		whole = whole && (!forbidden || !mention.Content)
+		readable = readable && (!forbidden || !mention.Content)
 		return state, !forbidden, err
 	})
 	if err != nil {
 		return facts, err
 	}
 	facts.Content = recorded.Version
-	if whole {
-		facts.Content = reference.ContentOf(draft.References, facts.There).After(recorded).Version
+	if readable {
+		facts.Content = reference.ContentOf(draft.References, facts.States).After(recorded).Version
 	}
 	runs := noted(resource)
 	facts.Jobs = jobs.Names(jobs.Settle(draft.Runs, runs), runs)

@@ -28,7 +28,7 @@ const (
 	Stops Effect = "goesAway"
 	// Keeps: something stays although it is no longer rendered.
 	Keeps Effect = "stays"
-	// Runs: a Job of the stage before runs, before anything else changes.
+	// Runs: a Job of the stage `before` runs, before anything else changes.
 	Runs Effect = "runsTask"
 	// Rests: such a Job does not run.
 	Rests Effect = "restsTask"

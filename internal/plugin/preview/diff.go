@@ -184,9 +184,9 @@ func (c Change) Object() *unstructured.Unstructured {
 // which they are applied. A Job that runs once stays as it is for as long as it has the same name.
 func Changes(old, rendered []*unstructured.Unstructured) []Change {
 	var list []Change
-	there := kube.ByKey(old)
+	existing := kube.ByKey(old)
 	for _, object := range rendered {
-		before := there[kube.KeyOf(object)]
+		before := existing[kube.KeyOf(object)]
 		if before == nil {
 			list = append(list, Change{New: object})
 		} else if jobs.RunsOnce(object) && jobs.RunsOnce(before) {

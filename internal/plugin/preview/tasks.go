@@ -32,7 +32,7 @@ func ended(runs []jobs.Run) []v1.RunStatus {
 	return list
 }
 
-// taskConsequences says of each Job of the stage before whether the change makes it run.
+// taskConsequences says of each Job of the stage `before` whether the change makes it run.
 func taskConsequences(before, after Outcome) []Consequence {
 	var list []Consequence
 	for _, run := range after.Runs {

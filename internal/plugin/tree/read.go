@@ -62,10 +62,10 @@ type Looker struct {
 	Now    func() time.Time
 }
 
-// Look reads a resource and its objects. With whole, it reads everything about all of them; without, it reads less
-// about healthy ones. An error means that not even the resource could be read.
+// Look reads a resource and its objects; less about healthy ones, unless everything is requested. An error means that
+// not even the resource could be read.
 func (l *Looker) Look(ctx context.Context, kind schema.GroupVersionKind, name types.NamespacedName,
-	whole bool) (*Findings, error) {
+	everything bool) (*Findings, error) {
 	resource := kube.Object(kind)
 	if err := l.Reader.Get(ctx, name, resource); err != nil {
 		return nil, fmt.Errorf("cannot read %s %s: %w", kind.Kind, name, err)
@@ -78,7 +78,7 @@ func (l *Looker) Look(ctx context.Context, kind schema.GroupVersionKind, name ty
 	for _, entry := range said.Resources {
 		object := &Object{Said: entry}
 		f.Objects = append(f.Objects, object)
-		if !whole && entry.State == v1.ResourceReady && entry.Message == "" && !f.behind() {
+		if !everything && entry.State == v1.ResourceReady && entry.Message == "" && !f.behind() {
 			continue
 		}
 		if object.Live, err = l.find(ctx, f, entry); err != nil {
@@ -86,7 +86,7 @@ func (l *Looker) Look(ctx context.Context, kind schema.GroupVersionKind, name ty
 			continue
 		}
 		if object.Live != nil {
-			l.pods(ctx, f, object, whole)
+			l.pods(ctx, f, object, everything)
 		}
 	}
 	l.namespaceDefaults(ctx, f)
@@ -137,15 +137,15 @@ func belongs(object, resource client.Object) bool {
 }
 
 // pods reads the pods of an object as the operator does, if it creates any and is not healthy.
-func (l *Looker) pods(ctx context.Context, f *Findings, object *Object, whole bool) {
+func (l *Looker) pods(ctx context.Context, f *Findings, object *Object, everything bool) {
 	workload, makesPods := diagnose.WorkloadOf(object.Live)
 	if !makesPods {
-		if whole {
+		if everything {
 			l.dependents(ctx, f, object)
 		}
 		return
 	}
-	if !whole && workload.Settled && object.Said.State == v1.ResourceReady {
+	if !everything && workload.Settled && object.Said.State == v1.ResourceReady {
 		return
 	}
 	looked := &diagnose.Findings{Workload: workload, Now: f.Now}
@@ -154,7 +154,7 @@ func (l *Looker) pods(ctx context.Context, f *Findings, object *Object, whole bo
 		return
 	}
 	object.Looked, object.Causes = looked, diagnose.Causes(*looked)
-	if whole {
+	if everything {
 		l.dependents(ctx, f, object)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/example/appservice-operator/internal/operator/status"
 )
 
-// stage returns the stage before or after of an object; empty for the main one, and if it could not be read.
+// stage returns the stage, `before` or `after`, of an object; empty for the main one, and if it could not be read.
 func (o *Object) stage() string {
 	if o.Live == nil {
 		return ""

@@ -54,7 +54,7 @@ func (f *Findings) values() []*Node {
 func (f *Findings) origin(path []string) (value, from string) {
 	spec, _ := f.Resource.Object["spec"].(map[string]any)
 	joined := strings.Join(path, ".")
-	if there, says, _ := unstructured.NestedFieldNoCopy(spec, path...); says {
+	if set, says, _ := unstructured.NestedFieldNoCopy(spec, path...); says {
 		from = "spec"
 		if manager := f.setBy(path); manager != "" {
 			from += ", set by " + manager
@@ -64,7 +64,7 @@ func (f *Findings) origin(path []string) (value, from string) {
 				from += "; parts of it are from " + source.Source
 			}
 		}
-		return short(there), from
+		return short(set), from
 	}
 	for _, source := range f.Status.Defaults {
 		covers := func(field string) bool {
@@ -74,14 +74,14 @@ func (f *Findings) origin(path []string) (value, from string) {
 			continue
 		}
 		if source.Source == defaults.ByNamespace {
-			if there, says, _ := unstructured.NestedFieldNoCopy(f.Defaults, path...); says {
-				value = short(there)
+			if set, says, _ := unstructured.NestedFieldNoCopy(f.Defaults, path...); says {
+				value = short(set)
 			}
 		}
 		return value, source.Source
 	}
-	if there, says, _ := unstructured.NestedFieldNoCopy(f.Chart, path...); says {
-		return short(there), "values.yaml of the chart"
+	if set, says, _ := unstructured.NestedFieldNoCopy(f.Chart, path...); says {
+		return short(set), "values.yaml of the chart"
 	}
 	return "", "not set: the chart decides"
 }

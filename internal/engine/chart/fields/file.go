@@ -79,7 +79,7 @@ func OfFolder(c *chart.Chart, dir string, kind schema.GroupVersionKind) (*File, 
 	return For(kind, path.Join(dir, Name), text)
 }
 
-func textOf(c *chart.Chart) (text []byte, there bool) {
+func textOf(c *chart.Chart) (text []byte, found bool) {
 	for _, file := range c.Files {
 		if file.Name == Name {
 			return file.Data, true

@@ -146,8 +146,8 @@ func described(of *props) bool {
 	return false
 }
 
-func set(out map[string]any, key string, value any, there bool) {
-	if there {
+func set(out map[string]any, key string, value any, present bool) {
+	if present {
 		out[key] = value
 	}
 }

@@ -100,10 +100,10 @@ const (
 	mostDepth      = 64
 )
 
-// mark is a path that a template uses; whole if everything below it is used, too.
+// mark is a path that a template uses; subtree if everything below it is used, too.
 type mark struct {
-	path  string
-	whole bool
+	path    string
+	subtree bool
 }
 
 // parse parses each file alone. If a definition exists twice, one is used, as in Helm.
@@ -171,7 +171,7 @@ func (a *analysis) unused(declared *File) Problems {
 // uses reports whether a template uses a path or anything below it.
 func (a *analysis) uses(path string) bool {
 	return slices.ContainsFunc(a.marks,
-		func(m mark) bool { return m.path == path || m.whole && within(path, m.path) || within(m.path, path) })
+		func(m mark) bool { return m.path == path || m.subtree && within(path, m.path) || within(m.path, path) })
 }
 
 // within reports whether a path is below another one.

@@ -8,26 +8,26 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 )
 
-// State is what the next step follows from.
+// State determines the next step.
 type State struct {
-	// Wanted are the Jobs that are rendered; Known is false if nothing can be rendered, or the rendered objects may not be
+	// Desired are the rendered Jobs; Known is false if nothing can be rendered, or the rendered objects may not be
 	// written.
-	Wanted []Wanted
-	Known  bool
-	// Kept are noted runs of Jobs that are not wanted yet: they, and their Jobs, stay as they are.
-	Kept []v1.RunStatus
+	Desired []Desired
+	Known   bool
+	// Retained are noted runs of Jobs that are not desired yet: they, and their Jobs, stay as they are.
+	Retained []v1.RunStatus
 	// Runs are what the status of the resource notes, in the version that Note has as its precondition.
 	Runs []v1.RunStatus
-	// Unrecorded reports that no release is recorded: a started Job that has a wanted name was left by an earlier
-	// resource.
+	// Unrecorded reports that no release is recorded: a started Job that has the name of a desired one was left by an
+	// earlier resource.
 	Unrecorded bool
 	// Jobs are the live Jobs of the resource, however stale. One that is noted and has no result is among them unless it
 	// is gone.
 	Jobs []Job
 }
 
-// Wanted is a rendered Job.
-type Wanted struct {
+// Desired is a rendered Job.
+type Desired struct {
 	// Run is what is noted once it exists, without UID and result; those are set if an earlier release ran the same.
 	Run v1.RunStatus
 	// Suspended Jobs are not started.
@@ -54,7 +54,7 @@ type Action int
 const (
 	// Done: there is nothing to do.
 	Done Action = iota
-	// Create the wanted Job, suspended.
+	// Create the desired Job, suspended.
 	Create
 	// Note the runs in the status, if the resource has not changed.
 	Note
@@ -89,9 +89,9 @@ func Next(s State) Step {
 		return Step{}
 	}
 	noted := []v1.RunStatus{}
-	for _, wanted := range s.Wanted {
-		run := s.noted(wanted.Run)
-		if wanted.Skipped && run.Result != v1.RunComplete && (run.UID == "" || run.Result != "") {
+	for _, desired := range s.Desired {
+		run := s.noted(desired.Run)
+		if desired.Skipped && run.Result != v1.RunComplete && (run.UID == "" || run.Result != "") {
 			run.UID, run.Result = "", v1.RunSkipped
 		}
 		job, exists := s.named(run.Job)
@@ -104,7 +104,7 @@ func Next(s State) Step {
 		}
 		noted = append(noted, run)
 	}
-	noted = append(noted, s.Kept...)
+	noted = append(noted, s.Retained...)
 	if !slices.Equal(noted, s.Runs) {
 		return Step{Action: Note, Runs: noted}
 	}
@@ -118,12 +118,12 @@ func Next(s State) Step {
 		}
 		waits = true
 	}
-	if waits && len(s.Wanted) > 0 {
+	if waits && len(s.Desired) > 0 {
 		return Step{Action: Wait}
 	}
-	for i, wanted := range s.Wanted {
+	for i, desired := range s.Desired {
 		job, exists := s.withUID(noted[i].UID)
-		if exists && !job.Started && !job.Deleting && !wanted.Suspended {
+		if exists && !job.Started && !job.Deleting && !desired.Suspended {
 			return Step{Action: Start, Job: job}
 		}
 	}
@@ -148,13 +148,13 @@ func (s State) results() []v1.RunStatus {
 }
 
 // noted returns what is noted of a run, or else the run itself.
-func (s State) noted(wanted v1.RunStatus) v1.RunStatus {
-	for _, run := range s.Runs {
-		if run.Digest == wanted.Digest {
-			return run
+func (s State) noted(run v1.RunStatus) v1.RunStatus {
+	for _, known := range s.Runs {
+		if known.Digest == run.Digest {
+			return known
 		}
 	}
-	return wanted
+	return run
 }
 
 // named returns the Job with a name.

@@ -15,10 +15,10 @@ func run(of string, uid types.UID, result v1.RunResult) v1.RunStatus {
 	return v1.RunStatus{Job: "m-" + of, Digest: of, UID: uid, Result: result}
 }
 
-func wants(of ...string) []Wanted {
-	var list []Wanted
+func wants(of ...string) []Desired {
+	var list []Desired
 	for _, digest := range of {
-		list = append(list, Wanted{Run: run(digest, "", "")})
+		list = append(list, Desired{Run: run(digest, "", "")})
 	}
 	return list
 }
@@ -29,7 +29,7 @@ func TestNext(t *testing.T) {
 	ended := func(of string, uid types.UID, result v1.RunResult) Job {
 		return Job{Name: "m-" + of, UID: uid, Started: true, Result: result}
 	}
-	skips := func(of string) []Wanted { return []Wanted{{Run: run(of, "", ""), Skipped: true}} }
+	skips := func(of string) []Desired { return []Desired{{Run: run(of, "", ""), Skipped: true}} }
 	deleting := func(job Job) Job { job.Deleting = true; return job }
 	note := func(runs ...v1.RunStatus) Step { return Step{Action: Note, Runs: runs} }
 	cases := map[string]struct {
@@ -38,27 +38,27 @@ func TestNext(t *testing.T) {
 	}{
 		"nothing is rendered or noted": {State{Known: true}, Step{}},
 		"the first run is created": {
-			State{Known: true, Wanted: wants("a")},
+			State{Known: true, Desired: wants("a")},
 			Step{Action: Create, Name: "m-a"},
 		},
 		"what is created is noted": {
-			State{Known: true, Wanted: wants("a"), Jobs: []Job{created("a", "1")}},
+			State{Known: true, Desired: wants("a"), Jobs: []Job{created("a", "1")}},
 			note(run("a", "1", "")),
 		},
 		"what is noted is started": {
-			State{Known: true, Wanted: wants("a"), Runs: []v1.RunStatus{run("a", "1", "")}, Jobs: []Job{created("a", "1")}},
+			State{Known: true, Desired: wants("a"), Runs: []v1.RunStatus{run("a", "1", "")}, Jobs: []Job{created("a", "1")}},
 			Step{Action: Start, Job: created("a", "1")},
 		},
 		"a suspended one is not started": {
-			State{Known: true, Wanted: []Wanted{{Run: run("a", "", ""), Suspended: true}}, Runs: []v1.RunStatus{run("a", "1", "")}, Jobs: []Job{created("a", "1")}},
+			State{Known: true, Desired: []Desired{{Run: run("a", "", ""), Suspended: true}}, Runs: []v1.RunStatus{run("a", "1", "")}, Jobs: []Job{created("a", "1")}},
 			Step{},
 		},
 		"what runs is left alone": {
-			State{Known: true, Wanted: wants("a"), Runs: []v1.RunStatus{run("a", "1", "")}, Jobs: []Job{started("a", "1")}},
+			State{Known: true, Desired: wants("a"), Runs: []v1.RunStatus{run("a", "1", "")}, Jobs: []Job{started("a", "1")}},
 			Step{},
 		},
 		"how it ends is noted": {
-			State{Known: true, Wanted: wants("a"), Runs: []v1.RunStatus{run("a", "1", "")}, Jobs: []Job{ended("a", "1", v1.RunFailed)}},
+			State{Known: true, Desired: wants("a"), Runs: []v1.RunStatus{run("a", "1", "")}, Jobs: []Job{ended("a", "1", v1.RunFailed)}},
 			note(run("a", "1", v1.RunFailed)),
 		},
 		"also while nothing can be rendered": {
@@ -66,113 +66,113 @@ func TestNext(t *testing.T) {
 			note(run("a", "1", v1.RunComplete)),
 		},
 		"what is complete is not made again": {
-			State{Known: true, Wanted: wants("a"), Runs: []v1.RunStatus{run("a", "1", v1.RunComplete)}},
+			State{Known: true, Desired: wants("a"), Runs: []v1.RunStatus{run("a", "1", v1.RunComplete)}},
 			Step{},
 		},
 		"what failed is not made again": {
-			State{Known: true, Wanted: wants("a"), Runs: []v1.RunStatus{run("a", "1", v1.RunFailed)}},
+			State{Known: true, Desired: wants("a"), Runs: []v1.RunStatus{run("a", "1", v1.RunFailed)}},
 			Step{},
 		},
 		"what is gone without a result is unknown": {
-			State{Known: true, Wanted: wants("a"), Runs: []v1.RunStatus{run("a", "1", "")}},
+			State{Known: true, Desired: wants("a"), Runs: []v1.RunStatus{run("a", "1", "")}},
 			note(run("a", "1", v1.RunUnknown)),
 		},
 		"and not made again": {
-			State{Known: true, Wanted: wants("a"), Runs: []v1.RunStatus{run("a", "1", v1.RunUnknown)}},
+			State{Known: true, Desired: wants("a"), Runs: []v1.RunStatus{run("a", "1", v1.RunUnknown)}},
 			Step{},
 		},
 		"another run is created beside the earlier one": {
-			State{Known: true, Wanted: wants("b"), Runs: []v1.RunStatus{run("a", "1", "")}, Jobs: []Job{started("a", "1")}},
+			State{Known: true, Desired: wants("b"), Runs: []v1.RunStatus{run("a", "1", "")}, Jobs: []Job{started("a", "1")}},
 			Step{Action: Create, Name: "m-b"},
 		},
 		"it is noted before the earlier one is deleted": {
-			State{Known: true, Wanted: wants("b"), Runs: []v1.RunStatus{run("a", "1", "")}, Jobs: []Job{started("a", "1"), created("b", "2")}},
+			State{Known: true, Desired: wants("b"), Runs: []v1.RunStatus{run("a", "1", "")}, Jobs: []Job{started("a", "1"), created("b", "2")}},
 			note(run("b", "2", "")),
 		},
 		"then the earlier one is deleted": {
-			State{Known: true, Wanted: wants("b"), Runs: []v1.RunStatus{run("b", "2", "")}, Jobs: []Job{started("a", "1"), created("b", "2")}},
+			State{Known: true, Desired: wants("b"), Runs: []v1.RunStatus{run("b", "2", "")}, Jobs: []Job{started("a", "1"), created("b", "2")}},
 			Step{Action: Delete, Job: started("a", "1")},
 		},
 		"an earlier one that never started, too": {
-			State{Known: true, Wanted: wants("b"), Runs: []v1.RunStatus{run("b", "2", "")}, Jobs: []Job{created("a", "1"), created("b", "2")}},
+			State{Known: true, Desired: wants("b"), Runs: []v1.RunStatus{run("b", "2", "")}, Jobs: []Job{created("a", "1"), created("b", "2")}},
 			Step{Action: Delete, Job: created("a", "1")},
 		},
 		"it does not start before that is gone": {
-			State{Known: true, Wanted: wants("b"), Runs: []v1.RunStatus{run("b", "2", "")}, Jobs: []Job{deleting(started("a", "1")), created("b", "2")}},
+			State{Known: true, Desired: wants("b"), Runs: []v1.RunStatus{run("b", "2", "")}, Jobs: []Job{deleting(started("a", "1")), created("b", "2")}},
 			Step{Action: Wait},
 		},
 		"back again: the name is taken by the first run": {
-			State{Known: true, Wanted: wants("a"), Runs: []v1.RunStatus{run("b", "2", "")}, Jobs: []Job{started("a", "1"), created("b", "2")}},
+			State{Known: true, Desired: wants("a"), Runs: []v1.RunStatus{run("b", "2", "")}, Jobs: []Job{started("a", "1"), created("b", "2")}},
 			note(run("a", "", "")),
 		},
 		"which is deleted": {
-			State{Known: true, Wanted: wants("a"), Runs: []v1.RunStatus{run("a", "", "")}, Jobs: []Job{started("a", "1")}},
+			State{Known: true, Desired: wants("a"), Runs: []v1.RunStatus{run("a", "", "")}, Jobs: []Job{started("a", "1")}},
 			Step{Action: Delete, Job: started("a", "1")},
 		},
 		"and waited for": {
-			State{Known: true, Wanted: wants("a"), Runs: []v1.RunStatus{run("a", "", "")}, Jobs: []Job{deleting(started("a", "1"))}},
+			State{Known: true, Desired: wants("a"), Runs: []v1.RunStatus{run("a", "", "")}, Jobs: []Job{deleting(started("a", "1"))}},
 			Step{Action: Wait},
 		},
 		"before it is created again": {
-			State{Known: true, Wanted: wants("a"), Runs: []v1.RunStatus{run("a", "", "")}},
+			State{Known: true, Desired: wants("a"), Runs: []v1.RunStatus{run("a", "", "")}},
 			Step{Action: Create, Name: "m-a"},
 		},
 		"and noted": {
-			State{Known: true, Wanted: wants("a"), Runs: []v1.RunStatus{run("a", "", "")}, Jobs: []Job{created("a", "3")}},
+			State{Known: true, Desired: wants("a"), Runs: []v1.RunStatus{run("a", "", "")}, Jobs: []Job{created("a", "3")}},
 			note(run("a", "3", "")),
 		},
 		"one that a former leader created afterwards is deleted": {
-			State{Known: true, Wanted: wants("a"), Runs: []v1.RunStatus{run("a", "1", v1.RunComplete)}, Jobs: []Job{created("a", "9")}},
+			State{Known: true, Desired: wants("a"), Runs: []v1.RunStatus{run("a", "1", v1.RunComplete)}, Jobs: []Job{created("a", "9")}},
 			Step{Action: Delete, Job: created("a", "9")},
 		},
 		"the Job of an earlier operator is noted under its name": {
-			State{Known: true, Wanted: []Wanted{{Run: v1.RunStatus{Job: "m-old", Digest: "a", UID: "1"}}}, Jobs: []Job{ended("old", "1", v1.RunComplete)}},
+			State{Known: true, Desired: []Desired{{Run: v1.RunStatus{Job: "m-old", Digest: "a", UID: "1"}}}, Jobs: []Job{ended("old", "1", v1.RunComplete)}},
 			note(v1.RunStatus{Job: "m-old", Digest: "a", UID: "1"}),
 		},
 		"one that is gone, too": {
-			State{Known: true, Wanted: []Wanted{{Run: v1.RunStatus{Job: "m-old", Digest: "a", Result: v1.RunUnknown}}}},
+			State{Known: true, Desired: []Desired{{Run: v1.RunStatus{Job: "m-old", Digest: "a", Result: v1.RunUnknown}}}},
 			note(v1.RunStatus{Job: "m-old", Digest: "a", Result: v1.RunUnknown}),
 		},
 		"a chart that names one more field: noted again": {
-			State{Known: true, Wanted: []Wanted{{Run: v1.RunStatus{Job: "m-a", Digest: "a2", UID: "1", Result: v1.RunComplete}}}, Runs: []v1.RunStatus{run("a", "1", v1.RunComplete)}},
+			State{Known: true, Desired: []Desired{{Run: v1.RunStatus{Job: "m-a", Digest: "a2", UID: "1", Result: v1.RunComplete}}}, Runs: []v1.RunStatus{run("a", "1", v1.RunComplete)}},
 			note(v1.RunStatus{Job: "m-a", Digest: "a2", UID: "1", Result: v1.RunComplete}),
 		},
 		"what a deleted resource left is not run again": {
-			State{Known: true, Unrecorded: true, Wanted: wants("a"), Jobs: []Job{ended("a", "1", v1.RunComplete)}},
+			State{Known: true, Unrecorded: true, Desired: wants("a"), Jobs: []Job{ended("a", "1", v1.RunComplete)}},
 			note(run("a", "1", "")),
 		},
 		"what is skipped is noted, and not created": {
-			State{Known: true, Wanted: skips("a")}, note(run("a", "", v1.RunSkipped)),
+			State{Known: true, Desired: skips("a")}, note(run("a", "", v1.RunSkipped)),
 		},
 		"then nothing is left to do": {
-			State{Known: true, Wanted: skips("a"), Runs: []v1.RunStatus{run("a", "", v1.RunSkipped)}}, Step{},
+			State{Known: true, Desired: skips("a"), Runs: []v1.RunStatus{run("a", "", v1.RunSkipped)}}, Step{},
 		},
 		"also without the annotation": {
-			State{Known: true, Wanted: wants("a"), Runs: []v1.RunStatus{run("a", "", v1.RunSkipped)}}, Step{},
+			State{Known: true, Desired: wants("a"), Runs: []v1.RunStatus{run("a", "", v1.RunSkipped)}}, Step{},
 		},
 		"what failed may be skipped": {
-			State{Known: true, Wanted: skips("a"), Runs: []v1.RunStatus{run("a", "1", v1.RunFailed)}, Jobs: []Job{ended("a", "1", v1.RunFailed)}},
+			State{Known: true, Desired: skips("a"), Runs: []v1.RunStatus{run("a", "1", v1.RunFailed)}, Jobs: []Job{ended("a", "1", v1.RunFailed)}},
 			note(run("a", "", v1.RunSkipped)),
 		},
 		"what is gone without a result may, too": {
-			State{Known: true, Wanted: skips("a"), Runs: []v1.RunStatus{run("a", "1", v1.RunUnknown)}}, note(run("a", "", v1.RunSkipped)),
+			State{Known: true, Desired: skips("a"), Runs: []v1.RunStatus{run("a", "1", v1.RunUnknown)}}, note(run("a", "", v1.RunSkipped)),
 		},
 		"the Job that failed is deleted then": {
-			State{Known: true, Wanted: skips("a"), Runs: []v1.RunStatus{run("a", "", v1.RunSkipped)}, Jobs: []Job{ended("a", "1", v1.RunFailed)}},
+			State{Known: true, Desired: skips("a"), Runs: []v1.RunStatus{run("a", "", v1.RunSkipped)}, Jobs: []Job{ended("a", "1", v1.RunFailed)}},
 			Step{Action: Delete, Job: ended("a", "1", v1.RunFailed)},
 		},
 		"what runs is not skipped": {
-			State{Known: true, Wanted: skips("a"), Runs: []v1.RunStatus{run("a", "1", "")}, Jobs: []Job{started("a", "1")}}, Step{},
+			State{Known: true, Desired: skips("a"), Runs: []v1.RunStatus{run("a", "1", "")}, Jobs: []Job{started("a", "1")}}, Step{},
 		},
 		"what has succeeded stays complete": {
-			State{Known: true, Wanted: skips("a"), Runs: []v1.RunStatus{run("a", "1", v1.RunComplete)}}, Step{},
+			State{Known: true, Desired: skips("a"), Runs: []v1.RunStatus{run("a", "1", v1.RunComplete)}}, Step{},
 		},
 		"what is skipped ends the run before it": {
-			State{Known: true, Wanted: skips("b"), Runs: []v1.RunStatus{run("a", "1", "")}, Jobs: []Job{started("a", "1")}},
+			State{Known: true, Desired: skips("b"), Runs: []v1.RunStatus{run("a", "1", "")}, Jobs: []Job{started("a", "1")}},
 			note(run("b", "", v1.RunSkipped)),
 		},
 		"what is not wanted yet stays as it is": {
-			State{Known: true, Wanted: wants("a"), Kept: []v1.RunStatus{run("b", "2", "")},
+			State{Known: true, Desired: wants("a"), Retained: []v1.RunStatus{run("b", "2", "")},
 				Runs: []v1.RunStatus{run("a", "1", v1.RunComplete), run("b", "2", "")}, Jobs: []Job{ended("a", "1", v1.RunComplete), {Name: "m-b", UID: "2", Started: true}}},
 			Step{},
 		},
@@ -201,7 +201,7 @@ func TestNext(t *testing.T) {
 // world is a cluster with one resource: Jobs, what its status notes, and the version of the resource.
 type world struct {
 	version int
-	wanted  []Wanted
+	wanted  []Desired
 	runs    []v1.RunStatus
 	jobs    []Job
 	uids    int
@@ -217,7 +217,7 @@ type leader struct {
 }
 
 func (w *world) leader() *leader {
-	return &leader{w, w.version, State{Known: true, Wanted: w.wanted, Runs: slices.Clone(w.runs), Jobs: slices.Clone(w.jobs)}}
+	return &leader{w, w.version, State{Known: true, Desired: w.wanted, Runs: slices.Clone(w.runs), Jobs: slices.Clone(w.jobs)}}
 }
 
 func (w *world) spec(of string) {

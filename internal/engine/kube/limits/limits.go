@@ -18,8 +18,8 @@ const (
 	// References is the maximum number of objects, and keys of objects, that the workloads and routes of a resource may
 	// refer to.
 	References = 100
-	// RoutePaths is the maximum number of combinations of host, path and other matches in the routes of a resource, for each
-	// listener that serves them.
+	// RoutePaths is the maximum number of combinations of host, path and other matches in the routes of a resource, for
+	// each listener that serves them.
 	RoutePaths = 128
 )
 

@@ -17,18 +17,18 @@ func (o *Observer) Complete(ctx context.Context, snapshot *Snapshot, wanted func
 		if !kube.IsOutline(object) || !wanted(object) {
 			continue
 		}
-		whole := kube.Object(object.GetObjectKind().GroupVersionKind())
-		err := o.live.Get(ctx, client.ObjectKeyFromObject(object), whole)
+		full := kube.Object(object.GetObjectKind().GroupVersionKind())
+		err := o.live.Get(ctx, client.ObjectKeyFromObject(object), full)
 		switch {
 		case apierrors.IsNotFound(err):
 			delete(objects, key)
 		case err != nil:
 			return fmt.Errorf("cannot read %s: %w", key, err)
-		case ownerOf(whole) != ownerOf(object):
+		case ownerOf(full) != ownerOf(object):
 			delete(objects, key) // it has another owner by now
 		default:
-			whole.SetManagedFields(nil)
-			objects[key] = whole
+			full.SetManagedFields(nil)
+			objects[key] = full
 		}
 	}
 	return nil

@@ -66,9 +66,9 @@ func IsRecord(object client.Object) bool {
 	if secret, typed := object.(*corev1.Secret); typed { // those of a typed list do not say their kind
 		return secret.Type == RecordType
 	}
-	whole, ok := object.(*unstructured.Unstructured)
+	untyped, ok := object.(*unstructured.Unstructured)
 	return object.GetObjectKind().GroupVersionKind().GroupKind() == kube.SecretKind.GroupKind() &&
-		(!ok || whole.Object["type"] == RecordType)
+		(!ok || untyped.Object["type"] == RecordType)
 }
 
 // RecordName is the name of the record of a release.

@@ -31,10 +31,10 @@ func Of(object client.Object) (State, bool) {
 	if !found {
 		return State{}, false
 	}
-	self, whole := seen(object)
+	self, full := seen(object)
 	ready, err := evaluate[bool](expression, self)
 	if err != nil {
-		return unanswered(expression, annotations, self, whole, err), true
+		return unanswered(expression, annotations, self, full, err), true
 	}
 	if ready {
 		return State{Ready: true}, true
@@ -44,7 +44,7 @@ func Of(object client.Object) (State, bool) {
 
 // seen returns what an expression sees of an object, and whether that is all of it.
 func seen(object client.Object) (map[string]any, bool) {
-	if content, whole := kube.Content(object); whole {
+	if content, full := kube.Content(object); full {
 		return content, true
 	}
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
@@ -56,10 +56,10 @@ func seen(object client.Object) (map[string]any, bool) {
 }
 
 // unanswered returns the state of an object whose expression returned an error.
-func unanswered(expression string, annotations map[string]string, self map[string]any, whole bool, err error) State {
+func unanswered(expression string, annotations map[string]string, self map[string]any, full bool, err error) State {
 	absent, waits := err.(*absentError) //nolint:errorlint // evaluate does not wrap it
 	switch {
-	case waits && whole:
+	case waits && full:
 		return State{Message: message(annotations, self,
 			fmt.Sprintf("%s is not set yet, and %s reads it", absent.path, quote(expression)))}
 	case waits:

@@ -20,7 +20,7 @@ type Content struct {
 
 // ContentOf returns the identity of the content that pods take: 32 and 24 hexadecimal characters; zero if they take
 // none.
-func ContentOf(references []Reference, there map[Object]State) Content {
+func ContentOf(references []Reference, states map[Object]State) Content {
 	digest, version := sha256.New(), sha256.New()
 	some := false
 	for _, reference := range references {
@@ -28,7 +28,7 @@ func ContentOf(references []Reference, there map[Object]State) Content {
 			continue
 		}
 		some = true
-		state := there[reference.Object]
+		state := states[reference.Object]
 		fmt.Fprintf(version, "%s %s\n", reference.Object, state.Version)
 		fmt.Fprintf(digest, "%s %s %t\n", reference.Object, reference.Key, state.Found)
 		for _, key := range slices.Sorted(maps.Keys(state.Data)) {

@@ -22,10 +22,10 @@ func (e *MissingError) Reason() string { return v1.ReasonDependencyMissing }
 
 // Missing returns the references that are not optional and whose object or key is missing. If a whole object is
 // missing, the references to its keys come without the key. An object without a known state counts as existing.
-func Missing(references []Reference, there map[Object]State) []Reference {
+func Missing(references []Reference, states map[Object]State) []Reference {
 	var list []Reference
 	for _, reference := range references {
-		state, told := there[reference.Object]
+		state, told := states[reference.Object]
 		if !told || reference.Need == Optional {
 			continue
 		}

@@ -1,5 +1,5 @@
 // Package stage says in which stage of a release an object is written: an annotation of the rendered object decides.
-// Other objects are written once those of the stage before are ready.
+// Those of `main` are written once those of `before` are ready, and those of `after` follow.
 package stage
 
 import (
@@ -18,7 +18,7 @@ type Stage string
 const (
 	// Before has what must be ready before anything that runs is changed, such as a migration.
 	Before Stage = "before"
-	// Early has what the stage before needs: missing objects are created with it, existing ones change in the main stage.
+	// Early has the needs of the stage `before`: missing objects are created with it, existing ones change in `main`.
 	Early Stage = "early"
 	// Main has everything that does not say anything else.
 	Main Stage = "main"
@@ -35,7 +35,7 @@ func Of(object client.Object) Stage {
 	return Main
 }
 
-// Makes returns what an object of the stage before says that it makes, each as KIND/NAME; nil for any other object.
+// Makes returns the objects that one of the stage `before` says that it makes, as KIND/NAME; nil for any other object.
 func Makes(object client.Object) (made []string) {
 	list, set := object.GetAnnotations()[v1.AnnotationMakes]
 	if !set || Of(object) != Before {

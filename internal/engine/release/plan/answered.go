@@ -7,10 +7,10 @@ import (
 )
 
 // AsAnswered returns a rendered object with the values that an answer of the API server has for its fields, and with
-// all that the answer has in what belongs to the operator as a whole.
+// all that the answer has in the part that belongs to the operator alone.
 func AsAnswered(desired, answer *unstructured.Unstructured) *unstructured.Unstructured {
-	whole := &lacks{whole: wholeOf(desired)}
-	content, _ := whole.answered("", desired.Object, answer.Object).(map[string]any)
+	comparison := &lacks{exclusive: exclusiveOf(desired)}
+	content, _ := comparison.answered("", desired.Object, answer.Object).(map[string]any)
 	return &unstructured.Unstructured{Object: content}
 }
 

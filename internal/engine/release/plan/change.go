@@ -24,7 +24,7 @@ type Change struct {
 	Old, New string
 	// More is how many more fields differ.
 	More int
-	// Added says that others added to what belongs to the operator as a whole, which an apply alone would leave.
+	// Added says that others added to the part that belongs to the operator alone, which an apply alone would leave.
 	Added bool
 	// Fills says that the operator makes values of a Secret.
 	Fills bool
@@ -63,7 +63,7 @@ func rollingOf(desired *unstructured.Unstructured, have map[string]any, full boo
 	}
 	live, _, _ := unstructured.NestedFieldNoCopy(have, template...)
 	path := "." + strings.Join(template, ".")
-	found := &lacks{whole: path, ordered: true} // a line that is taken away restarts them, too, and another order
+	found := &lacks{exclusive: path, ordered: true} // a line that is taken away restarts them, too, and another order
 	if found.compare(path, wanted, live); found.first == nil {
 		return stays
 	}
@@ -111,7 +111,7 @@ func (c Change) onlyRestarts() bool {
 		}
 	}
 	want.Object["metadata"] = unstamped(want.Object["metadata"])
-	found := &lacks{whole: wholeOf(c.Desired)} // what is no longer rendered counts, too
+	found := &lacks{exclusive: exclusiveOf(c.Desired)} // what is no longer rendered counts, too
 	found.compare("", want.Object, have)
 	return found.first == nil
 }
@@ -124,7 +124,7 @@ func CompareObject(desired *unstructured.Unstructured, live client.Object) *Chan
 		want = nil
 	}
 	renderedAgain := StampOf(live) != StampOf(desired)
-	found := &lacks{whole: wholeOf(desired)}
+	found := &lacks{exclusive: exclusiveOf(desired)}
 	if renderedAgain && want != nil { // differences of metadata come last, and the stamp means nothing to people
 		found.compare("", withoutMetadata(want), have)
 		found.compare(".metadata", unstamped(want["metadata"]), have["metadata"])
@@ -146,11 +146,11 @@ func CompareObject(desired *unstructured.Unstructured, live client.Object) *Chan
 	return change
 }
 
-// wholeOf returns the path of the part that belongs to the operator as a whole, as the comparison writes it; empty if
+// exclusiveOf returns the path of the part that belongs to the operator alone, as the comparison writes it; empty if
 // there is none.
-func wholeOf(object *unstructured.Unstructured) string {
-	if whole := kube.TraitsOf(object.GroupVersionKind().GroupKind()).Whole; whole != nil {
-		return "." + strings.Join(whole, ".")
+func exclusiveOf(object *unstructured.Unstructured) string {
+	if exclusive := kube.TraitsOf(object.GroupVersionKind().GroupKind()).Exclusive; exclusive != nil {
+		return "." + strings.Join(exclusive, ".")
 	}
 	return ""
 }

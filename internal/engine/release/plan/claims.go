@@ -21,13 +21,13 @@ var requested = []string{"spec", "resources", "requests", "storage"}
 
 // withClaims returns rendered objects and, for each existing claim that was created from a template of one of them,
 // the rendered fields. A claim that is being deleted is left to its controller, which creates it again.
-func withClaims(rendered []*unstructured.Unstructured, there map[kube.Key]client.Object) []*unstructured.Unstructured {
+func withClaims(rendered []*unstructured.Unstructured, found map[kube.Key]client.Object) []*unstructured.Unstructured {
 	all := rendered[:len(rendered):len(rendered)]
 	for _, set := range rendered {
 		for _, template := range ClaimTemplates(set) {
 			prefix := template.GetName() + "-" + set.GetName() + "-"
 			var claims []*unstructured.Unstructured
-			for key, live := range there {
+			for key, live := range found {
 				if of, _, ok := kube.CutOrdinal(key.Name); !ok || of != prefix || key.Kind != kube.RetainedKind ||
 					live.GetDeletionTimestamp() != nil {
 					continue

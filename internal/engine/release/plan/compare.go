@@ -18,10 +18,10 @@ import (
 // Missing ones are created, unless another release was applied since. Objects with another stamp were written by that
 // one, and objects that are not part of the recorded one may belong to it. No Job is created: it would run again.
 func CompareLastGood(recorded []*unstructured.Unstructured,
-	there map[kube.Key]client.Object) (plan *Plan, complete bool) {
-	plan = Compare(recorded, there)
+	existing map[kube.Key]client.Object) (plan *Plan, complete bool) {
+	plan = Compare(recorded, existing)
 	all := len(plan.Create) + len(plan.Apply) + len(plan.Delete)
-	newer := superseded(recorded, there)
+	newer := superseded(recorded, existing)
 	plan.Create = slices.DeleteFunc(plan.Create,
 		func(o *unstructured.Unstructured) bool { return newer || kube.KeyOf(o).GroupKind == job })
 	plan.Apply = slices.DeleteFunc(plan.Apply, func(c Change) bool {
@@ -35,8 +35,8 @@ func CompareLastGood(recorded []*unstructured.Unstructured,
 // was recorded before it was written, so objects with other stamps are still to be written. It reports whether the plan
 // is complete. No Job is created: it would run again. Objects with data of the failed one stay.
 func CompareReturned(recorded []*unstructured.Unstructured,
-	there map[kube.Key]client.Object) (plan *Plan, complete bool) {
-	plan = Compare(recorded, there)
+	existing map[kube.Key]client.Object) (plan *Plan, complete bool) {
+	plan = Compare(recorded, existing)
 	all := len(plan.Create)
 	plan.Create = slices.DeleteFunc(plan.Create,
 		func(o *unstructured.Unstructured) bool { return kube.KeyOf(o).GroupKind == job })
@@ -46,13 +46,13 @@ func CompareReturned(recorded []*unstructured.Unstructured,
 
 // CompareRestarted makes the plan that leads from the objects of a recorded release to those of the same release with
 // other annotations of pods. Objects with another stamp were written by another release.
-func CompareRestarted(recorded, restarted []*unstructured.Unstructured, there map[kube.Key]client.Object) *Plan {
+func CompareRestarted(recorded, restarted []*unstructured.Unstructured, existing map[kube.Key]client.Object) *Plan {
 	plan := &Plan{}
 	stamps := map[kube.Key]string{}
 	for _, object := range recorded {
 		stamps[kube.KeyOf(object)] = StampOf(object)
 	}
-	for _, change := range Compare(restarted, there).Apply {
+	for _, change := range Compare(restarted, existing).Apply {
 		if before := stamps[kube.KeyOf(change.Desired)]; before == StampOf(change.Live) && before != StampOf(change.Desired) {
 			plan.Apply = append(plan.Apply, change)
 		}
@@ -62,12 +62,12 @@ func CompareRestarted(recorded, restarted []*unstructured.Unstructured, there ma
 
 // superseded reports whether any object has another stamp than the recorded release gave it: then another release was
 // applied since, even if only in part. Writes of a release before it changes anything that runs do not count.
-func superseded(recorded []*unstructured.Unstructured, there map[kube.Key]client.Object) bool {
+func superseded(recorded []*unstructured.Unstructured, existing map[kube.Key]client.Object) bool {
 	stamps := make(map[kube.Key]string, len(recorded))
 	for _, object := range recorded {
 		stamps[kube.KeyOf(object)] = StampOf(object)
 	}
-	for key, live := range there {
+	for key, live := range existing {
 		stamp, known := stamps[key]
 		// left by a release before
 		former := !known && (live.GetDeletionTimestamp() != nil || kube.RetainedFor(live) != "" || HoldsData(live))
@@ -82,22 +82,22 @@ func superseded(recorded []*unstructured.Unstructured, there map[kube.Key]client
 
 // Compare makes the plan that leads from the live objects to the rendered ones. Fields that others added to an object
 // stay, except in pod templates: only rendered fields are compared.
-func Compare(rendered []*unstructured.Unstructured, there map[kube.Key]client.Object) *Plan {
-	return Verified{}.Compare(rendered, there)
+func Compare(rendered []*unstructured.Unstructured, existing map[kube.Key]client.Object) *Plan {
+	return Verified{}.Compare(rendered, existing)
 }
 
 // Compare makes the same plan as the function Compare, but skips objects that were verified and are rendered as they
 // were then.
-func (v Verified) Compare(rendered []*unstructured.Unstructured, there map[kube.Key]client.Object) *Plan {
+func (v Verified) Compare(rendered []*unstructured.Unstructured, existing map[kube.Key]client.Object) *Plan {
 	plan := &Plan{}
 	wanted := make(map[kube.Key]bool, len(rendered))
-	for _, desired := range withClaims(rendered, there) {
+	for _, desired := range withClaims(rendered, existing) {
 		key := kube.KeyOf(desired)
 		wanted[key] = true
 		if jobs.RunsOnce(desired) {
 			continue // it is made and deleted by its own rules
 		}
-		live, found := there[key]
+		live, found := existing[key]
 		if !found {
 			plan.Create = append(plan.Create, desired)
 			continue
@@ -115,7 +115,7 @@ func (v Verified) Compare(rendered []*unstructured.Unstructured, there map[kube.
 			plan.Apply = append(plan.Apply, *change)
 		}
 	}
-	for key, live := range there {
+	for key, live := range existing {
 		if !wanted[key] && live.GetDeletionTimestamp() == nil && kube.RetainedFor(live) == "" && !jobs.RunsOnce(live) {
 			plan.Delete = append(plan.Delete, live)
 		}

@@ -17,14 +17,14 @@ import (
 // apply that removes the fields never follows, the missing stamp shows that it is still due. Another
 // stamp shows that anyway, and stays: generations of Deployments count annotations.
 func Eviction(live *unstructured.Unstructured, rendered string) ([]byte, error) {
-	whole := kube.TraitsOf(live.GroupVersionKind().GroupKind()).Whole
-	fields, there := fieldpath.NewSet(), any(live.Object)
+	exclusive := kube.TraitsOf(live.GroupVersionKind().GroupKind()).Exclusive
+	fields, part := fieldpath.NewSet(), any(live.Object)
 	var path fieldpath.Path
-	for i := range whole {
-		content, _ := there.(map[string]any)
-		there, path = content[whole[i]], append(path, fieldpath.PathElement{FieldName: &whole[i]})
+	for i := range exclusive {
+		content, _ := part.(map[string]any)
+		part, path = content[exclusive[i]], append(path, fieldpath.PathElement{FieldName: &exclusive[i]})
 	}
-	insertAll(fields, path, wholeOf(live), there)
+	insertAll(fields, path, exclusiveOf(live), part)
 	changes := []map[string]any{
 		{"op": "add", "path": "/metadata/managedFields", "value": kube.Evict(live, fields)},
 		{"op": "replace", "path": "/metadata/resourceVersion", "value": live.GetResourceVersion()},
@@ -42,20 +42,20 @@ func Eviction(live *unstructured.Unstructured, rendered string) ([]byte, error) 
 
 // insertAll inserts the fields of a value as the API server tracks them: leaves, and items of lists that it merges. At
 // is the path as in the comparison. Requests to restart are left out.
-func insertAll(fields *fieldpath.Set, path fieldpath.Path, at string, there any) {
-	switch there := there.(type) {
+func insertAll(fields *fieldpath.Set, path fieldpath.Path, at string, part any) {
+	switch part := part.(type) {
 	case map[string]any:
-		for key, below := range there {
+		for key, below := range part {
 			if !isRestart(at+"."+key, below) {
 				insertAll(fields, append(path.Copy(), fieldpath.PathElement{FieldName: &key}), at+"."+key, below)
 			}
 		}
-		if len(there) > 0 {
+		if len(part) > 0 {
 			return
 		}
 	case []any:
-		if keys := keysFor(at); keys != nil && allMaps(there) {
-			for _, item := range there {
+		if keys := keysFor(at); keys != nil && allMaps(part) {
+			for _, item := range part {
 				content := item.(map[string]any)
 				element := append(path.Copy(), fieldpath.PathElement{Key: keyFields(content, keys)})
 				fields.Insert(element)

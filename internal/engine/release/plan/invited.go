@@ -19,7 +19,7 @@ var ingressKind = schema.GroupKind{Group: networkingv1.GroupName, Kind: "Ingress
 // ask, in fields that would be restored otherwise.
 func withInvited(desired *unstructured.Unstructured, live client.Object) *unstructured.Unstructured {
 	have, full := kube.Content(live)
-	whole := kube.TraitsOf(kube.KeyOf(desired).GroupKind).Whole
+	exclusive := kube.TraitsOf(kube.KeyOf(desired).GroupKind).Exclusive
 	switch {
 	case !full:
 		return desired
@@ -27,8 +27,8 @@ func withInvited(desired *unstructured.Unstructured, live client.Object) *unstru
 		if desired.GetAnnotations()["acme.cert-manager.io/http01-edit-in-place"] == "true" {
 			return withChallenges(desired, have)
 		}
-	case whole != nil:
-		return withNotes(desired, have, append(slices.Clone(whole), "metadata", "annotations"))
+	case exclusive != nil:
+		return withNotes(desired, have, append(slices.Clone(exclusive), "metadata", "annotations"))
 	}
 	return desired
 }

@@ -26,9 +26,9 @@ func (p *Plan) KeepData(of ...kube.Key) {
 func (p *Plan) DeletesData() bool { return slices.ContainsFunc(p.Delete, HoldsData) }
 
 // KeptData returns the objects that are kept because they hold data, although no release has them: their keys, sorted.
-func KeptData(there map[kube.Key]client.Object, rendered ...kube.Key) (kept []kube.Key) {
-	for _, key := range slices.SortedFunc(maps.Keys(there), kube.Key.Compare) {
-		live := there[key]
+func KeptData(existing map[kube.Key]client.Object, rendered ...kube.Key) (kept []kube.Key) {
+	for _, key := range slices.SortedFunc(maps.Keys(existing), kube.Key.Compare) {
+		live := existing[key]
 		if HoldsData(live) && live.GetDeletionTimestamp() == nil && kube.RetainedFor(live) == "" &&
 			!slices.Contains(rendered, key) {
 			kept = append(kept, key)

@@ -23,9 +23,9 @@ func lacking(path string, want, live any) *lack {
 
 // lacks counts the fields that were found.
 type lacks struct {
-	// whole is the path of the part that belongs to the operator as a whole: fields that only live has count there,
+	// exclusive is the path of the part that belongs to the operator alone: fields that only live has count there,
 	// too. Empty for none.
-	whole string
+	exclusive string
 	// ordered says that the order of all lists counts, else that of some.
 	ordered bool
 	first   *lack
@@ -95,8 +95,8 @@ func (l *lacks) additions(path string, want, live map[string]any) {
 
 func (l *lacks) atomic(path string) bool { return atomicMaps[path[strings.LastIndex(path, ".")+1:]] }
 
-// ours reports whether a path is in what belongs to the operator as a whole.
-func (l *lacks) ours(path string) bool { return l.whole != "" && strings.HasPrefix(path, l.whole) }
+// ours reports whether a path is in the part that belongs to the operator alone.
+func (l *lacks) ours(p string) bool { return l.exclusive != "" && strings.HasPrefix(p, l.exclusive) }
 
 // mergeKeys are the lists of objects that the API server merges by key, to which others may add elements, by field
 // name. Every other list is treated as one value.

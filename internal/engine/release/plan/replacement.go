@@ -11,14 +11,14 @@ import (
 
 // Replacement returns the JSON patch that changes an object to what it becomes: rendered fields over those of others,
 // and nothing of others in the fields that belong to the operator as a whole, which an apply alone would leave mixed.
-func Replacement(desired, live *unstructured.Unstructured, version string, whole []string) ([]byte, error) {
+func Replacement(desired, live *unstructured.Unstructured, version string, exclusive []string) ([]byte, error) {
 	merged, _, _ := unstructured.NestedMap(live.Object, "spec")
 	rendered, _, _ := unstructured.NestedMap(desired.Object, "spec")
 	annotations, _, _ := unstructured.NestedStringMap(live.Object,
-		append(slices.Clone(whole), "metadata", "annotations")...)
-	unstructured.RemoveNestedField(merged, whole[1:]...)
+		append(slices.Clone(exclusive), "metadata", "annotations")...)
+	unstructured.RemoveNestedField(merged, exclusive[1:]...)
 	for name, value := range annotations {
-		at := append(slices.Clone(whole[1:]), "metadata", "annotations", name)
+		at := append(slices.Clone(exclusive[1:]), "metadata", "annotations", name)
 		if kube.IsRestart(name, value) && unstructured.SetNestedField(merged, value, at...) != nil {
 			break // there is no such part
 		}
@@ -41,8 +41,8 @@ func Replacement(desired, live *unstructured.Unstructured, version string, whole
 func lay(over, rendered map[string]any) {
 	for key, value := range rendered {
 		fields, is := value.(map[string]any)
-		beneath, there := over[key].(map[string]any)
-		if is && there && !atomicMaps[key] {
+		beneath, both := over[key].(map[string]any)
+		if is && both && !atomicMaps[key] {
 			lay(beneath, fields)
 			continue
 		}

@@ -99,10 +99,10 @@ func IsDeployed(record *livestate.Record, digest string) bool {
 
 // Decide returns the state. It depends only on its arguments: the rendered digest, the snapshot, and the plan that
 // leads from the snapshot to the rendered objects.
-func Decide(digest string, there *livestate.Snapshot, plan *Plan) State {
-	newest := there.Record
+func Decide(digest string, observed *livestate.Snapshot, plan *Plan) State {
+	newest := observed.Record
 	switch {
-	case newest == nil && len(there.Objects) == 0:
+	case newest == nil && len(observed.Objects) == 0:
 		return Absent
 	case newest == nil:
 		return Unfinished

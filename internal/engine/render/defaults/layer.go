@@ -53,7 +53,7 @@ func lay(over, under map[string]any, at fields.Place, path []string, note func(p
 	for _, key := range slices.Sorted(maps.Keys(under)) {
 		field, _ := at.Field(key)
 		below := append(slices.Clone(path), key)
-		there, has := over[key]
+		upper, has := over[key]
 		if !has {
 			if at.Excludes(before, key) || field.Lacks(under[key]) != "" {
 				continue
@@ -62,7 +62,7 @@ func lay(over, under map[string]any, at fields.Place, path []string, note func(p
 			note(below)
 			continue
 		}
-		spec, isMap := there.(map[string]any)
+		spec, isMap := upper.(map[string]any)
 		lower, too := under[key].(map[string]any)
 		if isMap && too {
 			lay(spec, lower, field, below, note)
@@ -72,8 +72,8 @@ func lay(over, under map[string]any, at fields.Place, path []string, note func(p
 
 // says reports whether a layer contributes to the value at a path, though others are above it.
 func says(layer Layer, above []Layer, path []string) bool {
-	value, there, _ := unstructured.NestedFieldNoCopy(layer.Values, path...)
-	if !there {
+	value, found, _ := unstructured.NestedFieldNoCopy(layer.Values, path...)
+	if !found {
 		return false
 	}
 	_, isMap := value.(map[string]any)

@@ -64,8 +64,8 @@ func withoutDirectives(value any) any {
 type place struct {
 	path  []any
 	shown string
-	// whole says that the value is part of a list that replaces another.
-	whole bool
+	// replaces says that the value is part of a list that replaces another.
+	replaces bool
 }
 
 func (p place) field(name string) place {
@@ -73,11 +73,11 @@ func (p place) field(name string) place {
 	if p.shown != "" {
 		shown = p.shown + "." + name
 	}
-	return place{append(slices.Clone(p.path), name), shown, p.whole}
+	return place{append(slices.Clone(p.path), name), shown, p.replaces}
 }
 
 func (p place) entry(index int, name any) place {
-	return place{append(slices.Clone(p.path), index), fmt.Sprintf("%s[%v]", p.shown, name), p.whole}
+	return place{append(slices.Clone(p.path), index), fmt.Sprintf("%s[%v]", p.shown, name), p.replaces}
 }
 
 // checker visits a patch in the same way as merging does.
@@ -91,7 +91,7 @@ func (c *checker) refuse(at place, message string, args ...any) {
 }
 
 func (c *checker) set(at place) {
-	if !at.whole {
+	if !at.replaces {
 		c.sets = append(c.sets, at.shown)
 	}
 }
@@ -138,7 +138,7 @@ func mergeKey(meta strategicpatch.PatchMeta) string {
 func (c *checker) list(items []any, schema strategicpatch.LookupPatchMeta, key string, at place) {
 	if key == "" {
 		c.set(at)
-		at.whole = true
+		at.replaces = true
 	}
 	if len(items) > maxEntries {
 		c.refuse(at, "has %d entries, at most %d are allowed", len(items), maxEntries)
@@ -164,7 +164,7 @@ func (c *checker) entry(entry map[string]any, schema strategicpatch.LookupPatchM
 	known map[any]bool) {
 	asked, directed := entry[directive]
 	switch {
-	case directed && at.whole:
+	case directed && at.replaces:
 		c.refuse(at.field(directive), "not possible within a list that replaces another as a whole: leave it out")
 		return
 	case directed && asked != deletes && asked != replaces:

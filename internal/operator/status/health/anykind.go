@@ -11,8 +11,8 @@ import (
 // computed returns the state that kstatus computes from the fields that most kinds have in common: observedGeneration
 // and conditions.
 func computed(object client.Object) State {
-	content, whole := kube.Content(object)
-	if !whole {
+	content, full := kube.Content(object)
+	if !full {
 		return State{}
 	}
 	result, err := kstatus.Compute(&unstructured.Unstructured{Object: content})

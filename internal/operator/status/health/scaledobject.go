@@ -16,8 +16,8 @@ var ScaledObject = schema.GroupKind{Group: "keda.sh", Kind: "ScaledObject"}
 // first checks before the workload exists, and reports that it cannot scale then, so its report gets some time to
 // change.
 func scaledObject(object client.Object, facts Facts) State {
-	content, whole := kube.Content(object)
-	if !whole {
+	content, full := kube.Content(object)
+	if !full {
 		return State{}
 	}
 	conditions, _, _ := unstructured.NestedSlice(content, "status", "conditions")

@@ -19,7 +19,7 @@ const hookWeight = "helm.sh/hook-weight"
 // defaultRetries is the API server's default of a Job's backoffLimit.
 const defaultRetries = 6
 
-// isEarlyHook reports whether an object is a hook that Helm runs before it changes anything, which the stage before
+// isEarlyHook reports whether an object is a hook that Helm runs before it changes anything, which the stage `before`
 // takes the place of.
 func isEarlyHook(object *unstructured.Unstructured) bool {
 	return stage.OfHook(object.GetAnnotations()[read.HookAnnotation]) == stage.Before

@@ -29,8 +29,8 @@ const (
 	paused                 // left unchanged
 )
 
-// judge returns the verdict on a resource and, if it is stuck, what still works meanwhile.
-func judge(in Input, list []objectState) verdict {
+// verdictOf returns the verdict on a resource and, if it is stuck, what still works meanwhile.
+func verdictOf(in Input, list []objectState) verdict {
 	switch {
 	case in.Paused:
 		return verdict{outcome: paused, reason: v1.ReasonPaused,
