@@ -120,7 +120,7 @@ type kindChart struct {
 	// informer lists the resources of the kind.
 	informer client.Reader
 
-	told string // of what is wrong with the files
+	told string // the last reported fault of the files
 
 	mu    sync.Mutex
 	queue workqueue.TypedRateLimitingInterface[reconcile.Request]
@@ -217,7 +217,7 @@ func isEntry(err error) bool {
 	return is
 }
 
-// refuse reports once what is wrong with the files. The chart in use stays.
+// refuse reports a fault of the files once. The chart in use stays.
 func (k *kindChart) refuse(err error) {
 	k.metrics.ChartRefused(true)
 	explained := strings.TrimSuffix(chart.Explain(err), "\n")
@@ -234,7 +234,7 @@ func (k *kindChart) refuse(err error) {
 	k.event(v1.ReasonChartRefused, err.Error()+"; "+use)
 }
 
-// warn reports what has no effect in the chart in use.
+// warn reports the parts of the chart in use that have no effect.
 func (k *kindChart) warn() {
 	for _, warning := range chart.Warnings(k.current.Get().Chart) {
 		k.log.Info("warning: "+warning.Error(), "path", k.entry.ChartPath)

@@ -42,7 +42,7 @@ import (
 	"github.com/example/appservice-operator/internal/operator/status"
 )
 
-// shared is what the controllers of all kinds share.
+// shared has the parts that the controllers of all kinds share.
 type shared struct {
 	Charts   *charts
 	Policy   *policy.Current
@@ -75,7 +75,7 @@ type shared struct {
 	HistoryMax int
 	// Looks limits how often pods are read.
 	Looks *rate.Limiter
-	// InFlight limits what is reconciled at a time.
+	// InFlight limits the resources that are reconciled at a time.
 	InFlight *limits.InFlight
 	// MaxConcurrentReconciles is used if watches.yaml does not set it.
 	MaxConcurrentReconciles int

@@ -36,7 +36,7 @@ type policyFile struct {
 	// changed is called when another policy is in use.
 	changed func(context.Context)
 
-	told string // of what is wrong with the file
+	told string // the last reported fault of the file
 }
 
 // readPolicy reads a policy file. Without a path, or a file at it, the policy is the built-in one for shared clusters:
@@ -113,7 +113,7 @@ func (p *policyFile) load(ctx context.Context) {
 	p.changed(ctx)
 }
 
-// refuse reports once what is wrong with the file. The policy in use stays.
+// refuse reports a fault of the file once. The policy in use stays.
 func (p *policyFile) refuse(err error) {
 	now := p.current.Get()
 	p.metrics.Policy(now.Source, string(now.BuiltIn), now.Digest, true)

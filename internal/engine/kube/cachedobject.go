@@ -159,7 +159,7 @@ func mayExist(reference *metav1.OwnerReference) bool {
 	return len(reference.Name) <= validation.DNS1123SubdomainMaxLength && len(reference.UID) <= longestUID
 }
 
-// identity returns what the caches hold of objects without an owner: that they exist, and their names.
+// identity returns the part of an object without an owner that the caches hold: that it exists, and its name.
 func identity(object client.Object) client.Object {
 	var kept client.Object = &unstructured.Unstructured{Object: map[string]any{}}
 	if _, untyped := object.(*unstructured.Unstructured); !untyped {
@@ -173,8 +173,8 @@ func identity(object client.Object) client.Object {
 	return kept
 }
 
-// outline returns what the caches hold of a large object: its identity, its owner, and the version of it that was
-// applied.
+// outline returns the part of a large object that the caches hold: its identity, its owner, and the version of it that
+// was applied.
 func outline(object client.Object) client.Object {
 	kept := identity(object)
 	kept.SetDeletionTimestamp(object.GetDeletionTimestamp())

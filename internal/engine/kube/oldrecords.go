@@ -26,8 +26,8 @@ func isOldRecord(object client.Object) bool {
 		object.GetObjectKind().GroupVersionKind() == SecretKind
 }
 
-// oldRecord returns what the caches hold of the record of an earlier release: its identity, its owner, and whether it
-// was Ready. Each resource has several.
+// oldRecord returns the part of an earlier release's record that the caches hold: its identity, its owner, and whether
+// it was Ready. Each resource has several.
 func oldRecord(object client.Object) client.Object {
 	kept := identity(object)
 	kept.SetDeletionTimestamp(object.GetDeletionTimestamp())

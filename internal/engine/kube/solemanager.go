@@ -9,10 +9,10 @@ import (
 )
 
 // SoleManager returns managed fields that make the operator the only manager of an object created by others: of the
-// part that belongs to it alone (Traits.Exclusive), so that its next apply removes what it does not render there, and of
-// the fields that it applies, according to a dry run; applied is nil if there was none. Everything else that others set has no
-// manager from then on, and stays. Entries of subresources, by which autoscalers and controllers write, are left
-// unchanged.
+// part that belongs to it alone (Traits.Exclusive), so that its next apply removes what it does not render there, and
+// of the fields that it applies, according to a dry run; applied is nil if there was none. Everything else that others
+// set has no manager from then on, and stays. Entries of subresources, by which autoscalers and controllers write, are
+// left unchanged.
 func SoleManager(live, applied client.Object) []metav1.ManagedFieldsEntry {
 	fields, sole := fieldpath.NewSet(),
 		metav1.ManagedFieldsEntry{Manager: FieldManager, Operation: metav1.ManagedFieldsOperationApply,

@@ -68,11 +68,11 @@ func Granted(ctx context.Context, in *Input, objects []*unstructured.Unstructure
 
 type granted struct {
 	*Published
-	ctx     context.Context
-	in      *Input
-	objects []*unstructured.Unstructured
-	plain   []*unstructured.Unstructured // without a spec, once it is known
-	asked   bool
+	ctx      context.Context
+	in       *Input
+	objects  []*unstructured.Unstructured
+	plain    []*unstructured.Unstructured // without a spec, once it is known
+	rendered bool
 }
 
 func (g *granted) refuse(object *unstructured.Unstructured, key, what string, args ...any) error {
@@ -108,8 +108,8 @@ func (g *granted) isForCluster(kind schema.GroupVersionKind) bool {
 
 // withoutSpec returns what the chart renders without a spec; nothing if it cannot be rendered so.
 func (g *granted) withoutSpec() []*unstructured.Unstructured {
-	if !g.asked {
-		g.asked = true
+	if !g.rendered {
+		g.rendered = true
 		plain, err := g.Plain()
 		if err == nil {
 			err = Canonical(g.ctx, &Input{Owner: g.in.Owner, Published: g.Published}, plain)

@@ -29,7 +29,7 @@ type Input struct {
 	References []reference.Reference
 	// Runs are the runs of the Jobs that run once.
 	Runs []jobs.Run
-	// Facts are what is known about the cluster.
+	// Facts about the cluster.
 	Facts Facts
 	// Published is what is known of a chart that is served as it was published; nil for any other.
 	Published *Published
@@ -44,7 +44,7 @@ type Input struct {
 type Facts struct {
 	// Enforced is the level of the Pod Security Standards that the namespace enforces by its label; empty if it has none.
 	Enforced Level
-	// States is the state of the objects that are referred to; nil if it is not known.
+	// States are those of the objects that are referred to; nil if they are not known.
 	States map[reference.Object]reference.State
 	// Policy is what the platform allows in the namespace; nil if it is not known: then, it is everything.
 	Policy Rules
@@ -100,7 +100,7 @@ func (f *Facts) Find(
 // Hook changes the rendered objects in place.
 type Hook func(ctx context.Context, in *Input, objects []*unstructured.Unstructured) error
 
-// ObjectError reports what is wrong with a rendered object, independently of the cluster.
+// ObjectError reports a fault of a rendered object, independently of the cluster.
 type ObjectError struct {
 	Object *unstructured.Unstructured
 	Err    error

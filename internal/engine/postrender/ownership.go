@@ -48,7 +48,7 @@ func Ownership(_ context.Context, in *Input, objects []*unstructured.Unstructure
 			object.SetLabels(labels.Merge(object.GetLabels(), map[string]string{v1.LabelOwner: string(in.Owner.GetUID())}))
 			object.SetAnnotations(labels.Merge(object.GetAnnotations(),
 				map[string]string{v1.AnnotationOwnerKind: in.Owner.GetKind()}))
-		case kept(object):
+		case isRetained(object):
 			object.SetNamespace(namespace)
 			object.SetLabels(labels.Merge(object.GetLabels(), map[string]string{v1.LabelOwner: string(in.Owner.GetUID())}))
 			object.SetAnnotations(labels.Merge(object.GetAnnotations(),
@@ -61,7 +61,7 @@ func Ownership(_ context.Context, in *Input, objects []*unstructured.Unstructure
 	return nil
 }
 
-// kept reports whether an object must outlive its release, by Helm's rules.
-func kept(object *unstructured.Unstructured) bool {
+// isRetained reports whether an object must outlive its release, by Helm's rules.
+func isRetained(object *unstructured.Unstructured) bool {
 	return strings.ToLower(strings.TrimSpace(object.GetAnnotations()[helmResourcePolicy])) == "keep"
 }

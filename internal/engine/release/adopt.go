@@ -41,7 +41,7 @@ func (a *Actor) Adopt(ctx context.Context, task Task) (*plan.Plan, []kube.Key, e
 	return plan, taken, nil
 }
 
-// prospects judges all objects that an adoption takes over, and returns what is left of the plan. The error is an
+// prospects judges all objects that an adoption takes over, and returns the rest of the plan. The error is an
 // AdoptionError, a StaleError or the API server's. Nothing is written.
 func (a *Actor) prospects(ctx context.Context, session *livestate.Session, writes *applier,
 	task Task) (*Survey, *plan.Plan, error) {

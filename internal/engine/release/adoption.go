@@ -8,7 +8,7 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 )
 
-// Adoption is what a resource requests to take over from other owners.
+// Adoption is the request of a resource to take over objects of other owners.
 type Adoption struct {
 	// Release is a Helm release of the namespace; empty for none.
 	Release string
@@ -16,7 +16,7 @@ type Adoption struct {
 	Restart bool
 }
 
-// AdoptionOf returns what a resource requests to take over; nil if it requests nothing.
+// AdoptionOf returns the adoption that a resource requests; nil for none.
 func AdoptionOf(resource client.Object) *Adoption {
 	annotations := resource.GetAnnotations()
 	if annotations[v1.AnnotationAdopt] != "true" {

@@ -72,7 +72,7 @@ func ManifestWithHooks(payload []byte) (string, error) {
 	return text, cmp.Or(err, boundManifest(text))
 }
 
-// manifested is what a record says of the objects of a release.
+// manifested are the objects of a release according to its record.
 type manifested struct {
 	Manifest string `json:"manifest"`
 	Hooks    []struct {
@@ -131,7 +131,7 @@ type Recorded struct {
 	*helmrelease.Release
 	// Objects of its manifest.
 	Objects []*unstructured.Unstructured
-	// Source is what the release was made of; nil in records of earlier operators.
+	// Source is the source of the release; nil in records of earlier operators.
 	Source *Source
 	// Record has all labels of the record, which the caches shorten; nil if that was not read.
 	Record *livestate.Record

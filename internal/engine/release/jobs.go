@@ -48,7 +48,7 @@ func (e *EarlierRunError) Error() string {
 	return fmt.Sprintf("the Job starts when the previous run has ended: %s%s. If that node is lost, delete the Node, or the pod with kubectl delete --force", e.Left[0], more)
 }
 
-// JobOf returns what is known of a live Job.
+// JobOf returns the state of a live Job.
 func JobOf(job *batchv1.Job) jobs.Job {
 	out := jobs.Job{Name: job.Name, UID: job.UID, Deleting: job.DeletionTimestamp != nil}
 	for _, condition := range job.Status.Conditions {

@@ -131,7 +131,7 @@ func (r *records) secret(task Task, revision int) (*corev1.Secret, error) {
 	return secret, nil
 }
 
-// source returns what the release of a task is made of.
+// source returns the source of the release of a task.
 func (r *records) source(task Task) Source {
 	if task.Source != nil {
 		return *task.Source

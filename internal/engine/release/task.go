@@ -41,9 +41,9 @@ type Task struct {
 	State    plan.State
 	// Labels of the record, in addition to those that it always has.
 	Labels map[string]string
-	// Source is what the release was made of; nil for its owner as it is.
+	// Source is the source of the release; nil for its owner as it is.
 	Source *Source
-	// Runs are what is noted of Jobs that run once; nil if none is rendered.
+	// Runs are the noted runs of Jobs that run once; nil if none is rendered.
 	Runs []v1.RunStatus
 	// Again says that an earlier attempt failed: obstacles are looked for before anything is written.
 	Again bool

@@ -41,7 +41,7 @@ type program struct {
 	work *work
 }
 
-// texts are what the templates of a chart were rendered to.
+// texts are the outputs of the templates of a chart.
 type texts struct {
 	// files are the texts, by the names of the templates.
 	files map[string]string

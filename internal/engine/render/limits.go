@@ -34,7 +34,7 @@ var (
 	errTime  = fmt.Errorf("takes longer than %s: check the loops", maxTime)
 )
 
-// work is what a render has used so far. Package text/template cannot be interrupted: each round of a loop, each
+// work is the cost of a render so far. Package text/template cannot be interrupted: each round of a loop, each
 // included template and each text that a function produces is counted here, and gets an error once a limit is exceeded.
 type work struct {
 	bytes        float64

@@ -12,7 +12,7 @@ import (
 	"github.com/example/appservice-operator/internal/engine/render/defaults"
 )
 
-// Input is what the objects of a resource depend on, besides the chart and the facts about the cluster.
+// Input are the inputs of a rendering, besides the chart and the facts about the cluster.
 type Input struct {
 	// Resource as its user wrote it.
 	Resource *unstructured.Unstructured

@@ -27,7 +27,7 @@ type Violation struct {
 	Refusal
 }
 
-// Refusal is what a rule does not allow.
+// Refusal is a rule that does not allow a value.
 type Refusal struct {
 	// Rule is its name in files, for example volumeTypes or annotations.Pod.
 	Rule string

@@ -83,7 +83,7 @@ func (d *Discovered) Serves(ctx context.Context, kind schema.GroupVersionKind) b
 	return err == nil && capabilities.APIVersions.Has(path.Join(kind.GroupVersion().String(), kind.Kind))
 }
 
-// state is what is known at a time.
+// state is the knowledge at a time.
 type state struct {
 	capabilities *chartutil.Capabilities // nil for nothing
 	version      int64

@@ -10,7 +10,7 @@ import (
 	"github.com/example/appservice-operator/internal/engine/kube/reference"
 )
 
-// Gateways returns what is known about Gateways, whoever owns them. Unknown ones are left out: a cluster need not serve
+// Gateways returns the facts about Gateways, whoever owns them. Unknown ones are left out: a cluster need not serve
 // the kind, and the operator need not have the right to read it. Resources that refer to a Gateway are reconciled when
 // it has a new version.
 func (r *Referrers) Gateways(ctx context.Context, names []types.NamespacedName) gateway.Gateways {

@@ -52,7 +52,7 @@ func (r *Reconciler) act(ctx context.Context, s *scope, wanted rendering, found 
 		return s, a
 	}
 	task := release.Task{Owner: s.resource, Chart: s.renderer.Chart, Desired: desired, Snapshot: observed, Plan: writes,
-		State: a.state, Again: tried(s), First: first(s, a), Labels: s.asked.Labels()}
+		State: a.state, Again: tried(s), First: first(s, a), Labels: s.basis.Labels()}
 	task.Labels[v1.LabelLastReady] = s.lastReady(observed)
 	if content := wanted.content.String(); content != "" {
 		task.Labels[v1.LabelReferences] = content
@@ -121,7 +121,7 @@ func (r *Reconciler) keepData(ctx context.Context, s *scope, wanted rendering, w
 		return nil
 	}
 	writes.HoldBack(referredTo(wanted.references)...)
-	if record != nil && !deployed(s) && !plan.IsDeployed(record, wanted.outline.Digest) && !s.asked.New(record).Any() &&
+	if record != nil && !deployed(s) && !plan.IsDeployed(record, wanted.outline.Digest) && !s.basis.New(record).Any() &&
 		(record.ReturnedFrom == "" || !s.hasTried(parseTrial(record.ReturnedFrom))) {
 		recorded, err := r.readRecorded(ctx, s, record)
 		switch {
@@ -163,7 +163,7 @@ func referredTo(references []reference.Reference) (keys []kube.Key) {
 	return keys
 }
 
-func keysOf(held []hosts.Held) []kube.Key {
+func keysOf(held []hosts.HeldRoute) []kube.Key {
 	keys := make([]kube.Key, 0, len(held))
 	for _, route := range held {
 		keys = append(keys, route.Key)

@@ -16,7 +16,7 @@ type attempt struct {
 	state plan.State
 	// plan that was carried out; nil if nothing was decided.
 	plan *plan.Plan
-	// changes is a summary in words of what was changed.
+	// changes is a summary of the changes in words.
 	changes string
 	// observed is the state of the cluster after this attempt.
 	observed *livestate.Snapshot

@@ -30,7 +30,7 @@ func (r *Reconciler) diagnose(ctx context.Context, s *scope, wanted rendering, o
 		if awaited, waits := diagnose.AwaitedOf(observed.Objects[key], wanted.advice); waits {
 			found, schedule = r.ask(ctx, s.memory.looks[key], awaited)
 		} else if workload, makesPods := diagnose.WorkloadOf(observed.Objects[key]); makesPods && workload.Noticed {
-			found, schedule = r.explain(ctx, s, diagnose.Findings{Workload: workload, Now: r.Clock.Now()})
+			found, schedule = r.causesOf(ctx, s, diagnose.Findings{Workload: workload, Now: r.Clock.Now()})
 		}
 		if len(found) > 0 {
 			causes[key] = found
@@ -42,8 +42,8 @@ func (r *Reconciler) diagnose(ctx context.Context, s *scope, wanted rendering, o
 	return causes, looks
 }
 
-// explain returns why a workload is not as desired, and the schedule of looks at its pods; nil if none is needed.
-func (r *Reconciler) explain(ctx context.Context, s *scope,
+// causesOf returns why a workload is not as desired, and the schedule of looks at its pods; nil if none is needed.
+func (r *Reconciler) causesOf(ctx context.Context, s *scope,
 	findings diagnose.Findings) ([]diagnose.Cause, *diagnose.PodReads) {
 	workload := findings.Workload
 	if workload.Settled && !mayCrashAgain(s, workload.Key) {
@@ -58,7 +58,7 @@ func (r *Reconciler) explain(ctx context.Context, s *scope,
 	case !first && !r.mayLook():
 		looks.Postpone(findings.Now)
 	default:
-		r.look(ctx, looks, &findings)
+		r.readPods(ctx, looks, &findings)
 	}
 	if !looks.Looked() {
 		looks.Causes = diagnose.Causes(findings)
@@ -89,8 +89,8 @@ func (r *Reconciler) ask(ctx context.Context, known *diagnose.PodReads,
 // mayLook reports whether the bound allows another look now.
 func (r *Reconciler) mayLook() bool { return r.Looks == nil || r.Looks.Allow() }
 
-// look reads pods and related objects. If that fails, the causes stay as they were.
-func (r *Reconciler) look(ctx context.Context, looks *diagnose.PodReads, findings *diagnose.Findings) {
+// readPods reads pods and related objects. If that fails, the causes stay as they were.
+func (r *Reconciler) readPods(ctx context.Context, looks *diagnose.PodReads, findings *diagnose.Findings) {
 	found := looks.Causes
 	findings.Known = found
 	if err := diagnose.Collect(ctx, r.Live, findings); err != nil {

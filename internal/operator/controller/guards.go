@@ -26,7 +26,7 @@ var guards = []guard{
 	{ask: (*Reconciler).settle},
 }
 
-// guard asks the guards about what was found.
+// guard asks the guards about an attempt.
 func (r *Reconciler) guard(ctx context.Context, s *scope, wanted *rendering, found attempt) attempt {
 	for _, guard := range guards {
 		if (guard.paused || !s.paused) && (guard.refused || found.err == nil) && (guard.held || !found.waits()) {
@@ -39,7 +39,7 @@ func (r *Reconciler) guard(ctx context.Context, s *scope, wanted *rendering, fou
 	return found
 }
 
-// growth refuses what lets a workload grow onto a claim of another resource.
+// growth refuses a release that lets a workload grow onto a claim of another resource.
 func (r *Reconciler) growth(ctx context.Context, s *scope, _ *rendering, found attempt) (hold, error) {
 	return found.hold, r.Actor.HoldGrowth(ctx, s.resource, found.observed.Objects,
 		func(prefix string) []client.Object { return r.Observer.Claims(s.resource.GetNamespace(), prefix) })

@@ -146,7 +146,7 @@ type runner struct {
 // notes how they end. The scope returned has what was noted.
 func (r *Reconciler) runJobs(ctx context.Context, s *scope, wanted rendering, done attempt) (*scope, attempt) {
 	steps := &runner{Reconciler: r, s: s, wanted: wanted}
-	err := steps.look(ctx, done)
+	err := steps.readState(ctx, done)
 	if err == nil && (len(steps.state.Jobs) > 0 || len(steps.state.Desired) > 0 || len(steps.state.Runs) > 0) {
 		err = steps.run(ctx)
 	}
@@ -159,8 +159,8 @@ func (r *Reconciler) runJobs(ctx context.Context, s *scope, wanted rendering, do
 	return steps.s, done
 }
 
-// look reads what the steps follow from. Only a live read shows that a Job is gone.
-func (j *runner) look(ctx context.Context, done attempt) error {
+// readState reads the state that determines the steps. Only a live read shows that a Job is gone.
+func (j *runner) readState(ctx context.Context, done attempt) error {
 	asRendered := done.err == nil || done.plan != nil && done.plan.Empty() // else only its record is missing
 	j.state.Runs, j.state.Unrecorded = j.s.previous.Runs, len(done.observed.Records) == 0
 	goes := !done.waits() || done.hold.by == byStage
@@ -310,7 +310,7 @@ func (j *runner) create(ctx context.Context, name string) error {
 	return nil
 }
 
-// change applies to live Jobs what may change of them.
+// change applies to live Jobs the fields that may change.
 func (j *runner) change(ctx context.Context) error {
 	for _, wanted := range j.state.Desired {
 		for _, run := range j.state.Runs {

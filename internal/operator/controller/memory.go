@@ -13,14 +13,14 @@ import (
 	"github.com/example/appservice-operator/internal/operator/status/diagnose"
 )
 
-// memory is what the process remembers of each resource. Losing it costs time, never correctness. The map is locked;
-// one reconcile at a time uses what is remembered of one resource.
+// memory has the process's memory of each resource. Losing it costs time, never correctness. The map is locked;
+// one reconcile at a time uses the memory of one resource.
 type memory struct {
 	mu        sync.Mutex
 	resources map[types.NamespacedName]*remembered
 }
 
-// remembered is what is remembered of one resource: each field belongs to the step of the same name.
+// remembered is the memory of one resource: each field belongs to the step of the same name.
 type remembered struct {
 	uid types.UID
 	// rendered last; nil if that failed.
@@ -61,14 +61,14 @@ func (g *groups) has(group string) bool {
 	return slices.Contains(g.list, group)
 }
 
-// of returns what is remembered of a resource; nil if nothing is.
+// of returns the memory of a resource; nil if there is none.
 func (m *memory) of(name types.NamespacedName) *remembered {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.resources[name]
 }
 
-// remember returns what is remembered of a resource; empty at first.
+// remember returns the memory of a resource; empty at first.
 func (m *memory) remember(name types.NamespacedName, uid types.UID) *remembered {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -90,7 +90,7 @@ func (m *memory) uid(name types.NamespacedName) types.UID {
 	return ""
 }
 
-// forget drops what is remembered of a resource and returns it.
+// forget drops the memory of a resource and returns it.
 func (m *memory) forget(name types.NamespacedName) *remembered {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -120,7 +120,7 @@ type version struct {
 	again           string // Secrets that may be filled again
 }
 
-// contest is what is remembered of a field that was repaired, and of who changed it since.
+// contest is the memory of a field that was repaired, and of who changed it since.
 type contest struct {
 	repairPace
 	by, remedy string
@@ -129,7 +129,7 @@ type contest struct {
 // schedules are the schedules of looks, by the object that is not as desired. Objects that need no looks are left out.
 type schedules map[kube.Key]*diagnose.PodReads
 
-// recorded is what is remembered of the recorded release of a resource that waits.
+// recorded is the memory of the recorded release of a resource that waits.
 type recorded struct {
 	record     types.UID
 	keys       []kube.Key

@@ -53,7 +53,7 @@ func (r *Reconciler) alive(ctx context.Context, s *scope) error {
 	return nil
 }
 
-// gateways returns what is known about the Gateways that routes attach to. Live routes count: they serve even while a
+// gateways returns the facts about the Gateways that routes attach to. Live routes count: they serve even while a
 // spec is refused.
 func (r *Reconciler) gateways(ctx context.Context, observed *livestate.Snapshot) gateway.Gateways {
 	var names []types.NamespacedName

@@ -51,7 +51,7 @@ func (r *Reconciler) read(ctx context.Context, request reconcile.Request) (*scop
 		s.defaults, err = r.Defaults.Of(ctx, request.Namespace)
 		s.unreadable = cmp.Or(s.unreadable, err)
 	}
-	s.asked = rollout.Asked{Chart: chartOf(s.renderer), Defaults: rollout.Defaults{Digest: s.defaults.Digest}}
+	s.basis = rollout.Basis{Chart: chartOf(s.renderer), Defaults: rollout.Defaults{Digest: s.defaults.Digest}}
 	return s, nil
 }
 

@@ -15,7 +15,7 @@ import (
 	"github.com/example/appservice-operator/internal/engine/release"
 )
 
-// recorded returns what is remembered of a recorded release.
+// recorded returns the memory of a recorded release.
 func (r *Reconciler) recorded(ctx context.Context, s *scope, record *livestate.Record) (*recorded, error) {
 	if known := s.memory.recorded; known != nil && known.record == record.UID {
 		return known, nil
@@ -55,7 +55,7 @@ func (r *Reconciler) readRecorded(ctx context.Context, s *scope, record *livesta
 	return s.recorded, nil
 }
 
-// factsOf returns what is known of the references of a recorded release, which is looked at again when they change, as
+// factsOf returns the facts about the references of a recorded release, which is looked at again when they change, as
 // when those of the rendered one do. The error is a reference.MissingError if something is missing without which no
 // pod starts.
 func (r *Reconciler) factsOf(ctx context.Context, s *scope, wanted rendering,

@@ -27,7 +27,7 @@ import (
 // references.
 const reloadPeriod = 10 * time.Second
 
-// view returns the state of the cluster, and what a resource has to become in it. Refused says why that may not be
+// view returns the state of the cluster, and the desired state of a resource in it. Refused says why that may not be
 // applied. The cluster is looked at again only if a kind is watched since: of the rendering, or of the recorded
 // release.
 func (r *Reconciler) view(ctx context.Context, s *scope) (wanted rendering, observed *livestate.Snapshot,
@@ -50,8 +50,8 @@ func (r *Reconciler) view(ctx context.Context, s *scope) (wanted rendering, obse
 	return wanted, observed, refused, r.complete(ctx, s, observed, wanted.keys())
 }
 
-// render returns what a resource has to become: rendered again, or from memory if none of its inputs has changed. If it
-// returns an error, the rendering must not be applied.
+// render returns the desired state of a resource: rendered again, or from memory if none of its inputs has changed. If
+// it returns an error, the rendering must not be applied.
 func (r *Reconciler) render(ctx context.Context, s *scope, observed *livestate.Snapshot) (rendering, error) {
 	known := s.memory.rendered
 	s.memory.rendered = nil // it counts again only if this succeeds
@@ -66,20 +66,20 @@ func (r *Reconciler) render(ctx context.Context, s *scope, observed *livestate.S
 		generation:   s.resource.GetGeneration(),
 		restarted:    s.resource.GetAnnotations()[v1.AnnotationRestartedAt],
 		skipped:      s.resource.GetAnnotations()[v1.AnnotationSkipTask],
-		surroundings: surroundings{chart: s.asked.Chart.Digest, defaults: s.asked.Defaults.Digest, capabilities: version},
+		surroundings: surroundings{chart: s.basis.Chart.Digest, defaults: s.basis.Defaults.Digest, capabilities: version},
 	}
 	var draft *render.Draft
 	var references []reference.Reference
 	var selectors map[kube.Key]map[string]string
-	var asked []jobs.Run
+	var requested []jobs.Run
 	var generated []string
 	if known != nil && known.inputs == in && known.outline.TooOld == nil {
-		references, selectors, asked, generated = known.references, known.selectors, known.asked, known.generated
+		references, selectors, requested, generated = known.references, known.selectors, known.requested, known.generated
 	} else {
 		if draft, err = r.draft(ctx, s, false); err != nil {
 			return rendering{}, err
 		}
-		references, selectors, asked, generated = draft.References, draft.Selectors(), draft.Runs, draft.Generated()
+		references, selectors, requested, generated = draft.References, draft.Selectors(), draft.Runs, draft.Generated()
 	}
 	facts, err := r.References.Facts(ctx, s.resource, references)
 	if err != nil {
@@ -90,15 +90,15 @@ func (r *Reconciler) render(ctx context.Context, s *scope, observed *livestate.S
 	if facts.Selectors, err = r.keptSelectors(ctx, s, observed, known, selectors); err != nil {
 		return rendering{}, err
 	}
-	runs := jobs.Settle(asked, s.previous.Runs)
+	runs := jobs.Settle(requested, s.previous.Runs)
 	if facts.Jobs, err = r.jobNames(ctx, s, runs, observed.Record); err != nil {
 		return rendering{}, err
 	}
 	findGenerated(generated, observed, &facts)
 	facts.Keys = knownKeys(known, observed)
 	out := rendering{}
-	fresh := &rendered{inputs: in, facts: facts, references: references, selectors: selectors, asked: asked, runs: runs,
-		generated: generated, content: content}
+	fresh := &rendered{inputs: in, facts: facts, references: references, selectors: selectors, requested: requested,
+		runs: runs, generated: generated, content: content}
 	if known != nil {
 		fresh.reloaded = known.reloaded
 	}

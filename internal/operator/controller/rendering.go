@@ -18,7 +18,7 @@ import (
 	"github.com/example/appservice-operator/internal/operator/hosts"
 )
 
-// inputs are what a rendering depends on, except for the facts.
+// inputs are the inputs of a rendering, except for the facts.
 type inputs struct {
 	generation int64
 	restarted  string
@@ -39,11 +39,11 @@ type rendered struct {
 	references []reference.Reference
 	// selectors of the workloads, before the hooks.
 	selectors map[kube.Key]map[string]string
-	// asked are the runs of the Jobs that run once, runs the same as noted if they do not run again, and jobs are these
-	// Jobs.
-	asked []jobs.Run
-	runs  []jobs.Run
-	jobs  []jobs.Desired
+	// requested are the runs of the Jobs that run once, runs the same as noted if they do not run again, and jobs are
+	// these Jobs.
+	requested []jobs.Run
+	runs      []jobs.Run
+	jobs      []jobs.Desired
 	// generated are the names of the Secrets that the operator fills.
 	generated []string
 	// content that pods take from the references.
@@ -61,12 +61,12 @@ type rendered struct {
 // rendering is the desired state of a resource; the zero value if it cannot be rendered.
 type rendering struct {
 	*rendered
-	// advice is what is missing although pods start without it.
+	// advice are missing objects without which pods start all the same.
 	advice []reference.Reference
 	// owed names a missing object that the stage `before` should have made; nil if none is missing.
 	owed error
 	// heldRoutes are those that are left as they are, because other resources serve their hosts and paths.
-	heldRoutes []hosts.Held
+	heldRoutes []hosts.HeldRoute
 	// reload is the time until changed content of references is rendered; 0 if it already is.
 	reload time.Duration
 }

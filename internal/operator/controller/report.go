@@ -64,7 +64,7 @@ func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering,
 		if !done.keeps() { // else what is wanted failed
 			rendered = slices.Concat(rendered, wanted.keys())
 		}
-		in.Kept = plan.KeptData(done.observed.Objects, rendered...)
+		in.Retained = plan.KeptData(done.observed.Objects, rendered...)
 	}
 	if rules := r.Policy.Get(); rules != nil && rules.BuiltIn != policy.Shared {
 		in.Policy = string(rules.BuiltIn)

@@ -235,7 +235,7 @@ func (r *Reconciler) returnTask(ctx context.Context, s *scope, wanted rendering,
 func (s *scope) returnLabels(failed, earlier *livestate.Record) map[string]string {
 	labels := labelsOf(earlier)
 	labels[v1.LabelReady] = "true"
-	labels[v1.LabelReturnedFrom] = s.trial(s.asked.New(earlier).Any()).String()
+	labels[v1.LabelReturnedFrom] = s.trial(s.basis.New(earlier).Any()).String()
 	if _, begun := s.begun(failed); begun {
 		labels[v1.LabelRollout] = failed.Rollout
 	}

@@ -32,7 +32,7 @@ func (r *Reconciler) Chart() rollout.Chart { return chartOf(r.Charts.Get()) }
 // rendered.
 func (r *Reconciler) spare(_ context.Context, s *scope, _ *rendering, found attempt) (hold, error) {
 	_, begun := s.begun(found.observed.Record)
-	if begun || found.observed.Record == nil || !deployed(s) || !s.asked.New(found.observed.Record).Any() ||
+	if begun || found.observed.Record == nil || !deployed(s) || !s.basis.New(found.observed.Record).Any() ||
 		!isUnrenderable(found.err) {
 		return found.hold, found.err
 	}
@@ -48,14 +48,14 @@ func (r *Reconciler) begin(ctx context.Context, s *scope, a attempt) (running *r
 		return &begun, true, nil
 	}
 	replicas := health.ReplicasOf(a.observed.Objects)
-	rolls := replicas.Wanted+replicas.Available > 0 && a.isRollout()
+	rolls := replicas.Desired+replicas.Available > 0 && a.isRollout()
 	if a.state != plan.OutOfDate || !deployed(s) || !rolls && !a.plan.MakesPods() {
 		return nil, true, nil
 	}
 	if !r.Rollouts.Begin(s.name()) {
 		return nil, false, nil
 	}
-	begun := s.asked.Begin(s.resource.GetGeneration(), r.Clock.Now(), replicas)
+	begun := s.basis.Begin(s.resource.GetGeneration(), r.Clock.Now(), replicas)
 	return &begun, true, r.Actor.Mark(ctx, s.resource, a.observed.Record,
 		map[string]string{v1.LabelRollout: begun.String()})
 }
@@ -73,8 +73,8 @@ func (r *Reconciler) trackRollout(ctx context.Context, s *scope, done attempt) (
 	running, begun := s.begun(record)
 	was, asRecorded := running, !begun && (done.state == plan.InSync || done.state == plan.Drifted)
 	if asRecorded {
-		was, begun = s.asked.Continues(record, s.resource.GetGeneration())
-		running = s.asked.Takes(was)
+		was, begun = s.basis.Continues(record, s.resource.GetGeneration())
+		running = s.basis.Takes(was)
 	}
 	switch {
 	case done.hold.by == byFailure:
@@ -86,7 +86,7 @@ func (r *Reconciler) trackRollout(ctx context.Context, s *scope, done attempt) (
 		r.Rollouts.End(s.name())
 		return again, nil
 	}
-	asRecorded = asRecorded || !s.asked.New(record).Any()
+	asRecorded = asRecorded || !s.basis.New(record).Any()
 	now, replicas := r.Clock.Now(), health.ReplicasOf(done.observed.Objects)
 	judged, state := running.Judge(asRecorded, replicas, now, r.Rollouts.Deadline)
 	switch state {
@@ -112,8 +112,8 @@ func (r *Reconciler) why(s *scope, a attempt) (waits status.Waits) {
 	if a.hold.by != byLine && a.hold.by != byFailure {
 		return waits
 	}
-	news := s.asked.New(a.observed.Record)
-	what, comes, named := "a new chart", "a new chart or operator", s.asked.String(news)
+	news := s.basis.New(a.observed.Record)
+	what, comes, named := "a new chart", "a new chart or operator", s.basis.String(news)
 	switch {
 	case news.Defaults && !news.Chart:
 		what, comes = "a change of defaults", "a change of defaults"
@@ -148,8 +148,8 @@ func (r *Reconciler) emitUnfit(ctx context.Context, s *scope, done attempt, why 
 	if done.hold.by != byFailure || known {
 		return
 	}
-	news, reason := s.asked.New(done.observed.Record), problemOf(done.hold.err, nil, "").Reason
-	what, message := s.asked.String(news), unnamed(news, done.hold.err).Error()
+	news, reason := s.basis.New(done.observed.Record), problemOf(done.hold.err, nil, "").Reason
+	what, message := s.basis.String(news), unnamed(news, done.hold.err).Error()
 	log.FromContext(ctx).Info("an update is held back from a resource, which keeps its release", "new", what,
 		"reason", reason, "message", message)
 	note := fmt.Sprintf("%s cannot be rendered, the previous release stays: %s", what, message)

@@ -23,8 +23,8 @@ type scope struct {
 	// renderer in use when the reconcile began.
 	renderer *render.Renderer
 	defaults defaults.Text // of the namespace
-	// asked is everything that it renders with besides the spec.
-	asked rollout.Asked
+	// basis is everything that it renders with besides the spec.
+	basis rollout.Basis
 	size  int // of the resource in bytes
 	// unreadable is the error if the defaults cannot be read, or if the resource is too large to be rendered: then almost
 	// nothing is known of its spec.
@@ -44,7 +44,7 @@ type scope struct {
 func (s *scope) name() types.NamespacedName { return client.ObjectKeyFromObject(s.resource) }
 
 func (s *scope) version() version {
-	return version{generation: s.resource.GetGeneration(), chart: s.asked.Chart.Digest, defaults: s.asked.Defaults.Digest,
+	return version{generation: s.resource.GetGeneration(), chart: s.basis.Chart.Digest, defaults: s.basis.Defaults.Digest,
 		adoption: release.AdoptionOf(s.resource).String(), again: s.resource.GetAnnotations()[v1.AnnotationGenerateAgain]}
 }
 
@@ -70,5 +70,5 @@ func reported(s *scope) bool { return len(s.previous.Conditions) > 0 }
 // begun returns the rollout that has begun for the resource although its user did not ask for it; false if there is
 // none.
 func (s *scope) begun(record *livestate.Record) (rollout.Rollout, bool) {
-	return s.asked.Begun(record, s.resource.GetGeneration())
+	return s.basis.Begun(record, s.resource.GetGeneration())
 }

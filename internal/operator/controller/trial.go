@@ -11,19 +11,19 @@ import (
 	"github.com/example/appservice-operator/internal/engine/digest"
 )
 
-// trial is what is tried: a spec, a request to restart and, if they are new, the other inputs of the rendering.
+// trial identifies an attempt: a spec, a request to restart and, if they are new, the other inputs of the rendering.
 type trial struct {
 	generation, request string
 	// spec is the digest of the spec without its size, which is no cause of a failure; empty if it is not known.
 	spec string
-	// asked identifies the other inputs; empty if they are not new.
-	asked string
+	// basis identifies the other inputs; empty if they are not new.
+	basis string
 }
 
 // specMark begins the part of a label that is the digest of a spec; the others are hexadecimal or decimal.
 const specMark = "s"
 
-// trial returns what is tried. Rest says that the other inputs are new.
+// trial returns the trial of this reconcile. Rest says that the other inputs are new.
 func (s *scope) trial(rest bool) trial {
 	spec, _ := s.resource.Object["spec"].(map[string]any)
 	spec = maps.Clone(spec)
@@ -32,14 +32,14 @@ func (s *scope) trial(rest bool) trial {
 	tried := trial{generation: strconv.FormatInt(s.resource.GetGeneration(), 10), spec: digest.Of(text)[:15],
 		request: digest.Of([]byte(s.resource.GetAnnotations()[v1.AnnotationRestartedAt]))[:8]}
 	if rest {
-		tried.asked = s.asked.ID()
+		tried.basis = s.basis.ID()
 	}
 	return tried
 }
 
 // String formats a trial for parseTrial. It fits into a label.
 func (t trial) String() string {
-	parts := []string{t.generation, t.request, specMark + t.spec, t.asked}
+	parts := []string{t.generation, t.request, specMark + t.spec, t.basis}
 	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" || part == specMark }), ".")
 }
 
@@ -55,7 +55,7 @@ func parseTrial(text string) (tried trial) {
 		case isSpec:
 			tried.spec = digest
 		default:
-			tried.asked = part
+			tried.basis = part
 		}
 	}
 	return tried
@@ -70,5 +70,5 @@ func (s *scope) hasTried(earlier trial) bool {
 // triesAgain reports whether nothing else is tried than in an earlier trial.
 func (s *scope) triesAgain(earlier trial) bool {
 	now := s.trial(true)
-	return s.hasTried(earlier) && earlier.request == now.request && (earlier.asked == "" || earlier.asked == now.asked)
+	return s.hasTried(earlier) && earlier.request == now.request && (earlier.basis == "" || earlier.basis == now.basis)
 }

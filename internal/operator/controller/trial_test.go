@@ -16,7 +16,7 @@ func TestWhatIsTriedAgain(t *testing.T) {
 		resource := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"image": image, "size": size}}}
 		resource.SetGeneration(generation)
 		resource.SetAnnotations(map[string]string{v1.AnnotationRestartedAt: request})
-		return &scope{resource: resource, asked: rollout.Asked{Chart: rollout.Chart{Identity: render.Identity{Digest: chart}}}}
+		return &scope{resource: resource, basis: rollout.Basis{Chart: rollout.Chart{Identity: render.Identity{Digest: chart}}}}
 	}
 	failed := of(3, "web:1", 2, "", "one")
 	alone, whole := failed.trial(false).String(), failed.trial(true).String()

@@ -46,7 +46,7 @@ type Reconciler struct {
 	// Others are the other kinds that are served: release records of all kinds have names of one space.
 	Others   []schema.GroupVersionKind
 	Looks    *rate.Limiter    // bounds how often pods are looked at; nil for no bound
-	InFlight *limits.InFlight // bounds what is reconciled at a time; nil for no bound
+	InFlight *limits.InFlight // bounds the resources reconciled at a time; nil for no bound
 	Policy   *policy.Current  // the platform's, for the status; nil for none
 	Client   client.Client    // reads come from informers
 	Live     client.Reader    // reads from the API server
@@ -72,7 +72,7 @@ type ReferenceSource interface {
 	Forget(name types.NamespacedName)
 	// Facts returns what hooks may know about the cluster.
 	Facts(ctx context.Context, resource client.Object, references []reference.Reference) (postrender.Facts, error)
-	// Gateways returns what is known about Gateways; nil for those that do not exist.
+	// Gateways returns the facts about Gateways; nil for those that do not exist.
 	Gateways(ctx context.Context, names []types.NamespacedName) gateway.Gateways
 }
 

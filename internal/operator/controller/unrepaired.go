@@ -7,7 +7,7 @@ import (
 	"github.com/example/appservice-operator/internal/engine/release/plan"
 )
 
-// unrepaired says what a repair leaves as it is, although the release has it otherwise; nil for nothing.
+// unrepaired names differences from the release that a repair leaves as they are; nil for none.
 type unrepaired struct {
 	// contended is a release.ContendedError, and lost a release.GeneratedLostError.
 	contended, lost error
@@ -17,7 +17,7 @@ type unrepaired struct {
 
 func (u unrepaired) nothing() bool { return u == unrepaired{} }
 
-// spareUnrepaired leaves out of a plan of repairs what a repair leaves as it is.
+// spareUnrepaired removes from a plan of repairs the differences that a repair leaves as they are.
 func (r *Reconciler) spareUnrepaired(ctx context.Context, s *scope, plan *plan.Plan,
 	observed *livestate.Snapshot) (left unrepaired, err error) {
 	if left.disordered, err = r.keepOrder(ctx, s, plan, observed.Record); err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/example/appservice-operator/internal/engine/kube"
 )
 
-// owner identifies a resource, by name rather than UID: what is left of an earlier resource of the same name is not a
-// rival.
+// owner identifies a resource, by name rather than UID: routes left by an earlier resource of the same name are no
+// rivals.
 type owner struct {
 	schema.GroupKind
 	types.NamespacedName

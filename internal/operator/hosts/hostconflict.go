@@ -7,8 +7,8 @@ import (
 	"github.com/example/appservice-operator/internal/engine/kube"
 )
 
-// Held is a route object that has to be held back.
-type Held struct {
+// HeldRoute is a route object that has to be held back.
+type HeldRoute struct {
 	Key kube.Key
 	// Err is a ConflictError, or the refusal of the platform's rules.
 	Err error

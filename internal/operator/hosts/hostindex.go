@@ -86,7 +86,7 @@ func backwards(host string) string {
 	return string(text)
 }
 
-// bucket returns the host, or what no host is for all hosts of gateways or Ingresses.
+// bucket returns the host, or a text that is none for all hosts of gateways or Ingresses.
 func (p RoutePath) bucket() string {
 	if p.Host != "" {
 		return p.Host

@@ -57,7 +57,7 @@ type Hosts struct {
 	now       func() time.Time
 }
 
-// resource is what is known of a resource.
+// resource has the hosts that one resource requests and serves.
 type resource struct {
 	owner     owner
 	born      born
@@ -109,10 +109,10 @@ func Limit(rendered []*unstructured.Unstructured) error {
 // Settle replaces the routes that a resource requests, and returns the routes that have to be held back: neither
 // written nor deleted. Objects are those that are live according to the reconcile.
 //
-// Each reconcile settles what it is about to write. If it writes nothing, because the resource is paused, deleted or
-// refused, it calls Rest: then the resource keeps what it serves and waits for nothing.
+// Each reconcile settles the routes that it is about to write. If it writes nothing, because the resource is paused,
+// deleted or refused, it calls Rest: then the resource keeps the hosts that it serves and waits for none.
 func (h *Hosts) Settle(ctx context.Context, of client.Object, requested Requested,
-	objects map[kube.Key]client.Object) ([]Held, error) {
+	objects map[kube.Key]client.Object) ([]HeldRoute, error) {
 	if len(requested) > 0 {
 		if err := h.watch(ctx, requested); err != nil {
 			return nil, err
@@ -123,7 +123,7 @@ func (h *Hosts) Settle(ctx context.Context, of client.Object, requested Requeste
 	return h.settle(of, requested, objects), nil
 }
 
-func (h *Hosts) settle(of client.Object, requested Requested, objects map[kube.Key]client.Object) []Held {
+func (h *Hosts) settle(of client.Object, requested Requested, objects map[kube.Key]client.Object) []HeldRoute {
 	by := ownerOf(of)
 	r := h.known[by]
 	if len(requested) == 0 && r == nil && servedBy(of) == nil {
@@ -149,10 +149,10 @@ func (h *Hosts) settle(of client.Object, requested Requested, objects map[kube.K
 		c.waits = h.reasonToWait(c, r, objects[c.place.Key])
 	}
 	h.replace(r, candidates)
-	var held []Held
+	var held []HeldRoute
 	for _, key := range slices.SortedFunc(maps.Keys(candidates), kube.Key.Compare) {
 		if c := candidates[key]; c.waits != nil && !h.grantCycle(c) {
-			held = append(held, Held{key, c.waits})
+			held = append(held, HeldRoute{key, c.waits})
 		}
 	}
 	return held
@@ -167,7 +167,7 @@ func (h *Hosts) Rest(of client.Object) {
 	}
 }
 
-// Gone drops everything that is known about a resource that no longer exists.
+// Gone drops a resource that no longer exists.
 func (h *Hosts) Gone(kind schema.GroupKind, name types.NamespacedName) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -260,7 +260,7 @@ func serving(objects map[kube.Key]client.Object, host string) bool {
 	return false
 }
 
-// reconciling returns what is known of a resource that this process reconciles: from then on, it alone says what the
+// reconciling returns the entry of a resource that this process reconciles: from then on, it alone says which hosts the
 // resource serves.
 func (h *Hosts) reconciling(of client.Object) *resource {
 	by := ownerOf(of)
@@ -303,7 +303,7 @@ func servedBy(of client.Object) map[string]time.Time {
 	return serves
 }
 
-// learn records what the status of a resource says, until this process reconciles it.
+// learn records the hosts in the status of a resource, until this process reconciles it.
 func (h *Hosts) learn(of client.Object) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -480,7 +480,7 @@ func (h *Hosts) precedent(c *candidate) error {
 	return nil
 }
 
-// review grants what has waited for candidates that changed and waits for nothing else: first to whom the platform
+// review grants the routes that waited for candidates that changed, and for no others: first to whom the platform
 // granted it, then the oldest.
 func (h *Hosts) review(changed ...*candidate) {
 	found := map[*candidate]bool{}
@@ -535,7 +535,7 @@ func (h *Hosts) see(from feed, object client.Object, deleted bool) {
 	}
 }
 
-// show replaces what is known of a live route in an index. It returns what was known before if that is something else.
+// show replaces a live route in an index. It returns the route as it was before, if that differs.
 func (h *Hosts) show(from feed, seen *candidate, deleted bool, in hostIndex) *candidate {
 	old := h.live[from][seen.place]
 	if old != nil && !deleted && old.alike(seen) {

@@ -157,7 +157,7 @@ func checkAtRest(t *testing.T, w *world, a *actor, seed uint64) {
 			serves := servedBy(other.resource)
 			taken = taken || other != a && slices.ContainsFunc(s.paths, func(p RoutePath) bool { return !serves[p.Host].IsZero() })
 		}
-		if !taken || !slices.ContainsFunc(a.held, func(h Held) bool { return h.Key == at.Key }) {
+		if !taken || !slices.ContainsFunc(a.held, func(h HeldRoute) bool { return h.Key == at.Key }) {
 			t.Fatalf("seed %d: %s waits for %v, taken %t, held back %v", seed, client.ObjectKeyFromObject(a.resource), s.paths, taken, a.held)
 		}
 	}

@@ -260,7 +260,7 @@ func (p RoutePath) same(other RoutePath) bool {
 }
 
 // hostsOverlap reports whether there is a host that both are for. A route for all hosts of an entry answers only
-// what no other does, so it is a rival only of another such route.
+// requests that no other does, so it is a rival only of another such route.
 func (p RoutePath) hostsOverlap(other RoutePath) bool {
 	if p.Host == "" || other.Host == "" {
 		return p.Host == other.Host && p.Entry.overlaps(other.Entry)

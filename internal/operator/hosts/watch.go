@@ -41,7 +41,7 @@ type watched struct {
 	missed atomic.Bool // not listed in time
 }
 
-// Follow learns from the statuses of a kind's resources what they serve, until this process reconciles them.
+// Follow learns from the statuses of a kind's resources which hosts they serve, until this process reconciles them.
 func (h *Hosts) Follow(informer cache.Informer) error {
 	registration, err := informer.AddEventHandler(events(func(object client.Object, deleted bool) {
 		if deleted {

@@ -50,7 +50,7 @@ type actor struct {
 	snapshot map[kube.Key]client.Object
 	writes   []func()
 	journal  map[place]change
-	held     []Held
+	held     []HeldRoute
 }
 
 func newWorld(t testing.TB) *world {

@@ -35,20 +35,20 @@ func (d Defaults) id() string {
 	return "n" + d.Digest[:min(len(d.Digest), 15)]
 }
 
-// Asked identifies everything that a resource is rendered with besides its spec.
-type Asked struct {
+// Basis identifies everything that a resource is rendered with besides its spec.
+type Basis struct {
 	Chart    Chart
 	Defaults Defaults
 }
 
-// Parts are parts of Asked.
+// Parts are parts of a Basis.
 type Parts struct{ Chart, Defaults bool }
 
 // Any reports whether there are any.
 func (p Parts) Any() bool { return p != Parts{} }
 
-// String names parts of Asked for people.
-func (a Asked) String(parts Parts) string {
+// String names parts of the basis for people.
+func (a Basis) String(parts Parts) string {
 	switch {
 	case parts.Chart && parts.Defaults:
 		return fmt.Sprintf("%s with %s", a.Chart, a.Defaults)
@@ -58,8 +58,8 @@ func (a Asked) String(parts Parts) string {
 	return a.Chart.String()
 }
 
-// Labels returns the labels by which a release record identifies what rendered it.
-func (a Asked) Labels() map[string]string {
+// Labels returns the labels by which a release record identifies its basis.
+func (a Basis) Labels() map[string]string {
 	labels := map[string]string{v1.LabelChartDigest: a.Chart.Digest, v1.LabelRenderedBy: a.Chart.id()}
 	if a.Defaults.Digest != "" {
 		labels[v1.LabelDefaults] = a.Defaults.id()
@@ -68,11 +68,11 @@ func (a Asked) Labels() map[string]string {
 }
 
 // New returns the parts that the release of a record was not rendered with.
-func (a Asked) New(record *livestate.Record) Parts {
+func (a Basis) New(record *livestate.Record) Parts {
 	return Parts{Chart: record.RenderedBy != a.Chart.id(), Defaults: cmp.Or(record.Defaults, none) != a.Defaults.id()}
 }
 
-// ID identifies all of Asked in a label.
-func (a Asked) ID() string {
+// ID identifies all of the basis in a label.
+func (a Basis) ID() string {
 	return digest.Of([]byte(a.Chart.id() + a.Defaults.id()))[:16]
 }

@@ -10,13 +10,13 @@ import (
 )
 
 var (
-	plain = Asked{Chart: one}
-	set   = Asked{Chart: one, Defaults: Defaults{Digest: "89abcdef89abcdef89abcdef89abcdef"}}
+	plain = Basis{Chart: one}
+	set   = Basis{Chart: one, Defaults: Defaults{Digest: "89abcdef89abcdef89abcdef89abcdef"}}
 	both  = Parts{Chart: true, Defaults: true}
 )
 
 // recordOf is a record of rendered objects, with a mark or without.
-func recordOf(asked Asked, mark string) *livestate.Record {
+func recordOf(asked Basis, mark string) *livestate.Record {
 	labels := asked.Labels()
 	return &livestate.Record{
 		RenderedBy: labels["app.example.com/rendered-by"], Defaults: labels["app.example.com/defaults"], Rollout: mark,
@@ -27,7 +27,7 @@ func TestWhatIsNewToARecord(t *testing.T) {
 	chart, operator, values, defaults := set, set, set, set
 	chart.Chart.Digest, operator.Chart.Operator, values.Chart.Values, defaults.Defaults.Digest = "another", "v2", "another", "another"
 	cases := map[string]struct {
-		asked  Asked
+		asked  Basis
 		record *livestate.Record
 		want   Parts
 	}{

@@ -30,7 +30,7 @@ const timeFormat = "20060102T150405Z"
 const mostCounted = 9_999
 
 // Begin returns the rollout of a resource that begins now.
-func (a Asked) Begin(generation int64, now time.Time, replicas health.Replicas) Rollout {
+func (a Basis) Begin(generation int64, now time.Time, replicas health.Replicas) Rollout {
 	return Rollout{of: a.ID(), generation: generation, Since: now, before: min(replicas.Available, mostCounted)}
 }
 
@@ -41,20 +41,20 @@ func (r Rollout) String() string {
 
 // Begun returns the rollout that has begun for a resource of a generation, according to its newest record; false if
 // there is none.
-func (a Asked) Begun(record *livestate.Record, generation int64) (Rollout, bool) {
+func (a Basis) Begun(record *livestate.Record, generation int64) (Rollout, bool) {
 	begun, yes := of(record, generation)
 	return begun, yes && begun.of == a.ID()
 }
 
 // Continues is like Begun for a resource that is rendered as recorded: another operator with the same chart continues
 // the rollout that the one before began.
-func (a Asked) Continues(record *livestate.Record, generation int64) (Rollout, bool) {
+func (a Basis) Continues(record *livestate.Record, generation int64) (Rollout, bool) {
 	begun, yes := of(record, generation)
 	return begun, yes && record.ChartDigest == a.Chart.Digest
 }
 
 // Takes returns a rollout that continues as one of this chart, operator and defaults.
-func (a Asked) Takes(former Rollout) Rollout {
+func (a Basis) Takes(former Rollout) Rollout {
 	former.of = a.ID()
 	return former
 }
@@ -95,7 +95,7 @@ func (r Rollout) Judge(recorded bool, replicas health.Replicas, now time.Time,
 	switch {
 	case !recorded || !replicas.Noticed:
 		fresh = 0
-	case replicas.New >= min(r.before, replicas.Wanted):
+	case replicas.New >= min(r.before, replicas.Desired):
 		return r, Over
 	}
 	switch {

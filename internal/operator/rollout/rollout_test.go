@@ -19,7 +19,7 @@ func TestARolloutSurvivesARestartInARecord(t *testing.T) {
 	other := set
 	other.Chart = Chart{Identity: render.Identity{Digest: "other"}}
 	cases := map[string]struct {
-		asked      Asked
+		asked      Basis
 		record     *livestate.Record
 		generation int64
 	}{
@@ -47,7 +47,7 @@ func TestAnotherOperatorContinuesARollout(t *testing.T) {
 	operator.Chart.Operator, chart.Chart.Identity = "v2", render.Identity{Digest: "other"}
 	record := &livestate.Record{Rollout: begun.String(), ChartDigest: set.Chart.Digest}
 	for name, test := range map[string]struct {
-		asked      Asked
+		asked      Basis
 		record     *livestate.Record
 		generation int64
 		want       bool
@@ -75,7 +75,7 @@ func TestAnotherOperatorContinuesARollout(t *testing.T) {
 func TestWhenARolloutIsOverOrHasFailed(t *testing.T) {
 	const deadline = 15 * time.Minute
 	of := func(available, fresh, wanted int32) health.Replicas {
-		return health.Replicas{Available: available, New: fresh, Wanted: wanted, Noticed: true}
+		return health.Replicas{Available: available, New: fresh, Desired: wanted, Noticed: true}
 	}
 	unnoticed := of(3, 3, 3)
 	unnoticed.Noticed = false

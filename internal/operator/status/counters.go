@@ -22,7 +22,7 @@ func counters(out *v1.AppServiceStatus, main client.Object) {
 	if !found {
 		return
 	}
-	out.Readiness = fmt.Sprintf("%d/%d", workload.Ready, workload.Want)
+	out.Readiness = fmt.Sprintf("%d/%d", workload.Ready, workload.Desired)
 	if selector, err := metav1.LabelSelectorAsSelector(workload.Selector); err == nil {
 		out.Selector = selector.String()
 	}

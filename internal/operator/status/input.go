@@ -27,8 +27,8 @@ type Input struct {
 	Digest string
 	// Rendered objects, those that the cluster does not serve excepted; nil if nothing can be rendered.
 	Rendered []kube.Key
-	// Kept are objects that are no longer rendered, and stay for the data that they hold.
-	Kept []kube.Key
+	// Retained are objects that are no longer rendered, and stay for the data that they hold.
+	Retained []kube.Key
 	// Problem that kept the operator from changing the objects to the rendered ones; nil if they are as rendered.
 	Problem *Problem
 	// Warnings are about a rendering that succeeded.
@@ -60,7 +60,7 @@ type Input struct {
 	Stage *Stage
 	// Decayed is why the release that runs is not kept as it is until another one replaces it; nil if it is.
 	Decayed *Problem
-	// Outdated is what a newer policy refuses, and what it allows because the recorded release has it; nil for nothing.
+	// Outdated are fields that a newer policy refuses, and allows because the recorded release has them; nil for none.
 	Outdated *Problem
 	// Returned says what failed before the recorded release was applied again; empty if nothing did.
 	Returned string

@@ -33,7 +33,7 @@ func objectStates(in Input) []objectState {
 			state = health.State{Verdict: health.Waiting, Reason: v1.ReasonAPIUnavailable,
 				Message: "the operator cannot read this kind"}
 		}
-		list = append(list, objectState{key, explain(state, in.Causes[key])})
+		list = append(list, objectState{key, withCauses(state, in.Causes[key])})
 	}
 	return list
 }
@@ -63,9 +63,9 @@ func factsOf(in Input) health.Facts {
 	return facts
 }
 
-// explain merges the worst cause into a state. With a lasting cause the object is stuck, whatever its deadline; a cause
-// that may pass only explains what is waited for. Causes of an earlier spec no longer count.
-func explain(state health.State, causes []diagnose.Cause) health.State {
+// withCauses merges the worst cause into a state. With a lasting cause the object is stuck, whatever its deadline; a
+// cause that may pass only explains the wait. Causes of an earlier spec no longer count.
+func withCauses(state health.State, causes []diagnose.Cause) health.State {
 	if len(causes) == 0 || causes[0].Effect == diagnose.Advice || state == health.Unnoticed {
 		return state
 	}

@@ -23,7 +23,7 @@ func warning(source, why, message string) v1.Problem {
 	return v1.Problem{Type: v1.ProblemWarning, Source: source, Reason: why, Message: message, Hint: reason.Of(why).Hint}
 }
 
-// problems lists what is wrong or worth knowing, errors first.
+// problems lists the problems, errors first.
 func problems(in Input, objects []objectState, main client.Object, v verdict, expiring []v1.Problem) []v1.Problem {
 	var list []v1.Problem
 	switch {
@@ -90,7 +90,7 @@ func problems(in Input, objects []objectState, main client.Object, v verdict, ex
 	return append(list, ignoredSize(main)...)
 }
 
-// outdated lists what is allowed only because the recorded release has it.
+// outdated lists the fields that are allowed only because the recorded release has them.
 func outdated(kept *Problem) (list []v1.Problem) {
 	if kept == nil {
 		return nil

@@ -19,7 +19,7 @@ func resources(out *v1.AppServiceStatus, in Input, list []objectState) {
 		}
 		out.Resources = append(out.Resources, entry)
 	}
-	for _, key := range in.Kept {
+	for _, key := range in.Retained {
 		out.Resources = append(out.Resources, v1.ResourceStatus{Kind: key.Kind, Name: key.Name, Ready: true,
 			State: v1.ResourceReady, Message: KeptData})
 	}

@@ -66,7 +66,7 @@ func ofObjects(in Input, list []objectState) verdict {
 		reason, message := well(list, main)
 		return verdict{outcome: running, reason: reason, message: message}
 	}
-	return held(in, list, main, culprit, more)
+	return unready(in, list, main, culprit, more)
 }
 
 // returned returns the verdict on a resource that returned to an earlier release, whose objects have a verdict: however
@@ -86,8 +86,8 @@ func joined(message, more string) string {
 	return shorten(message, maxMessage-len(more)) + more
 }
 
-// held returns the verdict on a resource that is not ready because of one object, and more of them.
-func held(in Input, list []objectState, main kube.Key, culprit, more int) verdict {
+// unready returns the verdict on a resource that is not ready because of one object, and more of them.
+func unready(in Input, list []objectState, main kube.Key, culprit, more int) verdict {
 	first := list[culprit]
 	v := verdict{outcome: moving, reason: cmp.Or(first.Reason, v1.ReasonResourceNotReady), message: first.Message}
 	if first.key != main || first.Reason == v1.ReasonPending {

@@ -39,7 +39,7 @@ type Writer struct {
 	last map[types.NamespacedName]*written
 }
 
-// written is what the writer knows of one resource.
+// written is the writer's memory of one resource.
 type written struct {
 	uid  types.UID
 	rate writeRate
@@ -108,8 +108,8 @@ func (w *Writer) wait(resource *unstructured.Unstructured, previous, current *v1
 	return w.of(resource).rate.wait(w.Clock.Now(), previous, current)
 }
 
-// NoteRuns writes what is noted of Jobs, and nothing else, if the resource is still in the version that was read. It
-// returns the resource after the write. The error is a conflict if it is not. Write never writes what is noted of Jobs.
+// NoteRuns writes the noted runs of Jobs, and nothing else, if the resource is still in the version that was read. It
+// returns the resource after the write. The error is a conflict if it is not. Write never writes these runs.
 func (w *Writer) NoteRuns(ctx context.Context, resource *unstructured.Unstructured,
 	runs []v1.RunStatus) (*unstructured.Unstructured, error) {
 	current, err := Of(resource)
@@ -138,7 +138,7 @@ func (w *Writer) NoteRuns(ctx context.Context, resource *unstructured.Unstructur
 	return after, nil
 }
 
-// PrunedError reports that a CRD has no field for what is noted of Jobs.
+// PrunedError reports that a CRD has no field for the noted runs of Jobs.
 type PrunedError struct {
 	Kind string
 	Err  error
@@ -209,14 +209,14 @@ func patchOf(resource *unstructured.Unstructured, current *v1.AppServiceStatus) 
 	return jsonpatch.CreateMergePatch(before, after)
 }
 
-// Forget drops what is known of a resource that is gone.
+// Forget drops the memory of a resource that is gone.
 func (w *Writer) Forget(name types.NamespacedName) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.last, name)
 }
 
-// of returns what is known of a resource. A resource that was created again under the same name is a different one.
+// of returns the memory of a resource. A resource that was created again under the same name is a different one.
 func (w *Writer) of(resource client.Object) *written {
 	name := client.ObjectKeyFromObject(resource)
 	known := w.last[name]

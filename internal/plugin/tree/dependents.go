@@ -19,10 +19,10 @@ import (
 // StatefulSet, Jobs of a CronJob, the autoscaler of a ScaledObject.
 func (l *Looker) dependents(ctx context.Context, f *Findings, object *Object) {
 	in := client.InNamespace(f.Resource.GetNamespace())
-	switch object.Said.Kind {
+	switch object.Entry.Kind {
 	case "Service":
 		l.list(ctx, f, object, &discoveryv1.EndpointSliceList{}, controlledBy(object), in,
-			client.MatchingLabels{discoveryv1.LabelServiceName: object.Said.Name})
+			client.MatchingLabels{discoveryv1.LabelServiceName: object.Entry.Name})
 	case "StatefulSet":
 		l.list(ctx, f, object, &corev1.PersistentVolumeClaimList{}, func(claim client.Object) bool {
 			return claim.GetAnnotations()[v1.AnnotationRetainedFor] == f.Resource.GetName()
@@ -37,7 +37,7 @@ func (l *Looker) dependents(ctx context.Context, f *Findings, object *Object) {
 func (l *Looker) list(ctx context.Context, f *Findings, object *Object, into client.ObjectList,
 	is func(client.Object) bool, options ...client.ListOption) {
 	if err := l.Reader.List(ctx, into, options...); err != nil {
-		f.gap(err, "objects made for "+object.Said.Kind, object.Said.Name)
+		f.gap(err, "objects made for "+object.Entry.Kind, object.Entry.Name)
 		return
 	}
 	_ = meta.EachListItem(into, func(item runtime.Object) error {

@@ -53,7 +53,7 @@ func (f *Findings) held(used map[v1.Problem]bool) []*Node {
 	}
 	for _, object := range f.Objects {
 		if why := suspended(object); why != "" {
-			note(object.Said.Kind+" "+object.Said.Name, why, nil)
+			note(object.Entry.Kind+" "+object.Entry.Name, why, nil)
 		}
 	}
 	if next := f.Status.NextAttemptTime; next != nil {
@@ -98,7 +98,7 @@ func finalizers(names []string) string {
 // deadline returns when a progressing rollout counts as stalled; nil if there is no such time.
 func (f *Findings) deadline(object *Object) *metav1.Time {
 	deployment := kube.As[appsv1.Deployment](object.Live)
-	if deployment == nil || deployment.Spec.ProgressDeadlineSeconds == nil || object.Said.State != v1.ResourceWaiting {
+	if deployment == nil || deployment.Spec.ProgressDeadlineSeconds == nil || object.Entry.State != v1.ResourceWaiting {
 		return nil
 	}
 	progressing := health.DeploymentCondition(deployment, appsv1.DeploymentProgressing)

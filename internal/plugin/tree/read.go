@@ -44,8 +44,8 @@ type Findings struct {
 
 // Object is one object of a resource.
 type Object struct {
-	// Said is its entry in the status.
-	Said v1.ResourceStatus
+	// Entry is its entry in the status.
+	Entry v1.ResourceStatus
 	// Live is nil if it does not exist, or could not be read.
 	Live *unstructured.Unstructured
 	// Looked is what was found of its pods; nil for objects that create none, or whose pods could not be read.
@@ -76,7 +76,7 @@ func (l *Looker) Look(ctx context.Context, kind schema.GroupVersionKind, name ty
 	}
 	f := &Findings{Resource: resource, Status: said, Now: l.Now()}
 	for _, entry := range said.Resources {
-		object := &Object{Said: entry}
+		object := &Object{Entry: entry}
 		f.Objects = append(f.Objects, object)
 		if !everything && entry.State == v1.ResourceReady && entry.Message == "" && !f.behind() {
 			continue
@@ -145,12 +145,12 @@ func (l *Looker) pods(ctx context.Context, f *Findings, object *Object, everythi
 		}
 		return
 	}
-	if !everything && workload.Settled && object.Said.State == v1.ResourceReady {
+	if !everything && workload.Settled && object.Entry.State == v1.ResourceReady {
 		return
 	}
 	looked := &diagnose.Findings{Workload: workload, Now: f.Now}
 	if err := diagnose.Collect(ctx, l.Reader, looked); err != nil {
-		f.gap(err, "pods of "+object.Said.Kind, object.Said.Name)
+		f.gap(err, "pods of "+object.Entry.Kind, object.Entry.Name)
 		return
 	}
 	object.Looked, object.Causes = looked, diagnose.Causes(*looked)

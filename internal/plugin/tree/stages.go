@@ -64,8 +64,8 @@ func (f *Findings) unready(of string, states ...v1.ResourceState) []string {
 	var list []string
 	for _, object := range f.Objects {
 		for _, state := range states {
-			if object.stage() == of && object.Said.State == state {
-				list = append(list, object.Said.Kind+" "+object.Said.Name)
+			if object.stage() == of && object.Entry.State == state {
+				list = append(list, object.Entry.Kind+" "+object.Entry.Name)
 			}
 		}
 	}

@@ -25,8 +25,8 @@ func Tree(f *Findings) *Node {
 	root := f.root()
 	root.add(f.unheard())
 	for _, object := range f.Objects {
-		n := &Node{Type: TypeObject, Name: object.Said.Kind + " " + object.Said.Name, State: stateOf(object.Said.State),
-			Stage: object.stage(), Message: object.Said.Message}
+		n := &Node{Type: TypeObject, Name: object.Entry.Kind + " " + object.Entry.Name, State: stateOf(object.Entry.State),
+			Stage: object.stage(), Message: object.Entry.Message}
 		if object.Live != nil {
 			n.Since = ptr.To(object.Live.GetCreationTimestamp())
 			if object.Live.GetAnnotations()[v1.AnnotationRetainedFor] != "" {

@@ -80,7 +80,7 @@ func (f *Findings) ready(used map[v1.Problem]bool) *Node {
 	n := ofCondition(*condition)
 	for _, object := range f.Objects {
 		lasts := func(c diagnose.Cause) bool { return c.Effect == diagnose.Lasting }
-		if object.Said.State != v1.ResourceReady || slices.ContainsFunc(object.Causes, lasts) {
+		if object.Entry.State != v1.ResourceReady || slices.ContainsFunc(object.Causes, lasts) {
 			n.add(f.object(object, used))
 		}
 	}
@@ -114,9 +114,9 @@ func (f *Findings) conditions() []*Node {
 
 // object returns the node of an object that is not ready, with the reasons.
 func (f *Findings) object(object *Object, used map[v1.Problem]bool) *Node {
-	name := object.Said.Kind + " " + object.Said.Name
-	n := &Node{Type: TypeObject, Name: name, Stage: object.stage(), State: stateOf(object.Said.State),
-		Message: object.Said.Message}
+	name := object.Entry.Kind + " " + object.Entry.Name
+	n := &Node{Type: TypeObject, Name: name, Stage: object.stage(), State: stateOf(object.Entry.State),
+		Message: object.Entry.Message}
 	if object.Looked != nil {
 		n.Until = f.deadline(object)
 	}
@@ -126,7 +126,7 @@ func (f *Findings) object(object *Object, used map[v1.Problem]bool) *Node {
 	for _, problem := range f.Status.Problems {
 		same := slices.ContainsFunc(object.Causes,
 			func(c diagnose.Cause) bool { return c.Reason == problem.Reason && c.Source == problem.Source })
-		said := len(object.Causes) == 0 && (problem.Source == name || problem.Message == object.Said.Message)
+		said := len(object.Causes) == 0 && (problem.Source == name || problem.Message == object.Entry.Message)
 		if said && !used[problem] {
 			n.add(ofProblem(problem))
 		}

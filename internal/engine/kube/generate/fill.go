@@ -15,7 +15,7 @@ type Maker struct {
 	Random io.Reader
 }
 
-// Filled is what a Secret is filled with.
+// Filled has the values that a Secret is filled with.
 type Filled struct {
 	// Data are all keys that the operator has filled, those that stay as they are included.
 	Data map[string][]byte
@@ -25,7 +25,7 @@ type Filled struct {
 
 // Fill returns what a Secret is filled with that has some keys and a note already. Existing values stay as they are.
 // First is the version if there is none yet.
-func (m Maker) Fill(wanted Wanted, have map[string][]byte, note Note, first string) (Filled, error) {
+func (m Maker) Fill(wanted Request, have map[string][]byte, note Note, first string) (Filled, error) {
 	if err := wanted.Refused(slices.AppendSeq(slices.Clone(note.Keys), maps.Keys(have))); err != nil {
 		return Filled{}, err
 	}
@@ -52,7 +52,7 @@ func (m Maker) Fill(wanted Wanted, have map[string][]byte, note Note, first stri
 // filling is a Secret that is being filled.
 type filling struct {
 	Maker
-	wanted Wanted
+	wanted Request
 	have   map[string][]byte
 	note   Note
 	data   map[string][]byte

@@ -23,7 +23,7 @@ import (
 // world is a Secret, and what fills it.
 type world struct {
 	t      *testing.T
-	wanted Wanted
+	wanted Request
 	data   map[string][]byte
 	note   Note
 }
@@ -200,7 +200,7 @@ func TestLacks(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) { assert.Equal(t, tc.want, w.wanted.Lacks(tc.note, tc.data)) })
 	}
-	assert.Empty(t, Wanted{}.Lacks(Note{}, nil), "nothing is wanted of it")
+	assert.Empty(t, Request{}.Lacks(Note{}, nil), "nothing is wanted of it")
 }
 
 func TestForgedNotesAreHarmless(t *testing.T) {

@@ -53,7 +53,7 @@ func (n Note) Certificates() (keys []string) {
 
 // Lacks returns the first field of a live Secret that has yet to be filled; empty if there is none. Data is nil if only
 // the metadata is known: then the annotations are believed. Of certificates they always are.
-func (w Wanted) Lacks(note Note, data map[string]any) string {
+func (w Request) Lacks(note Note, data map[string]any) string {
 	for _, key := range w.Keys() {
 		_, made := w.Values[key]
 		if _, there := data[key]; !slices.Contains(note.Keys, key) || made && data != nil && !there {

@@ -16,7 +16,7 @@ type State struct {
 	Known   bool
 	// Retained are noted runs of Jobs that are not desired yet: they, and their Jobs, stay as they are.
 	Retained []v1.RunStatus
-	// Runs are what the status of the resource notes, in the version that Note has as its precondition.
+	// Runs are the noted runs in the status of the resource, in the version that Note has as its precondition.
 	Runs []v1.RunStatus
 	// Unrecorded reports that no release is recorded: a started Job that has the name of a desired one was left by an
 	// earlier resource.
@@ -28,7 +28,7 @@ type State struct {
 
 // Desired is a rendered Job.
 type Desired struct {
-	// Run is what is noted once it exists, without UID and result; those are set if an earlier release ran the same.
+	// Run is noted once it exists, without UID and result; those are set if an earlier release ran the same.
 	Run v1.RunStatus
 	// Suspended Jobs are not started.
 	Suspended bool
@@ -47,7 +47,7 @@ type Job struct {
 	Result v1.RunResult
 }
 
-// Action is what a step does.
+// Action is the action of a step.
 type Action int
 
 // The steps, in the order in which a run takes them.
@@ -147,7 +147,7 @@ func (s State) results() []v1.RunStatus {
 	return runs
 }
 
-// noted returns what is noted of a run, or else the run itself.
+// noted returns the noted run with the same digest, or else the run itself.
 func (s State) noted(run v1.RunStatus) v1.RunStatus {
 	for _, known := range s.Runs {
 		if known.Digest == run.Digest {

@@ -16,12 +16,12 @@ import (
 type Journal struct {
 	mu     sync.Mutex
 	owners map[types.UID]map[kube.Key]entry
-	// told holds the newest event of each object since an action of its owner began: an event may overtake the record of
-	// the write.
-	told map[types.UID]map[kube.Key]event
+	// events has the newest event of each object since an action of its owner began: an event may overtake the record
+	// of the write.
+	events map[types.UID]map[kube.Key]event
 }
 
-// entry is the last write to one object: its state as the API server returned it, or the identity of what was deleted.
+// entry is the last write to one object: its state as the API server returned it, or its UID if it was deleted.
 type entry struct {
 	written client.Object
 	deleted types.UID
@@ -54,14 +54,14 @@ const Lapse = 30 * time.Second
 func (j *Journal) Begin(owner types.UID) (end func()) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.told == nil {
-		j.told = map[types.UID]map[kube.Key]event{}
+	if j.events == nil {
+		j.events = map[types.UID]map[kube.Key]event{}
 	}
-	j.told[owner] = map[kube.Key]event{}
+	j.events[owner] = map[kube.Key]event{}
 	return func() {
 		j.mu.Lock()
 		defer j.mu.Unlock()
-		delete(j.told, owner)
+		delete(j.events, owner)
 	}
 }
 
@@ -88,7 +88,7 @@ func (j *Journal) Seen(owner types.UID, object client.Object, deleted bool) (ech
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	key := kube.KeyOf(object)
-	if told := j.told[owner]; told != nil {
+	if told := j.events[owner]; told != nil {
 		told[key] = event{object, deleted}
 	}
 	noted, found := j.owners[owner][key]
@@ -113,9 +113,9 @@ func (j *Journal) Seen(owner types.UID, object client.Object, deleted bool) (ech
 	return object.GetResourceVersion() == noted.written.GetResourceVersion()
 }
 
-// noted returns the entries of an owner. It is called before the informers are read: whatever an event removes from the
-// journal after that is shown by the informers.
-func (j *Journal) noted(owner types.UID) map[kube.Key]entry {
+// entriesOf returns the entries of an owner. It is called before the informers are read: they show all that an event
+// removes from the journal after that.
+func (j *Journal) entriesOf(owner types.UID) map[kube.Key]entry {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	maps.DeleteFunc(j.owners[owner], func(_ kube.Key, e entry) bool { return time.Since(e.at) > Lapse })
@@ -144,7 +144,7 @@ func overlay(noted map[kube.Key]entry, objects map[kube.Key]client.Object) (corr
 func (j *Journal) put(owner types.UID, key kube.Key, e entry) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if told, found := j.told[owner][key]; found && told.tells(e) {
+	if told, found := j.events[owner][key]; found && told.tells(e) {
 		delete(j.owners[owner], key)
 		return
 	}

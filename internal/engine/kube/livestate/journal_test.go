@@ -31,7 +31,7 @@ func shows(j *Journal, shown ...client.Object) string {
 	for _, object := range shown {
 		objects[kube.KeyOf(object)] = object
 	}
-	overlay(j.noted(me), objects)
+	overlay(j.entriesOf(me), objects)
 	switch len(objects) {
 	case 0:
 		return "nothing"
@@ -238,10 +238,10 @@ func TestWhatEventsToldDuringAnActionIsNotNoted(t *testing.T) {
 			journal.Seen(me, test.event.object, test.event.deleted)
 			test.note(journal)
 			end()
-			if got := len(journal.noted(me)) == 1; got != test.noted {
+			if got := len(journal.entriesOf(me)) == 1; got != test.noted {
 				t.Errorf("the write is noted: %t, want %t", got, test.noted)
 			}
-			if len(journal.told) != 0 {
+			if len(journal.events) != 0 {
 				t.Error("events are remembered after the end of the action")
 			}
 		})

@@ -213,7 +213,7 @@ func (m *model) snapshot() (shown map[string]client.Object, unconfirmed bool) {
 	for _, object := range m.store {
 		objects[kube.KeyOf(object)] = object
 	}
-	unconfirmed = overlay(m.journal.noted(me), objects)
+	unconfirmed = overlay(m.journal.entriesOf(me), objects)
 	out := map[string]client.Object{}
 	for key, object := range objects {
 		out[key.Name] = object

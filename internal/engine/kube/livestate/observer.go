@@ -195,7 +195,7 @@ func (o *Observer) Snapshot(ctx context.Context, resource client.Object,
 	o.mu.RLock()
 	kinds := o.kinds
 	o.mu.RUnlock()
-	noted := o.noted(resource.GetUID())
+	noted := o.entriesOf(resource.GetUID())
 	objects := map[kube.Key]client.Object{}
 	var unseen []Unseen
 	for _, kind := range kinds {

@@ -120,11 +120,11 @@ func TestAnEvaluationThatCostsTooMuchEnds(t *testing.T) {
 }
 
 func TestWhatIsKeptCompiledIsBounded(t *testing.T) {
-	for i := range 2 * kept {
+	for i := range 2 * cacheSize {
 		require.NoError(t, Expression(v1.AnnotationReadyWhen, fmt.Sprintf("self.a == %d", i)))
 	}
-	if got := programs.entries.Len(); got != kept {
-		t.Errorf("%d expressions are kept, want %d", got, kept)
+	if got := programs.entries.Len(); got != cacheSize {
+		t.Errorf("%d expressions are kept, want %d", got, cacheSize)
 	}
 	first, _ := programs.of("self.a == 1")
 	if again, _ := programs.of("self.a == 1"); again != first {

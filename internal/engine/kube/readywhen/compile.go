@@ -17,8 +17,8 @@ import (
 // MaxExpression is the maximum length of an expression in bytes.
 const MaxExpression = 1 << 10
 
-// kept is the number of cached compiled expressions, with about 20 KiB each, and 300 KiB at worst.
-const kept = 64
+// cacheSize is the number of cached compiled expressions, with about 20 KiB each, and 300 KiB at worst.
+const cacheSize = 64
 
 // expressionError says what is wrong with an expression, and where.
 type expressionError struct {
@@ -43,7 +43,7 @@ type compiled struct {
 // cache holds the expressions compiled last. It is safe for concurrent use.
 type cache struct{ entries *lru.Cache }
 
-var programs = cache{lru.New(kept)}
+var programs = cache{lru.New(cacheSize)}
 
 // of returns a compiled expression.
 func (c cache) of(expression string) (*compiled, error) {

@@ -17,7 +17,7 @@ import (
 	"github.com/example/appservice-operator/internal/engine/kube/gateway"
 )
 
-// Object is what a reference points to.
+// Object is the target of a reference.
 type Object struct {
 	Kind string
 	Name string
@@ -79,7 +79,7 @@ type Reference struct {
 	By string
 }
 
-// State is what is known about an object.
+// State is the known state of an object.
 type State struct {
 	// Found reports whether it exists.
 	Found bool
@@ -89,7 +89,7 @@ type State struct {
 	Version string
 	// Others are the names of the existing objects of its kind, if it is a class that does not exist.
 	Others []string
-	// Gateway is what was read of a Gateway.
+	// Gateway has the facts that were read of a Gateway.
 	Gateway *gateway.Gateway
 }
 
@@ -131,7 +131,7 @@ func Of(objects []*unstructured.Unstructured) []Reference {
 	})
 }
 
-// ByPods lists what the pods of an object refer to, whether that is rendered with it or not; nil if its kind has none.
+// ByPods lists the references of an object's pods, to rendered objects or others; nil if its kind has no pods.
 func ByPods(object *unstructured.Unstructured) []Reference {
 	template := PodTemplate(object)
 	if template == nil {
@@ -216,7 +216,7 @@ func IsPod(object *unstructured.Unstructured) bool {
 	return object.GroupVersionKind() == corev1.SchemeGroupVersion.WithKind("Pod")
 }
 
-// CheckPodTemplate returns what is wrong with the annotation of an object that names the field of its pod template.
+// CheckPodTemplate returns the fault of an annotation that names the field of an object's pod template.
 func CheckPodTemplate(object *unstructured.Unstructured) error {
 	field := object.GetAnnotations()[v1.AnnotationPodTemplate]
 	if field == "" {

@@ -85,7 +85,7 @@ type Dependencies struct {
 	payloads map[Object]payload // by where the objects are
 }
 
-// payload is what is kept of an object in a version.
+// payload is the part of an object that is kept, in a version.
 type payload struct {
 	uid     types.UID
 	version string
@@ -168,7 +168,7 @@ func (d *Dependencies) fetch(ctx context.Context, at Object, kind schema.GroupVe
 	return read.state, nil
 }
 
-// Forget drops what is remembered about an object that is gone.
+// Forget drops the memory of an object that is gone.
 func (d *Dependencies) Forget(at Object) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -44,7 +44,7 @@ const (
 type Cause struct {
 	// Reason is one of the constants of the API.
 	Reason string
-	// Source is what it is about, for example `container "app"`.
+	// Source is its subject, for example `container "app"`.
 	Source string
 	// Message is one line in our words.
 	Message string

@@ -39,7 +39,7 @@ type PodReads struct {
 	next     time.Time // of the next look
 }
 
-// subject identifies what a diagnosis is about: another pod template is another subject.
+// subject identifies the subject of a diagnosis: another pod template is another one.
 type subject struct {
 	uid      types.UID
 	template uint64

@@ -31,7 +31,7 @@ func deployment(d *appsv1.Deployment) *Workload {
 	w.Settled = w.Noticed && !failed && have.UpdatedReplicas == want && have.Replicas == want &&
 		have.AvailableReplicas == want
 	w.Counts = Counts{have.Replicas, have.UpdatedReplicas, have.ReadyReplicas, have.AvailableReplicas}
-	w.Want, w.Unavailable = want, have.UnavailableReplicas
+	w.Desired, w.Unavailable = want, have.UnavailableReplicas
 	w.sets = true
 	w.cast = func(f *Findings) *cast { return bySets(f, d) }
 	w.refusal = func(f *Findings) (string, bool) {
@@ -88,7 +88,7 @@ func replicaSet(set *appsv1.ReplicaSet) *Workload {
 	w.Noticed = have.ObservedGeneration >= set.Generation
 	w.Settled = w.Noticed && !failed && have.Replicas == want && have.ReadyReplicas == want
 	w.Counts = Counts{have.Replicas, have.FullyLabeledReplicas, have.ReadyReplicas, have.AvailableReplicas}
-	w.Want = want
+	w.Desired = want
 	w.cast = func(f *Findings) *cast { return byVersion(f.controlled(set.UID), all) }
 	w.refusal = func(*Findings) (string, bool) { return message, failed }
 	return w

@@ -18,7 +18,7 @@ func statefulSet(s *appsv1.StatefulSet) *Workload {
 	if rolling := s.Spec.UpdateStrategy.RollingUpdate; rolling != nil {
 		below = ptr.Deref(rolling.Partition, 0)
 	}
-	w.Want, w.Unavailable, w.Kept = want, max(0, want-have.AvailableReplicas), min(want, below)
+	w.Desired, w.Unavailable, w.Kept = want, max(0, want-have.AvailableReplicas), min(want, below)
 	if w.ByHand {
 		w.Kept = want
 	}
@@ -68,7 +68,7 @@ const labelGeneration = "pod-template-generation"
 func daemonSet(s *appsv1.DaemonSet) *Workload {
 	w, have := workload(appsv1.GroupName, "DaemonSet", s, s.Spec.Selector, &s.Spec.Template), s.Status
 	want := have.DesiredNumberScheduled
-	w.Want, w.Unavailable = want, have.NumberUnavailable
+	w.Desired, w.Unavailable = want, have.NumberUnavailable
 	w.ByHand = s.Spec.UpdateStrategy.Type == appsv1.OnDeleteDaemonSetStrategyType
 	if w.ByHand {
 		w.Kept = want

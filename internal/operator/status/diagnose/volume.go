@@ -51,7 +51,7 @@ var (
 	missingClass = regexp.MustCompile(`storageclass\.storage\.k8s\.io "([^"]*)" not found`)
 )
 
-// pending returns what a claim waits for.
+// pending returns the cause for which a claim waits.
 func pending(f Findings, claim *corev1.PersistentVolumeClaim) Cause {
 	cause := Cause{
 		Reason: v1.ReasonVolumeNotBound, Source: "PersistentVolumeClaim " + claim.Name, Effect: Passing,

@@ -31,8 +31,8 @@ type Workload struct {
 	// Over reports whether it has failed permanently: its pods no longer change.
 	Over bool
 
-	// Want is how many pods it should have, and Unavailable how many of them are not available; 0 for Jobs.
-	Want, Unavailable int32
+	// Desired is how many pods it should have, and Unavailable how many of them are not available; 0 for Jobs.
+	Desired, Unavailable int32
 	// ByHand reports whether whoever deletes a pod decides when it is updated.
 	ByHand bool
 	// Kept is how many of the wanted pods keep an earlier revision by design.

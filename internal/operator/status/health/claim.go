@@ -35,14 +35,14 @@ func claim(c *corev1.PersistentVolumeClaim, facts Facts) State {
 			return state
 		}
 	}
-	if !wanted(c.Name, facts) {
+	if !isMounted(c.Name, facts) {
 		return State{}
 	}
 	return State{Verdict: Waiting, Reason: v1.ReasonVolumeNotBound, Message: "no volume is bound yet"}
 }
 
-// wanted reports whether a workload that was rendered together with a claim should run pods that mount it.
-func wanted(claim string, facts Facts) bool {
+// isMounted reports whether a workload that was rendered together with a claim should run pods that mount it.
+func isMounted(claim string, facts Facts) bool {
 	for _, object := range facts.Live {
 		workload, found := diagnose.WorkloadOf(object)
 		if found && runs(kube.Typed(object)) &&

@@ -14,8 +14,8 @@ type Replicas struct {
 	Available int32
 	// New are the available ones that are certainly of the newest revision: others may be of an earlier one.
 	New int32
-	// Wanted are those that should have the newest revision.
-	Wanted int32
+	// Desired are those that should have the newest revision.
+	Desired int32
 	// Noticed says that the controllers have observed the newest revision.
 	Noticed bool
 }
@@ -31,7 +31,7 @@ func ReplicasOf(objects map[kube.Key]client.Object) Replicas {
 		out.Noticed = out.Noticed && workload.Noticed
 		out.Available += workload.Available
 		out.New += max(0, workload.Available-max(0, workload.All-workload.Updated))
-		out.Wanted += workload.Want - workload.Kept
+		out.Desired += workload.Desired - workload.Kept
 	}
 	return out
 }

@@ -21,7 +21,7 @@ func rollout(object client.Object, facts Facts) State {
 	if !workload.Noticed {
 		return Unnoticed
 	}
-	want, have := workload.Want, workload.Counts
+	want, have := workload.Desired, workload.Counts
 	switch object := object.(type) {
 	case *appsv1.Deployment:
 		return deployment(object, replicas(want, have))

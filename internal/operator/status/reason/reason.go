@@ -4,7 +4,7 @@ package reason
 
 import v1 "github.com/example/appservice-operator/api/v1"
 
-// Reason is what is known of a reason. The zero value stands for a reason that needs no action.
+// Reason has the properties of a reason. The zero value stands for a reason that needs no action.
 type Reason struct {
 	// Hint says what to do; empty if nothing has to be done. If more is known of a cause, that has a hint of its own.
 	Hint string
@@ -19,7 +19,7 @@ type Reason struct {
 	Holds string
 }
 
-// Of returns what is known of a reason; the zero value for one that is not in the table, as those of other controllers.
+// Of returns the properties of a reason; the zero value if the table lacks it, as those of other controllers.
 func Of(name string) Reason { return reasons[name] }
 
 // RunAgain says how a Job runs again.

@@ -46,8 +46,8 @@ type Value struct {
 	Bytes    int
 }
 
-// Wanted are the values that the operator must fill a Secret with. The zero value stands for nothing.
-type Wanted struct {
+// Request has the values that the operator must fill a Secret with. The zero value stands for nothing.
+type Request struct {
 	// Values by key.
 	Values map[string]Value
 	// Certificates are the keys of certificates. They are only kept, where they were made once.
@@ -56,28 +56,28 @@ type Wanted struct {
 
 // Of returns the values that the annotations of a rendered Secret request; the zero value for any other object, and
 // if they cannot be read, which keeps a Secret from being rendered.
-func Of(object client.Object) Wanted {
+func Of(object client.Object) Request {
 	annotation, asked := object.GetAnnotations()[v1.AnnotationGenerate]
 	if !asked || object.GetObjectKind().GroupVersionKind() != kube.SecretKind {
-		return Wanted{}
+		return Request{}
 	}
 	wanted, err := Parse(annotation)
 	if err != nil {
-		return Wanted{}
+		return Request{}
 	}
 	return wanted
 }
 
 // None reports whether nothing is wanted.
-func (w Wanted) None() bool { return len(w.Values)+len(w.Certificates) == 0 }
+func (w Request) None() bool { return len(w.Values)+len(w.Certificates) == 0 }
 
 // Keys returns the keys of the Secret that are wanted, sorted.
-func (w Wanted) Keys() []string {
+func (w Request) Keys() []string {
 	return slices.Sorted(slices.Values(slices.AppendSeq(slices.Clone(w.Certificates), maps.Keys(w.Values))))
 }
 
 // Refused returns an error if certificates are wanted that are not among the keys that a Secret has.
-func (w Wanted) Refused(has []string) error {
+func (w Request) Refused(has []string) error {
 	for _, key := range w.Certificates {
 		if !slices.Contains(has, key) {
 			return fmt.Errorf("%s is a certificate, and none are made: use cert-manager or an existing Secret", key)
@@ -87,28 +87,28 @@ func (w Wanted) Refused(has []string) error {
 }
 
 // Parse reads an annotation such as "password=24,key=hex:32". The error names the entry and what to write.
-func Parse(annotation string) (Wanted, error) {
-	wanted := Wanted{Values: map[string]Value{}}
+func Parse(annotation string) (Request, error) {
+	wanted := Request{Values: map[string]Value{}}
 	for entry := range strings.SplitSeq(annotation, ",") {
 		if err := wanted.add(strings.TrimSpace(entry)); err != nil {
-			return Wanted{}, err
+			return Request{}, err
 		}
 	}
 	keys := wanted.Keys()
 	for i, key := range keys {
 		if i > 0 && keys[i-1] == key {
-			return Wanted{}, fmt.Errorf("%s is there twice: leave one out", key)
+			return Request{}, fmt.Errorf("%s is there twice: leave one out", key)
 		}
 	}
 	if len(strings.Join(keys, ",")) > mostNames {
-		return Wanted{}, fmt.Errorf("the keys have more than %d characters together: use another Secret for some of them",
+		return Request{}, fmt.Errorf("the keys have more than %d characters together: use another Secret for some of them",
 			mostNames)
 	}
 	return wanted, nil
 }
 
 // add adds an entry of the annotation.
-func (w *Wanted) add(entry string) error {
+func (w *Request) add(entry string) error {
 	key, of, isValue := strings.Cut(entry, "=")
 	if isValue {
 		return w.addValue(key, of)
@@ -126,7 +126,7 @@ func (w *Wanted) add(entry string) error {
 var keyName = regexp.MustCompile(`^[-._a-zA-Z0-9]{1,253}$`)
 
 // addValue adds a key with a random value.
-func (w *Wanted) addValue(key, of string) error {
+func (w *Request) addValue(key, of string) error {
 	if !keyName.MatchString(key) {
 		return fmt.Errorf("%q cannot be the key of a Secret: take letters, digits, '-', '_' and '.'", key)
 	}
