@@ -77,5 +77,5 @@ const (
 // waits reports whether the resource keeps the recorded release for now.
 func (a attempt) waits() bool { return a.hold.by != 0 }
 
-// keeps reports whether no rendered object may be written.
-func (a attempt) keeps() bool { return a.hold.by == byFailure || a.hold.by == byReturn }
+// keepsRelease reports whether no rendered object may be written.
+func (a attempt) keepsRelease() bool { return a.hold.by == byFailure || a.hold.by == byReturn }

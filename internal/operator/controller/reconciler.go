@@ -75,7 +75,7 @@ func (r *Reconciler) reconcile(parent context.Context,
 	done = r.guard(ctx, s, &wanted, done)
 
 	// 5. Act: compare, decide, take a place in the line of rollouts, write and record.
-	if done.err == nil && !s.paused && !done.keeps() {
+	if done.err == nil && !s.paused && !done.keepsRelease() {
 		s, done = r.act(ctx, s, wanted, done)
 	}
 	if done.err == nil && done.waits() && done.observed.Record != nil {

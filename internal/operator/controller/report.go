@@ -61,7 +61,7 @@ func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering,
 		in.Digest = done.observed.Record.Digest // the spec was deployed, whatever prevents that again
 	}
 	if rendered := in.Rendered; rendered != nil {
-		if !done.keeps() { // else what is wanted failed
+		if !done.keepsRelease() { // else what is wanted failed
 			rendered = slices.Concat(rendered, wanted.keys())
 		}
 		in.Retained = plan.KeptData(done.observed.Objects, rendered...)

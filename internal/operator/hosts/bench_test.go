@@ -59,7 +59,7 @@ func (w *world) restEach() {
 		}
 		request, _ := w.queue.Get()
 		a := w.actors[request.NamespacedName]
-		a.journal, a.snapshot = map[place]change{}, map[kube.Key]client.Object{}
+		a.journal, a.snapshot = map[routeKey]change{}, map[kube.Key]client.Object{}
 		if live := w.shown[w.at(a)]; live != nil {
 			a.snapshot[kube.KeyOf(live)] = live
 		}

@@ -21,8 +21,8 @@ type owner struct {
 	types.NamespacedName
 }
 
-// place identifies a route object.
-type place struct {
+// routeKey identifies a route object.
+type routeKey struct {
 	kube.Key
 	namespace string
 }
@@ -30,7 +30,7 @@ type place struct {
 // candidate is who may get a host: a live route, one that a resource requests, or a resource with hosts that it served.
 type candidate struct {
 	owner owner // has no name for an object without a controller
-	place place
+	route routeKey
 	born  born // of the route object if it is live, else of the resource
 	paths []RoutePath
 	live  bool
@@ -59,11 +59,11 @@ func (b born) compare(other born) int {
 // paths beside wider ones are the choice of its users. Between namespaces a host belongs to one: with a more specific
 // path, another would take requests from it. If the platform shares a host, only overlapping paths count.
 func (c *candidate) conflictsWith(mine RoutePath, other *candidate, rules Rules) bool {
-	if c.owner == other.owner || c.place == other.place {
+	if c.owner == other.owner || c.route == other.route {
 		return false
 	}
 	return slices.ContainsFunc(other.paths, func(theirs RoutePath) bool {
-		if c.place.namespace == other.place.namespace {
+		if c.route.namespace == other.route.namespace {
 			return mine.same(theirs)
 		}
 		return mine.hostsOverlap(theirs) && (mine.Path.overlaps(theirs.Path) || !c.shares(mine, other, theirs, rules))
@@ -72,7 +72,7 @@ func (c *candidate) conflictsWith(mine RoutePath, other *candidate, rules Rules)
 
 // shares reports whether the platform lets both namespaces have paths of the host.
 func (c *candidate) shares(mine RoutePath, other *candidate, theirs RoutePath, rules Rules) bool {
-	return rules.Shared(c.place.namespace, mine.Host) && rules.Shared(other.place.namespace, theirs.Host)
+	return rules.Shared(c.route.namespace, mine.Host) && rules.Shared(other.route.namespace, theirs.Host)
 }
 
 // serves returns since when a candidate serves a host; now if it does not yet.
@@ -86,7 +86,7 @@ func (c *candidate) serves(host string, now time.Time) time.Time {
 	return now
 }
 
-// alike reports whether two candidates of one place lead to the same decisions.
+// alike reports whether two candidates of one route object lead to the same decisions.
 func (c *candidate) alike(other *candidate) bool {
 	return c.owner == other.owner && c.born == other.born && slices.Equal(c.paths, other.paths)
 }

@@ -57,15 +57,15 @@ func (h *Hosts) conflict(c, rival *candidate, path RoutePath) error {
 	conflict := &ConflictError{Path: path.String(), Granted: h.grantedOver(rival, c, path),
 		Below: h.wildcards.has(rival)}
 	if conflict.Below {
-		if h.below[rival.place] == nil {
-			h.below[rival.place] = map[owner]bool{}
+		if h.below[rival.route] == nil {
+			h.below[rival.route] = map[owner]bool{}
 		}
-		h.below[rival.place][c.owner] = true // until the route changes
+		h.below[rival.route][c.owner] = true // until the route changes
 	}
-	if rival.place.namespace == c.place.namespace {
+	if rival.route.namespace == c.route.namespace {
 		kind, name := rival.owner.Kind, rival.owner.Name
 		if name == "" {
-			kind, name = rival.place.Kind, rival.place.Name
+			kind, name = rival.route.Kind, rival.route.Name
 		}
 		conflict.Holder = fmt.Sprintf("%s %q", kind, name)
 	}

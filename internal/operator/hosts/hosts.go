@@ -48,12 +48,12 @@ type Hosts struct {
 	mu     sync.Mutex
 	queues map[schema.GroupKind]queue
 	known  map[owner]*resource
-	live   map[feed]map[place]*candidate
+	live   map[feed]map[routeKey]*candidate
 	rules  Rules
 	all    hostIndex
 	// wildcards of others' routes, and the resources by the routes that they are warned of, or wait for.
 	wildcards hostIndex
-	below     map[place]map[owner]bool
+	below     map[routeKey]map[owner]bool
 	now       func() time.Time
 }
 
@@ -75,8 +75,8 @@ func New(own, others cache.Cache, mapper meta.RESTMapper, rules Rules) *Hosts {
 	return &Hosts{
 		own: own, others: others, mapper: mapper, rules: rules,
 		watched: map[feed]*watched{}, queues: map[schema.GroupKind]queue{},
-		known: map[owner]*resource{}, live: map[feed]map[place]*candidate{}, all: newHostIndex(),
-		wildcards: newHostIndex(), below: map[place]map[owner]bool{}, now: time.Now,
+		known: map[owner]*resource{}, live: map[feed]map[routeKey]*candidate{}, all: newHostIndex(),
+		wildcards: newHostIndex(), below: map[routeKey]map[owner]bool{}, now: time.Now,
 	}
 }
 
@@ -136,7 +136,7 @@ func (h *Hosts) settle(of client.Object, requested Requested, objects map[kube.K
 	}
 	candidates := make(map[kube.Key]*candidate, len(requested))
 	for key, paths := range requested {
-		c := &candidate{owner: by, place: place{key, by.Namespace}, born: r.born, paths: paths, since: r.serves}
+		c := &candidate{owner: by, route: routeKey{key, by.Namespace}, born: r.born, paths: paths, since: r.serves}
 		if live := objects[key]; live != nil && first { // its status is of an operator that did not note it
 			for _, path := range routePathsOf(live, limits.RoutePaths) {
 				r.note(path.Host, live.GetCreationTimestamp().Time)
@@ -146,7 +146,7 @@ func (h *Hosts) settle(of client.Object, requested Requested, objects map[kube.K
 	}
 	r.prune(candidates, objects)
 	for _, c := range candidates {
-		c.waits = h.reasonToWait(c, r, objects[c.place.Key])
+		c.waits = h.reasonToWait(c, r, objects[c.route.Key])
 	}
 	h.replace(r, candidates)
 	var held []HeldRoute
@@ -233,14 +233,14 @@ func Routes(kind schema.GroupKind) bool { return slices.Contains(routeKinds, kin
 // prune drops the hosts that a resource no longer requests and that none of its live routes is for.
 func (r *resource) prune(requested map[kube.Key]*candidate, objects map[kube.Key]client.Object) {
 	for host := range r.serves {
-		if !names(requested, host) && !serving(objects, host) {
+		if !isRequested(requested, host) && !isServed(objects, host) {
 			delete(r.serves, host)
 		}
 	}
 }
 
-// names reports whether a requested route is for a host.
-func names(requested map[kube.Key]*candidate, host string) bool {
+// isRequested reports whether a requested route is for a host.
+func isRequested(requested map[kube.Key]*candidate, host string) bool {
 	for _, c := range requested {
 		if slices.ContainsFunc(c.paths, func(p RoutePath) bool { return p.Host == host }) {
 			return true
@@ -249,8 +249,8 @@ func names(requested map[kube.Key]*candidate, host string) bool {
 	return false
 }
 
-// serving reports whether a live route is for a host.
-func serving(objects map[kube.Key]client.Object, host string) bool {
+// isServed reports whether a live route is for a host.
+func isServed(objects map[kube.Key]client.Object, host string) bool {
 	for key, object := range objects {
 		if Routes(key.GroupKind) && slices.ContainsFunc(routePathsOf(object, limits.RoutePaths),
 			func(p RoutePath) bool { return p.Host == host }) {
@@ -370,7 +370,7 @@ func (h *Hosts) retain(r *resource, requested map[kube.Key]*candidate) []*candid
 			named[path.Host] = named[path.Host] || c.waits == nil
 		}
 	}
-	c := &candidate{owner: r.owner, place: place{namespace: r.owner.Namespace}, born: r.born, since: r.serves}
+	c := &candidate{owner: r.owner, route: routeKey{namespace: r.owner.Namespace}, born: r.born, since: r.serves}
 	for _, host := range slices.Sorted(maps.Keys(r.serves)) {
 		if path := (RoutePath{Host: host}); !named[host] && h.rules.Refused(r.owner.Namespace, kube.Key{}, path) == nil {
 			if len(paths[host]) == 0 {
@@ -393,7 +393,7 @@ func (h *Hosts) retain(r *resource, requested map[kube.Key]*candidate) []*candid
 // need no grant.
 func (h *Hosts) reasonToWait(c *candidate, r *resource, live client.Object) error {
 	for _, path := range c.paths {
-		if err := h.rules.Refused(c.place.namespace, c.place.Key, path); err != nil {
+		if err := h.rules.Refused(c.route.namespace, c.route.Key, path); err != nil {
 			return err
 		}
 	}
@@ -409,7 +409,7 @@ func (h *Hosts) holders(c *candidate, r *resource, live client.Object) iter.Seq2
 	if live != nil {
 		exists.paths = routePathsOf(live, limits.RoutePaths)
 	}
-	granted := r.requested[c.place.Key]
+	granted := r.requested[c.route.Key]
 	if granted != nil && granted.waits != nil {
 		granted = nil
 	}
@@ -420,14 +420,14 @@ func (h *Hosts) holders(c *candidate, r *resource, live client.Object) iter.Seq2
 				continue
 			}
 			for other := range h.all.rivals(c, path, h.rules) {
-				elsewhere := other.place.namespace != c.place.namespace
+				elsewhere := other.route.namespace != c.route.namespace
 				mine := elsewhere && (h.grantedOver(c, other, path) || served && !h.shared(c, other, path))
 				if other.waits == nil && !mine && !yield(path, other) {
 					return
 				}
 			}
 			if other := h.wildcardOver(c, path); other != nil && !served {
-				if may, _ := h.rules.Below(c.place.namespace, path.Host); !may && !yield(path, other) {
+				if may, _ := h.rules.Below(c.route.namespace, path.Host); !may && !yield(path, other) {
 					return
 				}
 			}
@@ -439,7 +439,7 @@ func (h *Hosts) holders(c *candidate, r *resource, live client.Object) iter.Seq2
 // none, or if the platform granted the host.
 func (h *Hosts) wildcardOver(c *candidate, path RoutePath) (oldest *candidate) {
 	for other := range h.wildcards.rivals(c, path, h.rules) {
-		elsewhere := other.place.namespace != c.place.namespace
+		elsewhere := other.route.namespace != c.route.namespace
 		if elsewhere && !h.grantedOver(c, other, path) && (oldest == nil || other.born.compare(oldest.born) < 0) {
 			oldest = other
 		}
@@ -449,7 +449,7 @@ func (h *Hosts) wildcardOver(c *candidate, path RoutePath) (oldest *candidate) {
 
 // grantedOver reports whether the platform granted a host to the namespace of a candidate, and not to another's.
 func (h *Hosts) grantedOver(c, other *candidate, path RoutePath) bool {
-	return h.rules.Granted(c.place.namespace, path.Host) && !h.rules.Granted(other.place.namespace, path.Host)
+	return h.rules.Granted(c.route.namespace, path.Host) && !h.rules.Granted(other.route.namespace, path.Host)
 }
 
 func (h *Hosts) shared(c, other *candidate, path RoutePath) bool {
@@ -472,7 +472,7 @@ func (h *Hosts) precedent(c *candidate) error {
 			}
 		}
 		if other := h.wildcardOver(c, path); other != nil && other.born.at.Before(c.serves(path.Host, now)) {
-			if _, named := h.rules.Below(c.place.namespace, path.Host); !named {
+			if _, named := h.rules.Below(c.route.namespace, path.Host); !named {
 				return h.conflict(c, other, path)
 			}
 		}
@@ -497,7 +497,7 @@ func (h *Hosts) review(changed ...*candidate) {
 		}
 	}
 	rank := func(c *candidate) int {
-		if slices.ContainsFunc(c.paths, func(p RoutePath) bool { return !h.rules.Granted(c.place.namespace, p.Host) }) {
+		if slices.ContainsFunc(c.paths, func(p RoutePath) bool { return !h.rules.Granted(c.route.namespace, p.Host) }) {
 			return 1
 		}
 		return 0
@@ -528,28 +528,28 @@ func (h *Hosts) see(from feed, object client.Object, deleted bool) {
 	}
 	from.wildcards = true
 	if old := h.show(from, wide, deleted, h.wildcards); old != nil {
-		for who := range h.below[old.place] {
+		for who := range h.below[old.route] {
 			h.wake(who)
 		}
-		delete(h.below, old.place)
+		delete(h.below, old.route)
 	}
 }
 
 // show replaces a live route in an index. It returns the route as it was before, if that differs.
 func (h *Hosts) show(from feed, seen *candidate, deleted bool, in hostIndex) *candidate {
-	old := h.live[from][seen.place]
+	old := h.live[from][seen.route]
 	if old != nil && !deleted && old.alike(seen) {
 		return nil
 	}
 	if old != nil {
 		in.remove(old)
-		delete(h.live[from], old.place)
+		delete(h.live[from], old.route)
 	}
 	if !deleted && len(seen.paths) > 0 {
 		if h.live[from] == nil {
-			h.live[from] = map[place]*candidate{}
+			h.live[from] = map[routeKey]*candidate{}
 		}
-		h.live[from][seen.place] = seen
+		h.live[from][seen.route] = seen
 		in.add(seen)
 	}
 	return old

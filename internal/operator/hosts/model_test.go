@@ -144,11 +144,11 @@ func step(t testing.TB, w *world, random *rand.Rand, names []types.NamespacedNam
 func checkAtRest(t *testing.T, w *world, a *actor, seed uint64) {
 	t.Helper()
 	for _, o := range a.spec {
-		at := place{kube.KeyOf(o), o.GetNamespace()}
+		at := routeKey{kube.KeyOf(o), o.GetNamespace()}
 		if live := w.objects[at]; live != nil && slices.Equal(RoutePathsOf(live), RoutePathsOf(o)) {
 			continue
 		}
-		s := &candidate{owner: ownerOf(a.resource), place: at, paths: RoutePathsOf(o)}
+		s := &candidate{owner: ownerOf(a.resource), route: at, paths: RoutePathsOf(o)}
 		taken := false
 		for _, other := range w.objects {
 			taken = taken || s.conflictsWithAny(live(other), w.rules)

@@ -64,5 +64,5 @@ func TestAHostIsSharedByBoth(t *testing.T) {
 }
 
 func candidateIn(namespace, name string) *candidate {
-	return &candidate{owner: owner{appService.GroupKind(), named(namespace, name)}, place: place{kube.Key{Name: name}, namespace}}
+	return &candidate{owner: owner{appService.GroupKind(), named(namespace, name)}, route: routeKey{kube.Key{Name: name}, namespace}}
 }

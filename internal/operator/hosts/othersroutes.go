@@ -86,8 +86,8 @@ func widened(list []RoutePath) (out []RoutePath, wider bool) {
 
 // candidatesOf returns the candidates of a live route in hosts by name and in wildcards.
 func candidatesOf(object client.Object) (named, wildcards *candidate) {
-	at := place{kube.KeyOf(object), object.GetNamespace()}
-	c := candidate{owner: controllerOf(object), place: at, born: bornOf(object), live: true}
+	at := routeKey{kube.KeyOf(object), object.GetNamespace()}
+	c := candidate{owner: controllerOf(object), route: at, born: bornOf(object), live: true}
 	wide := c
 	c.paths, wide.paths = hostsOf(object)
 	return &c, &wide

@@ -36,8 +36,8 @@ func (w *world) want(a *actor, hosts ...string) {
 	w.enqueue(client.ObjectKeyFromObject(a.resource))
 }
 
-func (w *world) at(a *actor) place {
-	return place{kube.Key{GroupKind: ingressKind, Name: a.resource.GetName()}, a.resource.GetNamespace()}
+func (w *world) at(a *actor) routeKey {
+	return routeKey{kube.Key{GroupKind: ingressKind, Name: a.resource.GetName()}, a.resource.GetNamespace()}
 }
 
 // foreign makes an Ingress that no resource controls.
@@ -50,7 +50,7 @@ func (w *world) foreign(namespace, name, host string) {
 
 // others has someone else make a route.
 func (w *world) others(made *unstructured.Unstructured) {
-	by := &actor{resource: newApp(made.GetNamespace(), "none", 0), journal: map[place]change{}}
+	by := &actor{resource: newApp(made.GetNamespace(), "none", 0), journal: map[routeKey]change{}}
 	w.apply(by, made)
 	last := &w.events[len(w.events)-1]
 	last.object.SetOwnerReferences(nil)
@@ -216,7 +216,7 @@ func TestSettle(t *testing.T) {
 		"of two that are live, both stay, are repaired, and the younger says so": func(t *testing.T, w *world) {
 			first, second := w.app("one", "first", 9, shop), w.app("two", "second", 0, shop)
 			for _, a := range []*actor{first, second} {
-				a.journal = map[place]change{}
+				a.journal = map[routeKey]change{}
 				w.version += 10
 				w.apply(a, a.spec[0])
 			}
@@ -250,7 +250,7 @@ func TestSettle(t *testing.T) {
 			if len(tenant.held) != 1 {
 				w.t.Error("the host is taken")
 			}
-			w.remove(nil, place{kube.Key{GroupKind: ingressKind, Name: "server"}, "argocd"})
+			w.remove(nil, routeKey{kube.Key{GroupKind: ingressKind, Name: "server"}, "argocd"})
 			w.rest()
 			w.serves(tenant)
 		},
@@ -272,7 +272,7 @@ func TestSettle(t *testing.T) {
 			} {
 				made := ingress(t, spec)
 				made.SetName(name)
-				w.apply(&actor{resource: newApp("demo", "squat", 0), journal: map[place]change{}}, made) // with a forged owner
+				w.apply(&actor{resource: newApp("demo", "squat", 0), journal: map[routeKey]change{}}, made) // with a forged owner
 				made.SetName(name + "-plain")
 				w.others(made)
 			}
@@ -387,7 +387,7 @@ func TestSettle(t *testing.T) {
 			}
 			w.rule(rulesOf{})
 			w.rest()
-			w.remove(nil, place{kube.Key{GroupKind: ingressKind, Name: "all"}, "edge"})
+			w.remove(nil, routeKey{kube.Key{GroupKind: ingressKind, Name: "all"}, "edge"})
 			w.rest()
 			if len(late.beside)+len(w.hosts.below) > 0 || len(w.hosts.wildcards.buckets) != 1 {
 				t.Errorf("beside: %v; what is left: %v, %v", late.beside, w.hosts.below, w.hosts.wildcards.buckets)
@@ -408,7 +408,7 @@ func TestSettle(t *testing.T) {
 				t.Errorf("held back: %v and %v", late.held, serving.held)
 			}
 			w.hosts.Gone(appService.GroupKind(), named("three", "other"))
-			w.remove(nil, place{kube.Key{GroupKind: ingressKind, Name: "all"}, "edge"})
+			w.remove(nil, routeKey{kube.Key{GroupKind: ingressKind, Name: "all"}, "edge"})
 			w.rest()
 			w.serves(serving, late)
 		},
@@ -418,7 +418,7 @@ func TestSettle(t *testing.T) {
 					w := newWorld(t)
 					wildcard, below := w.app("one", "wildcard", 0, wide), w.app("two", "below", 9, shop)
 					for _, a := range []*actor{wildcard, below} {
-						a.journal = map[place]change{}
+						a.journal = map[routeKey]change{}
 						w.version += 10
 						w.apply(a, a.spec[0])
 						if noted {
@@ -577,7 +577,7 @@ func TestAHostStaysWhereItIsMovedFromIngressToRoute(t *testing.T) {
 		t.Fatalf("there is still %v", w.objects)
 	}
 	w.rest()
-	if len(w.objects) != 1 || w.objects[place{kube.KeyOf(moved), "one"}] == nil {
+	if len(w.objects) != 1 || w.objects[routeKey{kube.KeyOf(moved), "one"}] == nil {
 		t.Errorf("got %v", w.objects)
 	}
 }

@@ -60,7 +60,7 @@ func (h *Hosts) addWaiting(c *candidate, with map[*candidate]bool) bool {
 // leaves reports whether the holder of a path is in the same namespace and no longer requests it.
 func (h *Hosts) leaves(c, holder *candidate, path RoutePath) bool {
 	r := h.known[holder.owner]
-	if holder.place.namespace != c.place.namespace || r == nil {
+	if holder.route.namespace != c.route.namespace || r == nil {
 		return false
 	}
 	for _, requested := range r.requested {

@@ -26,9 +26,9 @@ import (
 type world struct {
 	t       testing.TB
 	version int
-	objects map[place]*unstructured.Unstructured // as the API server has them
-	shown   map[place]*unstructured.Unstructured // as the informers have them
-	events  []change                             // that the informers have still to show
+	objects map[routeKey]*unstructured.Unstructured // as the API server has them
+	shown   map[routeKey]*unstructured.Unstructured // as the informers have them
+	events  []change                                // that the informers have still to show
 	hosts   *Hosts
 	queue   queue
 	actors  map[types.NamespacedName]*actor
@@ -49,12 +49,12 @@ type actor struct {
 	// snapshot and writes of a reconcile that is under way; journal is what it wrote and the informers do not show.
 	snapshot map[kube.Key]client.Object
 	writes   []func()
-	journal  map[place]change
+	journal  map[routeKey]change
 	held     []HeldRoute
 }
 
 func newWorld(t testing.TB) *world {
-	w := &world{t: t, objects: map[place]*unstructured.Unstructured{}, actors: map[types.NamespacedName]*actor{}}
+	w := &world{t: t, objects: map[routeKey]*unstructured.Unstructured{}, actors: map[types.NamespacedName]*actor{}}
 	w.restart()
 	return w
 }
@@ -77,7 +77,7 @@ func (w *world) restart() {
 	for _, name := range sorted(w.actors) {
 		a := w.actors[name]
 		w.hosts.learn(a.resource)
-		a.snapshot, a.writes, a.journal, a.held = nil, nil, map[place]change{}, nil
+		a.snapshot, a.writes, a.journal, a.held = nil, nil, map[routeKey]change{}, nil
 		w.enqueue(name)
 	}
 }
@@ -88,7 +88,7 @@ func (w *world) enqueue(name types.NamespacedName) {
 
 // apply makes or changes an object, as the API server does.
 func (w *world) apply(by *actor, o *unstructured.Unstructured) {
-	at := place{kube.KeyOf(o), o.GetNamespace()}
+	at := routeKey{kube.KeyOf(o), o.GetNamespace()}
 	w.version++
 	o = o.DeepCopy()
 	o.SetResourceVersion(strconv.Itoa(w.version))
@@ -106,7 +106,7 @@ func (w *world) apply(by *actor, o *unstructured.Unstructured) {
 }
 
 // remove deletes an object; by is nil if that is someone else.
-func (w *world) remove(by *actor, at place) {
+func (w *world) remove(by *actor, at routeKey) {
 	before := w.objects[at]
 	if before == nil {
 		return
@@ -125,7 +125,7 @@ func (w *world) remove(by *actor, at place) {
 func (w *world) show() {
 	next := w.events[0]
 	w.events = w.events[1:]
-	at := place{kube.KeyOf(next.object), next.object.GetNamespace()}
+	at := routeKey{kube.KeyOf(next.object), next.object.GetNamespace()}
 	if w.shown[at] = next.object; next.deleted {
 		delete(w.shown, at)
 	}
@@ -148,7 +148,7 @@ func (w *world) show() {
 func (w *world) look(a *actor) {
 	name := client.ObjectKeyFromObject(a.resource)
 	if a.journal == nil {
-		a.journal = map[place]change{}
+		a.journal = map[routeKey]change{}
 		w.hosts.Gone(appService.GroupKind(), name) // another one had the name before
 	}
 	a.snapshot = w.shows(a)
@@ -198,7 +198,7 @@ func (w *world) settle(a *actor) {
 	}
 	for _, key := range sorted(a.snapshot) {
 		if !left[key] {
-			a.writes = append(a.writes, func() { w.remove(a, place{key, name.Namespace}) })
+			a.writes = append(a.writes, func() { w.remove(a, routeKey{key, name.Namespace}) })
 		}
 	}
 }

@@ -42,14 +42,14 @@ func (r Rollout) String() string {
 // Begun returns the rollout that has begun for a resource of a generation, according to its newest record; false if
 // there is none.
 func (a Basis) Begun(record *livestate.Record, generation int64) (Rollout, bool) {
-	begun, yes := of(record, generation)
+	begun, yes := recordedRollout(record, generation)
 	return begun, yes && begun.of == a.ID()
 }
 
 // Continues is like Begun for a resource that is rendered as recorded: another operator with the same chart continues
 // the rollout that the one before began.
 func (a Basis) Continues(record *livestate.Record, generation int64) (Rollout, bool) {
-	begun, yes := of(record, generation)
+	begun, yes := recordedRollout(record, generation)
 	return begun, yes && record.ChartDigest == a.Chart.Digest
 }
 
@@ -59,8 +59,8 @@ func (a Basis) Takes(former Rollout) Rollout {
 	return former
 }
 
-// of returns the rollout that the record of a resource of a generation has; false if it has none.
-func of(record *livestate.Record, generation int64) (Rollout, bool) {
+// recordedRollout returns the rollout that the record of a resource of a generation has; false if it has none.
+func recordedRollout(record *livestate.Record, generation int64) (Rollout, bool) {
 	if record == nil {
 		return Rollout{}, false
 	}
