@@ -12,6 +12,7 @@ import (
 	"github.com/example/appservice-operator/internal/engine/chart/fields"
 	"github.com/example/appservice-operator/internal/engine/render"
 	"github.com/example/appservice-operator/internal/engine/text"
+	"github.com/example/appservice-operator/internal/plugin/lint/usedvalues"
 )
 
 func (f *findings) addFault(fault *chart.Fault) {
@@ -93,7 +94,7 @@ func faultsOf(err error) []*chart.Fault {
 
 // uses adds the values that templates use without a declaration, and the declarations that no template uses.
 func (f *findings) uses(loaded *helmchart.Chart, kind schema.GroupVersionKind) error {
-	survey, err := fields.Look(loaded, ".", kind)
+	survey, err := usedvalues.Look(loaded, ".", kind)
 	if err != nil {
 		return err
 	}

@@ -22,20 +22,32 @@ type Place struct {
 }
 
 // SpecOf returns the place of the spec of a kind. Declared are the fields that a chart declares; nil if there are none.
-func SpecOf(kind schema.GroupVersionKind, declared *File) Place {
+// Besides are names of fields of any type.
+func SpecOf(kind schema.GroupVersionKind, declared *File, besides ...string) Place {
 	core, typed := Core(kind)
 	if !typed && declared == nil {
-		return Place{}
+		return Place{at: &node{path: "spec"}}
 	}
-	fixed := map[string]string{}
+	top, fixed := map[string]*node{}, map[string]string{}
+	for _, name := range besides {
+		top[name] = &node{path: "spec." + name}
+	}
 	if typed {
 		fixed = fixedOf[core]
+		for name, typ := range Members(core) {
+			top[name] = &node{path: "spec." + name, typ: typ}
+		}
 	} else {
 		for _, name := range declared.Spec.Required {
 			fixed[name] = inEachSpec
 		}
 	}
-	return Place{specOf(map[string]*node{}, core, declared), fixed}
+	if declared != nil {
+		for name, field := range declared.Spec.Properties {
+			top[name] = nodeOf("spec."+name, &field)
+		}
+	}
+	return Place{&node{path: "spec", fields: top}, fixed}
 }
 
 const (
@@ -71,6 +83,22 @@ func (p Place) Field(name string) (field Place, known bool) {
 	return Place{at: at}, known
 }
 
+// Element returns the place of an entry of a list or a map.
+func (p Place) Element() Place {
+	if p.at == nil {
+		return Place{}
+	}
+	return Place{at: p.at.element()}
+}
+
+// Path returns the path of the place, as in spec.ports[].name; empty for the zero value.
+func (p Place) Path() string {
+	if p.at == nil {
+		return ""
+	}
+	return p.at.path
+}
+
 // Fixed returns why a default for a field would have no effect; empty if it would have one.
 func (p Place) Fixed(field string) string {
 	if why := p.fixed[field]; why != "" || p.at == nil {
@@ -98,8 +126,8 @@ func (p Place) At(path string) (Place, bool) {
 		if !known {
 			return Place{}, false
 		}
-		for ; rest != "" && field.at != nil; _, rest, _ = strings.Cut(rest, "[") {
-			field = Place{at: field.at.element()}
+		for ; rest != ""; _, rest, _ = strings.Cut(rest, "[") {
+			field = field.Element()
 		}
 		p = field
 	}

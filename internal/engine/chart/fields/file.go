@@ -141,3 +141,13 @@ func paths(s *props, at string) []string {
 	}
 	return list
 }
+
+// LineOf returns the line of a field by its path, as in spec.hooks[].name.
+func (f *File) LineOf(path string) int {
+	at := ""
+	for _, step := range strings.Split(path, ".")[1:] {
+		name := strings.TrimRight(step, "[]")
+		at += ".properties[" + name + "]" + strings.ReplaceAll(step[len(name):], "[]", ".items")
+	}
+	return f.line(at)
+}

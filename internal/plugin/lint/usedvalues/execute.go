@@ -1,4 +1,4 @@
-package fields
+package usedvalues
 
 import (
 	"strconv"
@@ -151,12 +151,12 @@ func (e *execution) fields(of value, names []string, at parse.Pos) value {
 		case of.parts != nil:
 			of = of.parts[name]
 		case of.at != nil:
-			field, declared := of.at.member(name)
+			field, declared := of.at.Field(name)
 			if !declared {
 				e.undeclared(e.tree, at, of.at, name)
 				return value{}
 			}
-			of = value{at: field}
+			of = value{at: &field}
 		default:
 			return value{}
 		}
@@ -167,7 +167,7 @@ func (e *execution) fields(of value, names []string, at parse.Pos) value {
 // use marks a value and everything below it as used.
 func (e *execution) use(of value) {
 	if of.at != nil {
-		e.marks = append(e.marks, mark{of.at.path, true})
+		e.marks = append(e.marks, mark{of.at.Path(), true})
 	}
 	for _, part := range of.parts {
 		e.use(part)
@@ -177,7 +177,7 @@ func (e *execution) use(of value) {
 // touch marks a value itself as used, but nothing below it.
 func (e *execution) touch(of value) {
 	if of.at != nil {
-		e.marks = append(e.marks, mark{of.at.path, false})
+		e.marks = append(e.marks, mark{of.at.Path(), false})
 	}
 }
 

@@ -1,4 +1,4 @@
-package fields
+package usedvalues
 
 import (
 	"fmt"
@@ -10,40 +10,40 @@ import (
 
 	"helm.sh/helm/v3/pkg/chart"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/example/appservice-operator/internal/engine/chart/fields"
 )
 
 // Survey compares the values that the templates of a chart use with those that are declared by the Go type of the kind,
 // fields.yaml and values.yaml. Values that cannot be traced, for example through a computed name, count as used.
 type Survey struct {
 	// Undeclared are the uses of fields that are not declared, with their position in the template.
-	Undeclared Problems
+	Undeclared fields.Problems
 	// Unused are the fields of fields.yaml that no template uses.
-	Unused Problems
+	Unused fields.Problems
 	// Ignored are the fields of the Go type that no template uses.
-	Ignored Problems
+	Ignored fields.Problems
 	// Idle are the entries of values.yaml that no template uses.
-	Idle Problems
+	Idle fields.Problems
 	// Fieldless are the other entries of values.yaml that no spec can set.
-	Fieldless Problems
+	Fieldless fields.Problems
 	// Unseen are the templates whose calls were not all looked at.
-	Unseen Problems
+	Unseen fields.Problems
 }
 
 // Look surveys a chart; dir is the chart's folder in messages. The error is of a fields.yaml or a template that does
 // not parse.
 func Look(c *chart.Chart, dir string, kind schema.GroupVersionKind) (*Survey, error) {
-	declared, err := OfFolder(c, dir, kind)
+	declared, err := fields.OfFolder(c, dir, kind)
 	if err != nil {
 		return nil, err
 	}
+	_, typed := fields.Core(kind)
+	known := typed || declared != nil // else, the CRD alone defines its spec
 	values := valuesOf(c, kind, declared)
-	known := values != nil
-	if !known { // the CRD alone defines its spec
-		values = &node{path: "spec"}
-	}
 	a := &analysis{
 		dir: dir, trees: map[string]*parse.Tree{}, texts: map[string]string{}, done: map[string]bool{},
-		found: map[string]Problem{}, unseen: map[string]bool{},
+		found: map[string]fields.Problem{}, unseen: map[string]bool{},
 	}
 	if err := a.parse(c); err != nil {
 		return nil, err
@@ -58,25 +58,27 @@ func Look(c *chart.Chart, dir string, kind schema.GroupVersionKind) (*Survey, er
 		return survey, nil
 	}
 	survey.Undeclared = sortedProblems(slices.Collect(maps.Values(a.found)))
-	survey.Fieldless = slices.DeleteFunc(fieldless(c, dir, kind, declared), func(p Problem) bool {
-		return slices.ContainsFunc(survey.Idle, func(idle Problem) bool { return idle.Line == p.Line })
+	survey.Fieldless = slices.DeleteFunc(fieldless(c, dir, kind, declared), func(p fields.Problem) bool {
+		return slices.ContainsFunc(survey.Idle, func(idle fields.Problem) bool { return idle.Line == p.Line })
 	})
 	survey.Unused, survey.Ignored = sortedProblems(a.unused(declared)), a.ignored(kind)
 	return survey, nil
 }
 
 // notLookedAt names the templates that were not executed as often as they are called.
-func (a *analysis) notLookedAt() (problems Problems) {
+func (a *analysis) notLookedAt() (problems fields.Problems) {
 	for _, name := range slices.Sorted(maps.Keys(a.unseen)) {
 		tree := a.trees[name]
 		line := 1 + strings.Count(a.texts[tree.ParseName][:tree.Root.Pos], "\n")
-		problems = append(problems, Problem{path.Join(a.dir, tree.ParseName), line, fmt.Sprintf("template %q includes itself too often to be followed: values that it uses may be missing from the other findings", name)})
+		problems = append(problems, fields.Problem{File: path.Join(a.dir, tree.ParseName), Line: line, Text: fmt.Sprintf(
+			"template %q includes itself too often to be followed: values that it uses may be missing from the other findings",
+			name)})
 	}
 	return problems
 }
 
-func sortedProblems(problems Problems) Problems {
-	slices.SortFunc(problems, func(a, b Problem) int { return strings.Compare(a.Error(), b.Error()) })
+func sortedProblems(problems fields.Problems) fields.Problems {
+	slices.SortFunc(problems, func(a, b fields.Problem) int { return strings.Compare(a.Error(), b.Error()) })
 	return problems
 }
 
@@ -86,7 +88,7 @@ type analysis struct {
 	trees map[string]*parse.Tree
 	texts map[string]string // of the files
 	done  map[string]bool   // templates with what they were called with
-	found map[string]Problem
+	found map[string]fields.Problem
 	marks []mark
 	depth int
 	// unseen are the templates that were not executed as often as they are called.
@@ -143,26 +145,25 @@ func (a *analysis) template(name string, with value) {
 }
 
 // undeclared reports a field that a template uses and that is not declared.
-func (a *analysis) undeclared(tree *parse.Tree, at parse.Pos, parent *node, name string) {
+func (a *analysis) undeclared(tree *parse.Tree, at parse.Pos, parent *fields.Place, name string) {
 	text := a.texts[tree.ParseName]
 	line := 1 + strings.Count(text[:min(int(at), len(text))], "\n")
-	field := ".Values" + strings.TrimPrefix(parent.path+"."+name, "spec")
-	says := fmt.Sprintf("%s is not declared%s", field, DidYouMean(name, parent.names()))
+	field := ".Values" + strings.TrimPrefix(parent.Path()+"."+name, "spec")
+	says := fmt.Sprintf("%s is not declared%s", field, parent.DidYouMean(name))
 	if !strings.HasSuffix(says, "?") {
-		says += ": declare it in " + path.Join(a.dir, Name)
+		says += ": declare it in " + path.Join(a.dir, fields.Name)
 	}
-	problem := Problem{path.Join(a.dir, tree.ParseName), line, says}
+	problem := fields.Problem{File: path.Join(a.dir, tree.ParseName), Line: line, Text: says}
 	a.found[problem.Error()] = problem
 }
 
 // unused lists the fields of the file that no template uses.
-func (a *analysis) unused(declared *File) Problems {
-	var problems Problems
+func (a *analysis) unused(declared *fields.File) fields.Problems {
+	var problems fields.Problems
 	for _, leaf := range declared.Paths() {
 		if !a.uses(leaf) {
-			problems = append(problems, Problem{declared.Path, declared.lineOf(leaf),
-				leaf + " is used by no template: use .Values" +
-					strings.TrimPrefix(leaf, "spec") + ", or remove it"})
+			problems = append(problems, fields.Problem{File: declared.Path, Line: declared.LineOf(leaf), Text: leaf +
+				" is used by no template: use .Values" + strings.TrimPrefix(leaf, "spec") + ", or remove it"})
 		}
 	}
 	return problems
@@ -178,14 +179,4 @@ func (a *analysis) uses(path string) bool {
 func within(path, ancestor string) bool {
 	rest, below := strings.CutPrefix(path, ancestor)
 	return below && rest != "" && (rest[0] == '.' || rest[0] == '[')
-}
-
-// lineOf returns the line of a field by its path, as in spec.hooks[].name.
-func (f *File) lineOf(path string) int {
-	at := ""
-	for _, step := range strings.Split(path, ".")[1:] {
-		name := strings.TrimRight(step, "[]")
-		at += ".properties[" + name + "]" + strings.ReplaceAll(step[len(name):], "[]", ".items")
-	}
-	return f.line(at)
 }

@@ -1,7 +1,8 @@
-package fields
+package usedvalues
 
 import (
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/engine/chart/fields"
 )
 
 const valuesFile = "values.yaml"
@@ -23,16 +25,16 @@ func ofOperator(kind schema.GroupVersionKind, name string) bool {
 
 // ignored returns the fields of the Go type of a kind that no template uses. Nested fields are covered by
 // test/contract.
-func (a *analysis) ignored(kind schema.GroupVersionKind) Problems {
-	core, typed := Core(kind)
+func (a *analysis) ignored(kind schema.GroupVersionKind) fields.Problems {
+	core, typed := fields.Core(kind)
 	if !typed {
 		return nil
 	}
-	var problems Problems
-	for _, name := range sortedKeys(Members(core)) {
+	var problems fields.Problems
+	for _, name := range slices.Sorted(maps.Keys(fields.Members(core))) {
 		if field := "spec." + name; !a.uses(field) && !ofOperator(kind, name) {
-			problems = append(problems, Problem{path.Join(a.dir, "templates"), 0,
-				field + " of " + kind.Kind + " is used by no template: setting it has no effect"})
+			problems = append(problems, fields.Problem{File: path.Join(a.dir, "templates"),
+				Text: field + " of " + kind.Kind + " is used by no template: setting it has no effect"})
 		}
 	}
 	return problems
@@ -40,18 +42,18 @@ func (a *analysis) ignored(kind schema.GroupVersionKind) Problems {
 
 // idle returns the entries of values.yaml that no template uses, except those declared in fields.yaml, which unused
 // returns.
-func (a *analysis) idle(c *chart.Chart, kind schema.GroupVersionKind, declared *File) Problems {
-	var problems Problems
+func (a *analysis) idle(c *chart.Chart, kind schema.GroupVersionKind, declared *fields.File) fields.Problems {
+	var problems fields.Problems
 	ours := func(name string) bool {
 		return name == "global" || slices.ContainsFunc(c.Dependencies(),
 			func(d *chart.Chart) bool { return d.Name() == name }) ||
 			slices.ContainsFunc(c.Metadata.Dependencies, func(d *chart.Dependency) bool { return d.Alias == name }) ||
-			declared != nil && Property(declared.Spec, name) != nil || ofOperator(kind, name)
+			declared != nil && fields.Property(declared.Spec, name) != nil || ofOperator(kind, name)
 	}
 	eachEntry(c, func(steps []string, line int, inner bool) bool {
 		if at := strings.Join(steps, "."); !inner && !ours(steps[0]) && !a.uses("spec."+at) {
 			says := at + " is used by no template: remove it"
-			problems = append(problems, Problem{path.Join(a.dir, valuesFile), line, says})
+			problems = append(problems, fields.Problem{File: path.Join(a.dir, valuesFile), Line: line, Text: says})
 		}
 		return true
 	})
@@ -59,20 +61,20 @@ func (a *analysis) idle(c *chart.Chart, kind schema.GroupVersionKind, declared *
 }
 
 // fieldless returns the entries of values.yaml without a field in the Go type of the kind or in fields.yaml.
-func fieldless(c *chart.Chart, dir string, kind schema.GroupVersionKind, declared *File) Problems {
+func fieldless(c *chart.Chart, dir string, kind schema.GroupVersionKind, declared *fields.File) fields.Problems {
 	bare := *c
 	bare.Values = nil
 	root := valuesOf(&bare, kind, declared)
-	var problems Problems
+	var problems fields.Problems
 	eachEntry(c, func(steps []string, line int, _ bool) bool {
-		at, known := root, true
-		for i := 0; known && i < len(steps) && at != nil; i++ {
-			at, known = at.member(steps[i])
+		at, known := *root, true
+		for i := 0; known && i < len(steps); i++ {
+			at, known = at.Field(steps[i])
 		}
 		if !known {
-			problems = append(problems, Problem{path.Join(dir, valuesFile), line, fmt.Sprintf(
+			problems = append(problems, fields.Problem{File: path.Join(dir, valuesFile), Line: line, Text: fmt.Sprintf(
 				"%s is not a field of %s, so no spec can set it: declare it in %s, or put it into the template",
-				strings.Join(steps, "."), kind.Kind, Name,
+				strings.Join(steps, "."), kind.Kind, fields.Name,
 			)})
 		}
 		return known

@@ -1,4 +1,4 @@
-package fields
+package usedvalues
 
 import "text/template/parse"
 

@@ -1,4 +1,4 @@
-package fields_test
+package usedvalues_test
 
 import (
 	"os"
@@ -14,6 +14,7 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/engine/chart"
 	"github.com/example/appservice-operator/internal/engine/chart/fields"
+	"github.com/example/appservice-operator/internal/plugin/lint/usedvalues"
 )
 
 var appService = v1.GroupVersion.WithKind(v1.Kind)
@@ -92,7 +93,7 @@ fields:
 				"chart/templates/a.yaml": {Data: []byte(test.template)},
 			}, "chart")
 			require.NoError(t, err)
-			survey, err := fields.Look(c, "chart", test.kind)
+			survey, err := usedvalues.Look(c, "chart", test.kind)
 			require.NoError(t, err)
 			got := slices.Concat(survey.Undeclared, survey.Unused)
 			slices.SortFunc(got, func(a, b fields.Problem) int { return strings.Compare(a.Error(), b.Error()) })
@@ -118,7 +119,7 @@ func TestTheChartsHereUseWhatIsDeclared(t *testing.T) {
 		if watch.Is() {
 			continue // it declares nothing
 		}
-		survey, err := fields.Look(watch.Chart, watch.ChartPath, watch.GroupVersionKind)
+		survey, err := usedvalues.Look(watch.Chart, watch.ChartPath, watch.GroupVersionKind)
 		require.NoError(t, err)
 		for _, problem := range slices.Concat(survey.Undeclared, survey.Unused, survey.Ignored, survey.Idle) {
 			t.Error(problem)
