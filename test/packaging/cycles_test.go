@@ -25,7 +25,6 @@ import (
 // The numbers only become smaller.
 var mostInCycles = map[string]int{
 	"internal/engine/chart":              2,
-	"internal/engine/chart/fields":       6,
 	"internal/engine/chart/rbac":         2,
 	"internal/plugin":                    4,
 	"internal/plugin/history":            4,

@@ -3,13 +3,10 @@ package fields
 import (
 	"cmp"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
-	"helm.sh/helm/v3/pkg/chart"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // Name is the file name in the folder of a chart.
@@ -65,60 +62,6 @@ func (p Problems) err() error {
 	return slices.Compact(p)
 }
 
-// Of parses the fields.yaml of a chart for a kind. It returns nil if the chart has none.
-func Of(c *chart.Chart, kind schema.GroupVersionKind) (*File, error) {
-	return OfFolder(c, c.Name(), kind)
-}
-
-// OfFolder is like Of, with the chart's folder as it appears in messages.
-func OfFolder(c *chart.Chart, dir string, kind schema.GroupVersionKind) (*File, error) {
-	text, there := textOf(c)
-	if !there {
-		return nil, nil
-	}
-	return For(kind, path.Join(dir, Name), text)
-}
-
-func textOf(c *chart.Chart) (text []byte, found bool) {
-	for _, file := range c.Files {
-		if file.Name == Name {
-			return file.Data, true
-		}
-	}
-	return nil, false
-}
-
-// For parses the text of a fields.yaml for a kind; name is the file's name in messages.
-func For(kind schema.GroupVersionKind, name string, text []byte) (*File, error) {
-	file, err := Parse(name, text)
-	if err != nil {
-		return nil, err
-	}
-	return file, file.fit(kind)
-}
-
-// fit checks the fields against the Go type of the kind, if it has one.
-func (f *File) fit(kind schema.GroupVersionKind) error {
-	core, typed := Core(kind)
-	if !typed {
-		return nil
-	}
-	var found Problems
-	report := func(at, text string) { found = append(found, f.problem(at, fmt.Sprintf(text, kind.Kind))) }
-	for name := range f.Spec.Properties {
-		if Members(core)[name] != nil {
-			report(".properties["+name+"]", "%s has this field already: take another name")
-		}
-	}
-	if len(f.Spec.Required) > 0 {
-		report(".required", "there are %ss without a new field, so it cannot be required: give it a default")
-	}
-	if f.Kind != nil {
-		report(".kind", "%s is described by its Go type")
-	}
-	return found.err()
-}
-
 // Paths returns the paths of all leaf fields that the file declares, as in spec.topology.zoneCount or
 // spec.hooks[].name; none for nil.
 func (f *File) Paths() []string {
@@ -150,4 +93,39 @@ func (f *File) LineOf(path string) int {
 		at += ".properties[" + name + "]" + strings.ReplaceAll(step[len(name):], "[]", ".items")
 	}
 	return f.line(at)
+}
+
+// line returns the line of a path, or of the nearest one above it that the file has.
+func (f *File) line(path string) int {
+	for {
+		if line, found := f.lines[path]; found {
+			return line
+		}
+		path = path[:max(0, strings.LastIndexAny(path, ".["))]
+	}
+}
+
+// problem returns a mistake at a path, which is shown as in spec.hooks[].name.type.
+func (f *File) problem(path, text string) Problem {
+	shown, _, _ := strings.Cut(path, ".x-kubernetes-validations") // the line says which rule it is
+	if strings.HasPrefix(shown, ".properties[") {
+		shown = "spec" + asField.Replace(shown)
+	}
+	return Problem{f.Path, f.line(path), cmp.Or(strings.TrimPrefix(shown, "."), "spec") + ": " + text}
+}
+
+// asField replaces paths of schemas by paths of fields.
+var asField = strings.NewReplacer(
+	".items.properties[", "[].", ".additionalProperties.properties[", ".*.", ".properties[", ".", "]", "",
+)
+
+// parser collects mistakes: one pass shows them all.
+type parser struct {
+	file  *File
+	found Problems
+}
+
+// report adds a mistake at a path.
+func (p *parser) report(at, text string, args ...any) {
+	p.found = append(p.found, p.file.problem(at, fmt.Sprintf(text, args...)))
 }

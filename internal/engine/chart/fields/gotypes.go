@@ -73,3 +73,10 @@ func JSONType(of reflect.Type) string {
 	}
 	return "integer"
 }
+
+func indirect(typ reflect.Type) reflect.Type {
+	if typ.Kind() == reflect.Pointer {
+		return typ.Elem()
+	}
+	return typ
+}

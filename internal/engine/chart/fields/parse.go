@@ -59,17 +59,6 @@ func Parse(name string, text []byte) (*File, error) {
 	return p.file, nil
 }
 
-// parser collects mistakes: one pass shows them all.
-type parser struct {
-	file  *File
-	found Problems
-}
-
-// report adds a mistake at a path.
-func (p *parser) report(at, text string, args ...any) {
-	p.found = append(p.found, p.file.problem(at, fmt.Sprintf(text, args...)))
-}
-
 // yamlLine matches the line number in messages of the YAML parser, whose errors have no field for it.
 var yamlLine = regexp.MustCompile(`line (\d+): (?s:(.*))$`)
 
@@ -116,30 +105,6 @@ func (f *File) index(node *yaml.Node, at string) {
 		f.index(item, path)
 	}
 }
-
-// line returns the line of a path, or of the nearest one above it that the file has.
-func (f *File) line(path string) int {
-	for {
-		if line, found := f.lines[path]; found {
-			return line
-		}
-		path = path[:max(0, strings.LastIndexAny(path, ".["))]
-	}
-}
-
-// problem returns a mistake at a path, which is shown as in spec.hooks[].name.type.
-func (f *File) problem(path, text string) Problem {
-	shown, _, _ := strings.Cut(path, ".x-kubernetes-validations") // the line says which rule it is
-	if strings.HasPrefix(shown, ".properties[") {
-		shown = "spec" + asField.Replace(shown)
-	}
-	return Problem{f.Path, f.line(path), cmp.Or(strings.TrimPrefix(shown, "."), "spec") + ": " + text}
-}
-
-// asField replaces paths of schemas by paths of fields.
-var asField = strings.NewReplacer(
-	".items.properties[", "[].", ".additionalProperties.properties[", ".*.", ".properties[", ".", "]", "",
-)
 
 // entries calls visit for each entry of a map.
 func (p *parser) entries(node *yaml.Node, at string, visit func(key string, value *yaml.Node)) {
