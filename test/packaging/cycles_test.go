@@ -31,7 +31,6 @@ var mostInCycles = map[string]int{
 	"internal/plugin/importer/proof":     4,
 	"internal/plugin/ingressroute":       3,
 	"internal/plugin/lint":               5,
-	"internal/plugin/lint/usedvalues":    4,
 	"internal/plugin/preview":            8,
 	"internal/plugin/tree":               6,
 	"internal/operator/rollout":          2,

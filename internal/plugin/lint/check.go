@@ -94,7 +94,7 @@ func faultsOf(err error) []*chart.Fault {
 
 // uses adds the values that templates use without a declaration, and the declarations that no template uses.
 func (f *findings) uses(loaded *helmchart.Chart, kind schema.GroupVersionKind) error {
-	survey, err := usedvalues.Look(loaded, ".", kind)
+	compared, err := usedvalues.Compare(loaded, ".", kind)
 	if err != nil {
 		return err
 	}
@@ -102,11 +102,11 @@ func (f *findings) uses(loaded *helmchart.Chart, kind schema.GroupVersionKind) e
 		rule     string
 		problems fields.Problems
 	}{
-		{chart.RuleUndeclared, survey.Undeclared},
-		{ruleUnused, slices.Concat(survey.Unused, survey.Ignored)},
-		{ruleIdle, survey.Idle},
-		{ruleFieldless, survey.Fieldless},
-		{ruleUnseen, survey.Unseen},
+		{chart.RuleUndeclared, compared.Undeclared},
+		{ruleUnused, slices.Concat(compared.Unused, compared.Ignored)},
+		{ruleIdle, compared.Idle},
+		{ruleFieldless, compared.Fieldless},
+		{ruleUnseen, compared.Unseen},
 	} {
 		for _, fault := range faultsOf(chart.Faults(loaded, each.problems)) {
 			fault.Rule = each.rule

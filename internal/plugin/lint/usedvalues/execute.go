@@ -1,21 +1,32 @@
 package usedvalues
 
 import (
-	"strconv"
 	"text/template/parse"
 )
 
-// execution is the abstract execution of one template.
-type execution struct {
-	*analysis
-	tree      *parse.Tree
-	variables *variables
-}
+// Templates are executed at most that often, and include each other at most so deep: one that includes itself with a
+// part of its argument has no end here, where a value may have parts of any depth.
+const (
+	mostExecutions = 20_000
+	mostDepth      = 64
+)
 
-// variables are the variables of a block; outer are those of the enclosing block.
-type variables struct {
-	names map[string]value
-	outer *variables
+// template executes a template once for each distinct argument.
+func (a *analysis) template(name string, with value) {
+	call := name + " " + with.key()
+	tree := a.trees[name]
+	if a.done[call] || tree == nil || tree.Root == nil {
+		return
+	}
+	if len(a.done) >= mostExecutions || a.depth >= mostDepth {
+		a.unseen[name] = true
+		return
+	}
+	a.done[call] = true
+	a.depth++
+	defer func() { a.depth-- }()
+	e := &execution{analysis: a, tree: tree, variables: &variables{names: map[string]value{"$": with}}}
+	e.list(tree.Root, with)
 }
 
 // block executes a list of nodes in a new scope, whose first variables are added by set. A nil list is skipped.
@@ -87,16 +98,6 @@ func (e *execution) pipe(pipe *parse.PipeNode, dot value) value {
 	return result
 }
 
-// variable returns the variables of the innermost block that has one of a name; nil if none has.
-func (e *execution) variable(name string) map[string]value {
-	for block := e.variables; block != nil; block = block.outer {
-		if _, there := block.names[name]; there {
-			return block.names
-		}
-	}
-	return nil
-}
-
 // assign sets a variable of this or an outer block. If the value differs, the variable becomes unknown, since it
 // depends on the branch taken, and both values count as used.
 func (e *execution) assign(name string, to value) {
@@ -123,6 +124,10 @@ func (e *execution) command(command *parse.CommandNode, dot, piped value, hasPip
 	if hasPiped {
 		arguments = append(arguments, piped)
 	}
+	if name, _, known := constant(command, 1); function.Ident == "include" && known && len(arguments) == 2 {
+		e.template(name, arguments[1])
+		return value{}
+	}
 	return e.call(function.Ident, command, arguments)
 }
 
@@ -131,66 +136,15 @@ func (e *execution) argument(argument parse.Node, dot value) value {
 	case *parse.DotNode:
 		return dot
 	case *parse.FieldNode:
-		return e.fields(dot, argument.Ident, argument.Pos)
+		return e.member(dot, argument.Ident, argument.Pos)
 	case *parse.VariableNode:
-		return e.fields(e.variable(argument.Ident[0])[argument.Ident[0]], argument.Ident[1:], argument.Pos)
+		return e.member(e.variable(argument.Ident[0])[argument.Ident[0]], argument.Ident[1:], argument.Pos)
 	case *parse.ChainNode:
-		return e.fields(e.argument(argument.Node, dot), argument.Field, argument.Pos)
+		return e.member(e.argument(argument.Node, dot), argument.Field, argument.Pos)
 	case *parse.PipeNode:
 		return e.pipe(argument, dot)
 	case *parse.IdentifierNode: // a function without arguments
 		return e.call(argument.Ident, nil, nil)
 	}
 	return value{}
-}
-
-// fields returns the value at a path of names below a value, and reports names that are not declared.
-func (e *execution) fields(of value, names []string, at parse.Pos) value {
-	for _, name := range names {
-		switch {
-		case of.parts != nil:
-			of = of.parts[name]
-		case of.at != nil:
-			field, declared := of.at.Field(name)
-			if !declared {
-				e.undeclared(e.tree, at, of.at, name)
-				return value{}
-			}
-			of = value{at: &field}
-		default:
-			return value{}
-		}
-	}
-	return of
-}
-
-// use marks a value and everything below it as used.
-func (e *execution) use(of value) {
-	if of.at != nil {
-		e.marks = append(e.marks, mark{of.at.Path(), true})
-	}
-	for _, part := range of.parts {
-		e.use(part)
-	}
-}
-
-// touch marks a value itself as used, but nothing below it.
-func (e *execution) touch(of value) {
-	if of.at != nil {
-		e.marks = append(e.marks, mark{of.at.Path(), false})
-	}
-}
-
-// constant returns the argument of a command at an index, if it is a string or a whole number.
-func constant(command *parse.CommandNode, index int) (text string, isNumber, is bool) {
-	if command == nil || index >= len(command.Args) {
-		return "", false, false
-	}
-	switch argument := command.Args[index].(type) {
-	case *parse.StringNode:
-		return argument.Text, false, true
-	case *parse.NumberNode:
-		return strconv.FormatInt(argument.Int64, 10), true, argument.IsInt
-	}
-	return "", false, false
 }

@@ -1,15 +1,14 @@
 package usedvalues
 
-import "text/template/parse"
+import (
+	"strconv"
+	"text/template/parse"
+)
 
-// call returns the result of a function. The arguments of functions that are not handled here count as used.
+// call returns the result of a function other than include. The arguments of functions that are not handled here count
+// as used.
 func (e *execution) call(function string, command *parse.CommandNode, arguments []value) value {
 	switch function {
-	case "include":
-		if name, _, known := constant(command, 1); known && len(arguments) == 2 {
-			e.template(name, arguments[1])
-			return value{}
-		}
 	case "list", "tuple":
 		return listOf(arguments)
 	case "dict":
@@ -28,7 +27,7 @@ func (e *execution) call(function string, command *parse.CommandNode, arguments 
 		for i, argument := range arguments {
 			e.touch(argument)
 			if name, _, known := constant(command, i+2); function == "hasKey" && known {
-				e.touch(e.fields(argument, []string{name}, command.Pos))
+				e.touch(e.member(argument, []string{name}, command.Pos))
 			}
 		}
 		return value{}
@@ -86,7 +85,7 @@ func (e *execution) index(command *parse.CommandNode, arguments []value) value {
 	case isNumber && !made:
 		return of.element()
 	}
-	return e.fields(of, []string{name}, command.Pos)
+	return e.member(of, []string{name}, command.Pos)
 }
 
 // changed makes a variable unknown after entries are set in it: they need not be declared.
@@ -100,4 +99,18 @@ func (e *execution) changed(command *parse.CommandNode, of value) {
 			names[variable.Ident[0]] = value{}
 		}
 	}
+}
+
+// constant returns the argument of a command at an index, if it is a string or a whole number.
+func constant(command *parse.CommandNode, index int) (text string, isNumber, is bool) {
+	if command == nil || index >= len(command.Args) {
+		return "", false, false
+	}
+	switch argument := command.Args[index].(type) {
+	case *parse.StringNode:
+		return argument.Text, false, true
+	case *parse.NumberNode:
+		return strconv.FormatInt(argument.Int64, 10), true, argument.IsInt
+	}
+	return "", false, false
 }

@@ -40,6 +40,18 @@ func (a *analysis) ignored(kind schema.GroupVersionKind) fields.Problems {
 	return problems
 }
 
+// unused lists the fields of the file that no template uses.
+func (a *analysis) unused(declared *fields.File) fields.Problems {
+	var problems fields.Problems
+	for _, leaf := range declared.Paths() {
+		if !a.uses(leaf) {
+			problems = append(problems, fields.Problem{File: declared.Path, Line: declared.LineOf(leaf), Text: leaf +
+				" is used by no template: use .Values" + strings.TrimPrefix(leaf, "spec") + ", or remove it"})
+		}
+	}
+	return problems
+}
+
 // idle returns the entries of values.yaml that no template uses, except those declared in fields.yaml, which unused
 // returns.
 func (a *analysis) idle(c *chart.Chart, kind schema.GroupVersionKind, declared *fields.File) fields.Problems {

@@ -19,7 +19,7 @@ import (
 
 var appService = v1.GroupVersion.WithKind(v1.Kind)
 
-func TestLook(t *testing.T) {
+func TestCompare(t *testing.T) {
 	const declared = `
 fields:
   topology:
@@ -93,9 +93,9 @@ fields:
 				"chart/templates/a.yaml": {Data: []byte(test.template)},
 			}, "chart")
 			require.NoError(t, err)
-			survey, err := usedvalues.Look(c, "chart", test.kind)
+			found, err := usedvalues.Compare(c, "chart", test.kind)
 			require.NoError(t, err)
-			got := slices.Concat(survey.Undeclared, survey.Unused)
+			got := slices.Concat(found.Undeclared, found.Unused)
 			slices.SortFunc(got, func(a, b fields.Problem) int { return strings.Compare(a.Error(), b.Error()) })
 			if len(got) != len(test.want) {
 				t.Fatalf("got %d problems:\n%v\nwant %d", len(got), got, len(test.want))
@@ -119,9 +119,9 @@ func TestTheChartsHereUseWhatIsDeclared(t *testing.T) {
 		if watch.Is() {
 			continue // it declares nothing
 		}
-		survey, err := usedvalues.Look(watch.Chart, watch.ChartPath, watch.GroupVersionKind)
+		found, err := usedvalues.Compare(watch.Chart, watch.ChartPath, watch.GroupVersionKind)
 		require.NoError(t, err)
-		for _, problem := range slices.Concat(survey.Undeclared, survey.Unused, survey.Ignored, survey.Idle) {
+		for _, problem := range slices.Concat(found.Undeclared, found.Unused, found.Ignored, found.Idle) {
 			t.Error(problem)
 		}
 	}
