@@ -79,10 +79,8 @@ func (s *shell) diff(ctx context.Context, d *diffing, names []string) error {
 		return errors.New("set names or --all-namespaces, not both")
 	}
 	d.live = d.live || d.all || len(names) > 0
-	if !d.live && d.from == "" && len(d.against) == 0 {
-		if d.charts == "" {
-			return errors.New("nothing to compare with: set --live, --against FILE or --from-chart DIR")
-		}
+	if !d.live && d.from == "" && len(d.against) == 0 && d.charts == "" {
+		return errors.New("nothing to compare with: set --live, --against FILE or --from-chart DIR")
 	}
 	after, err := chartsIn(d.charts)
 	if err != nil {
@@ -125,6 +123,7 @@ func (s *shell) diffs(ctx context.Context, d *diffing, w *preview.Cluster, names
 	outcome := func(of subject, charts *preview.Charts) preview.Outcome {
 		return w.Outcome(ctx, charts, of.Unstructured, of.released)
 	}
+	// one resource in each file is the same one under another name, so names are no difference
 	alone := len(subjects) == 1 && len(earlier) == 1
 	met := map[int]bool{}
 	var diffs []*preview.Diff
@@ -217,6 +216,7 @@ func (s *shell) writeDiffs(ctx context.Context, output string, diffs []*preview.
 		if output == asJSON {
 			continue
 		}
+		// the summary counts them
 		if len(diffs) > 1 && diff.Empty() {
 			continue
 		}

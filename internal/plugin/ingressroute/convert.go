@@ -1,6 +1,6 @@
 // Package ingressroute turns the Ingress of an AppService into a route of the Gateway API: its hosts and paths, and
-// what its annotations for ingress-nginx did, as far as a route has a field for it. An annotation without such a
-// field becomes a note.
+// the effects of its annotations for ingress-nginx, as far as a route has a field for them. An annotation without
+// such a field becomes a note.
 package ingressroute
 
 import (
@@ -20,7 +20,7 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 )
 
-// Note says what a route does not do as the Ingress did.
+// Note is a difference between a route and the Ingress.
 type Note struct{ Field, Text string }
 
 // conversion is one in progress.
@@ -33,9 +33,9 @@ type conversion struct {
 	why     string // of the row that is being converted
 }
 
-// Convert returns a spec with a route to a Gateway instead of the Ingress, and what differs. Hosts whose paths differ
-// from those of the first stay in the Ingress: a route has the same rules for all of its hosts. The spec given is not
-// changed.
+// Convert returns a spec with a route to a Gateway instead of the Ingress, and the differences. Hosts whose paths
+// differ from those of the first stay in the Ingress: a route has the same rules for all of its hosts. The spec given
+// is not changed.
 func Convert(given *v1.AppServiceSpec, gateway v1.RouteParent) (*v1.AppServiceSpec, []Note, error) {
 	switch {
 	case given.Ingress == nil || len(given.Ingress.Hosts) == 0:
@@ -46,6 +46,7 @@ func Convert(given *v1.AppServiceSpec, gateway v1.RouteParent) (*v1.AppServiceSp
 	spec := given.DeepCopy()
 	c := &conversion{spec: spec, ingress: given.Ingress,
 		route: &v1.Route{ParentRefs: []v1.RouteParent{gateway}}}
+	// rules come from hosts, and annotations change rules; redirects depend on certificates
 	c.hosts()
 	c.certificates()
 	c.apply()
@@ -186,9 +187,6 @@ func dropped(*conversion, string, string) {}
 func noted(c *conversion, name, _ string) {
 	c.note("spec.ingress.annotations", "%s%s: %s", prefix, name, c.why)
 }
-
-// sslRedirect is converted by redirects.
-func sslRedirect(*conversion, string, string) {}
 
 func appRoot(c *conversion, _, value string) {
 	c.route.Rules = append([]v1.RouteRule{{Matches: []v1.RouteMatch{{Path: "/", PathType: "Exact"}},

@@ -3,13 +3,13 @@ package ingressroute
 // prefix is that of the annotations of ingress-nginx.
 const prefix = "nginx.ingress.kubernetes.io/"
 
-// Row says what becomes of an annotation of ingress-nginx.
+// Row is the translation of an annotation of ingress-nginx.
 type Row struct {
 	// Annotation is its key without prefix, as the built-in policy lists it; a * at its end stands for any rest.
 	Annotation string
 	// Field of the spec that takes its place; empty for none.
 	Field string
-	// Why there is none, or what differs.
+	// Why there is none, or the difference.
 	Why string
 
 	convert func(c *conversion, key, value string)
@@ -40,7 +40,7 @@ var Table = []Row{
 	{Annotation: "disable-proxy-intercept-errors", Why: "gateways pass errors of pods on", convert: dropped},
 	{Annotation: "enable-cors", Field: "rules[].cors", Why: "with the defaults of ingress-nginx; from Gateway API 1.5 on", convert: enableCORS},
 	{Annotation: "enable-opentelemetry", Why: ofGateway},
-	{Annotation: "force-ssl-redirect", Field: "redirectHTTP", convert: sslRedirect},
+	{Annotation: "force-ssl-redirect", Field: "redirectHTTP", convert: dropped},
 	{Annotation: "http2-push-preload", Why: "browsers no longer take pushed content", convert: dropped},
 	{Annotation: "limit-*", Why: rates},
 	{Annotation: "load-balance", Why: "how a gateway balances is a policy of the gateway"},
@@ -72,7 +72,7 @@ var Table = []Row{
 	{Annotation: "session-cookie-*", Why: sticky},
 	{Annotation: "ssl-ciphers", Why: ofGateway},
 	{Annotation: "ssl-prefer-server-ciphers", Why: ofGateway},
-	{Annotation: "ssl-redirect", Field: "redirectHTTP", Why: "on by default where the Ingress has TLS, as with ingress-nginx", convert: sslRedirect},
+	{Annotation: "ssl-redirect", Field: "redirectHTTP", Why: "on by default where the Ingress has TLS, as with ingress-nginx", convert: dropped},
 	{Annotation: "use-port-in-redirects", Field: "rules[].redirect.port", Why: "set it in rules that redirect", convert: noted},
 	{Annotation: "use-regex", Field: "rules[].matches[].pathType", Why: "RegularExpression; gateways differ in dialect, and match the whole path", convert: dropped},
 	{Annotation: "websocket-services", Why: "gateways pass WebSockets on", convert: dropped},
