@@ -89,6 +89,7 @@ func (a *adopting) run(ctx context.Context, names []string) error {
 	}
 	var reports []*adoption
 	for _, one := range list {
+		// as if they were written: the survey reads the annotations, and refuses a resource without them
 		annotate(one.Unstructured, a.release, a.restart)
 		result, err := w.Render(ctx, charts.Renderers[one.GroupVersionKind()], one.Unstructured, one.released)
 		if err != nil {
@@ -123,6 +124,7 @@ func (a *adopting) actor() (client.Client, *release.Actor, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	// neither caches nor indexes: a survey reads live objects, and applies them in dry runs
 	return writer, release.NewActor(&livestate.Writer{Client: writer, Secrets: secrets,
 		Observer: livestate.New(nil, nil, nil)}, writer, 1), nil
 }
@@ -237,7 +239,8 @@ func (a *adopting) printText(report *adoption) error {
 	return nil
 }
 
-// foresee reports what adoption would do, using the operator's own code. A refusal is part of the report, and no error.
+// foresee reports the effects of an adoption, by the operator's own code. A refusal is part of the report, and no
+// error.
 func foresee(ctx context.Context, actor *release.Actor, one subject, result *render.Result) (*adoption, error) {
 	survey, err := actor.Survey(ctx, release.Task{Owner: one.Unstructured, Desired: result})
 	known := (*plan.RefusedError)(nil)

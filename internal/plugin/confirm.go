@@ -16,7 +16,7 @@ var (
 	errDeclined = errors.New("nothing was written")
 )
 
-// confirm asks whether to write what was shown. The error says that nobody agreed.
+// confirm asks whether to write the change that was shown. The error says that nobody agreed.
 func (s *shell) confirm() error {
 	if !isTerminal(s.In) {
 		return errUnasked

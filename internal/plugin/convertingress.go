@@ -121,7 +121,7 @@ func (c *convertIngress) ofFile() (list []*unstructured.Unstructured, err error)
 	return list, nil
 }
 
-// convert prints a resource with a route, and what it does not do to stderr.
+// convert prints a resource with a route, and the differences to stderr.
 func (c *convertIngress) convert(resource *unstructured.Unstructured, gateway v1.RouteParent) error {
 	app := &v1.AppService{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(resource.Object, app); err != nil {

@@ -82,12 +82,14 @@ func (s *shell) dev(ctx context.Context, d *developing) error {
 		if err != nil {
 			return err
 		}
+		// previews are for the namespace that resources without one are applied to
 		s.kube.Namespace = &namespace
 	}
 	folders, err := d.folders()
 	if err != nil {
 		return err
 	}
+	// one signal is enough: a rendering reads all files, whichever were saved while the last one ran
 	saved := make(chan time.Time, 1)
 	failed := make(chan error, len(folders))
 	for _, folder := range folders {
@@ -122,6 +124,7 @@ func (d *developing) folders() ([]*filewatch.Folder, error) {
 	if _, err := os.Stat(filepath.Join(d.charts, chartFile)); err == nil {
 		charts.Charts = []string{"."}
 	} else {
+		// charts that are broken at the start are watched as well, where the built-in list expects them
 		served, err := chartsIn("")
 		if own, ownErr := chartsIn(d.charts); ownErr == nil {
 			served, err = own, nil
@@ -166,6 +169,7 @@ func (d *session) again(ctx context.Context) error {
 		}
 		before, known := d.last[one.name()]
 		d.last[one.name()] = after
+		// a resource that comes later is a difference; at the start, all would be
 		if known || !first {
 			diffs = append(diffs, preview.DiffOf(one.name(), before, after))
 			continue
@@ -233,6 +237,7 @@ func (d *session) applyChanged(ctx context.Context, subjects []subject) error {
 			continue
 		}
 		resource := one.DeepCopy()
+		// it is the placeholder of a file, and the API server refuses to create an object with a UID
 		resource.SetUID("")
 		err := d.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(resource), client.FieldOwner(fieldManager),
 			client.ForceOwnership)

@@ -114,6 +114,7 @@ func (s *shell) split(name string, content []byte) ([]document, error) {
 	var text []byte
 	add := func() error {
 		d := document{Unstructured: &unstructured.Unstructured{}, File: name, Line: begin, Text: text}
+		// line is that of the separator
 		text, begin = nil, line+1
 		content, err := yaml.YAMLToJSON(d.Text)
 		if err == nil {
@@ -122,6 +123,7 @@ func (s *shell) split(name string, content []byte) ([]document, error) {
 		if err != nil {
 			return fmt.Errorf("%s: %w", d.at(), err)
 		}
+		// nothing but comments, as before a first separator
 		if len(d.Object) == 0 {
 			return nil
 		}

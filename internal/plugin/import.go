@@ -196,6 +196,7 @@ func (i *importing) fromCluster(ctx context.Context, made *importer.Importer, wh
 		return nil, err
 	}
 	key := client.ObjectKey{Namespace: namespace, Name: name}
+	// kubectl accepts deployment.apps/NAME and plurals, too
 	short, _, _ := strings.Cut(strings.ToLower(kind), ".")
 	if short == "release" {
 		objects, err := read.FromRelease(ctx, c, key)

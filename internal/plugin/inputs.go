@@ -35,7 +35,7 @@ const (
 	noPolicy    = "none"
 )
 
-// oldFlags returns the present name of a flag: --chart-dir is what some commands called --chart.
+// oldFlags returns the present name of a flag: --chart-dir was --chart in some commands.
 func oldFlags(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 	if name == "chart-dir" {
 		name = chartFlag
@@ -105,6 +105,7 @@ func (s *shell) world(ctx context.Context, i *inputs, charts ...*preview.Charts)
 			return nil, fmt.Errorf("%s is not a valid ConfigMap: %w", i.defaults, err)
 		}
 	}
+	// a real cluster has its own version and kinds
 	if i.live {
 		return w, nil
 	}

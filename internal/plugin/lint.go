@@ -53,6 +53,7 @@ kubectl appservice lint helm-charts/appjob -o json`,
 			var reports []lint.Report
 			found := 0
 			for _, each := range subjects {
+				// an example lacks optional fields, so it proves no exception stale
 				each.Complete = complete && !each.isExample
 				list, err := lint.Check(cmd.Context(), each.Subject)
 				if err != nil {
@@ -169,6 +170,7 @@ func subjectOf(arg string) (chartSubject, error) {
 	} else if !info.IsDir() {
 		return chartSubject{}, fmt.Errorf("%s is not a folder", arg)
 	}
+	// the nearest watches.yaml that lists the chart counts, also if one in between serves other charts
 	for above := filepath.Dir(dir); ; above = filepath.Dir(above) {
 		files, entries, err := watchesIn(above)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -184,6 +186,7 @@ func subjectOf(arg string) (chartSubject, error) {
 		if above == filepath.Dir(above) {
 			name := filepath.Base(dir)
 			kind := v1.GroupVersion.WithKind(strings.ToUpper(name[:1]) + name[1:])
+			// a chart is a folder within the files: its parent is opened
 			beside, err := folder(filepath.Dir(dir))
 			return chartSubject{lint.Subject{Files: beside, Dir: name, Kind: kind},
 				filepath.ToSlash(filepath.Clean(arg)), false}, err

@@ -73,7 +73,7 @@ func asYAMLText(value any) ([]byte, error) {
 	return yaml.JSONToYAML(printed)
 }
 
-// comment returns a text as a comment of YAML, in one line: with a line break, what follows would be YAML.
+// comment returns a text as a comment of YAML, in one line: with a line break, the rest would be YAML.
 func comment(of string) string { return "# " + text.Line(of) }
 
 // paintState returns a text in the color of a state.

@@ -109,6 +109,7 @@ func (r *rendering) write(out io.Writer, result *render.Result) (count int, err 
 		}
 		body := result.Bodies[i]
 		if !r.secrets {
+			// only a Secret has another body: any other one stays as it is recorded, byte for byte
 			if hidden := r.hide(object); hidden != object {
 				if body, err = render.BodyOf(hidden); err != nil {
 					return 0, err

@@ -169,6 +169,7 @@ func (s *shell) printRows(list []unstructured.Unstructured, wide, everywhere boo
 		cells := map[string]string{
 			"NAMESPACE": one.GetNamespace(), "NAME": one.GetName(), "PHASE": string(said.Phase), "REPLICAS": said.Readiness,
 			"HELD BACK": tree.Waits(said, now), "AGE": duration.HumanDuration(now.Sub(one.GetCreationTimestamp().Time)),
+			// the operator leaves the common one out of the status
 			"POLICY": cmp.Or(said.Policy, string(policy.Shared)), "IMAGE": said.Image, "URL": said.URL,
 			"MESSAGE": message(one, said),
 		}

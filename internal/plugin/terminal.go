@@ -10,7 +10,7 @@ import (
 	"github.com/example/appservice-operator/internal/engine/text"
 )
 
-// visible writes text that terminals show as it is: what it is made of comes from clusters and files, and terminals act
+// visible writes text that terminals show as it is: its parts come from clusters and files, and terminals act
 // on some characters. Only the styles of paint are left.
 type visible struct {
 	to io.Writer
@@ -26,7 +26,7 @@ func visibly(out io.Writer) io.Writer {
 	return &visible{to: out}
 }
 
-// raw returns what a writer writes to, for programs that the user chose and that know terminals.
+// raw returns the writer below a visible one, for programs that the user chose and that know terminals.
 func raw(out io.Writer) io.Writer {
 	if v, is := out.(*visible); is {
 		return v.to

@@ -64,8 +64,8 @@ kubectl appservice undo web --to-revision 1 --run-task --dry-run`,
 	return cmd
 }
 
-// undo shows a change and makes it, or prints the manifest to commit if a GitOps tool applies the resource. Task is
-// what to say about the release task.
+// undo shows a change and makes it, or prints the manifest to commit if a GitOps tool applies the resource. Task is a
+// sentence about the release task.
 func (s *shell) undo(ctx context.Context, writer client.Client, plan *history.Undo, task, dry string, yes bool) error {
 	name := nameOf(plan.Resource)
 	if len(plan.Changes) == 0 {
@@ -76,6 +76,7 @@ func (s *shell) undo(ctx context.Context, writer client.Client, plan *history.Un
 		_, _ = fmt.Fprintf(s.ErrOut, "warning: the spec of revision %d names what the present one does not: %s. Its pods get them "+
 			"by your rights: make sure that the application may have them\n", plan.To, text.Line(strings.Join(plan.Named, ", ")))
 	}
+	// stdout is for the resource to commit, so everything else goes to stderr
 	if plan.Owner != "" {
 		if task != "" {
 			_, _ = fmt.Fprintln(s.ErrOut, task)

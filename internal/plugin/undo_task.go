@@ -20,7 +20,7 @@ const (
 	taskRuns  = "the release task runs before anything else changes; what another one has done, as the migration of a database, is not undone"
 )
 
-// planTask decides whether the release task of the restored release runs, and returns what to say about that; empty if
+// planTask decides whether the release task of the restored release runs, and returns a sentence about that; empty if
 // there is none, or if it would not run anyway.
 func planTask(ctx context.Context, plan *history.Undo, run bool) (string, error) {
 	if run {
@@ -46,8 +46,8 @@ func planTask(ctx context.Context, plan *history.Undo, run bool) (string, error)
 	return taskRests, nil
 }
 
-// tasksOf returns what the release task of the restored spec runs: as the charts render it, if the operator has the
-// same, and as the record of the restored release notes it.
+// tasksOf returns the commands of the release task of the restored spec: as the charts render it, if the operator has
+// the same, and as the record of the restored release has it.
 func tasksOf(ctx context.Context, charts *preview.Charts, plan *history.Undo, released *v1.ReleaseStatus) []string {
 	tasks := slices.Clone(plan.Ran)
 	renderer := charts.Renderers[plan.Resource.GroupVersionKind()]

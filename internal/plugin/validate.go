@@ -87,6 +87,7 @@ func (v *validation) run(cmd *cobra.Command) error {
 	for _, d := range documents {
 		renderer := charts.Renderers[d.GroupVersionKind()]
 		if renderer == nil {
+			// a kind of the operator's group that it does not serve is a mistake, others may be in the same file
 			if problem := misnamed(charts, d.GroupVersionKind()); problem != nil {
 				checked++
 				refusals = append(refusals, v.refused(d, *problem))

@@ -10,13 +10,14 @@ import (
 	"github.com/example/appservice-operator/internal/engine/release/plan"
 )
 
-// compare sets what a release changed against the one before; nothing unless both can be read. Differences of the spec
+// compare sets the changes of a release against the one before; none unless both can be read. Differences of the spec
 // count; if there are none, the release has another cause, and the changes of objects are listed.
 func (r *Revision) compare(before *Revision) {
 	if r.recorded == nil || before.recorded == nil {
 		return
 	}
 	r.Restarts = plan.RestartsPods(before.recorded.Objects, r.recorded.Objects)
+	// of the same generation, so the spec is the same: something else made the release
 	if r.Failed == "" && r.Generation != 0 && r.Generation == before.Generation {
 		r.ChangedBy, r.ChangedAt = byPlatform, r.Released
 		if r.Chart != before.Chart {

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// owners are the labels and annotations by which tools recognize what they apply. The value of the first one present
+// owners are the labels and annotations by which tools recognize their resources. The value of the first one present
 // names the tool's object.
 var owners = []struct{ key, tool string }{
 	{"argocd.argoproj.io/tracking-id", "Argo CD application"},

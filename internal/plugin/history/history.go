@@ -22,7 +22,7 @@ type Revision struct {
 	Status      string    `json:"status"`
 	Chart       string    `json:"chart"`
 	Description string    `json:"description,omitempty"`
-	// ChangedBy is what changed the spec: a field manager, or another cause of the release.
+	// ChangedBy is the field manager that changed the spec, or another cause of the release.
 	ChangedBy string    `json:"changedBy,omitempty"`
 	ChangedAt time.Time `json:"changedAt,omitzero"`
 	// Generation of the resource that it was made from; 0 in records of earlier operators.

@@ -25,7 +25,8 @@ func (r *Revision) tasks() []string {
 	return names
 }
 
-// ran returns what the release task of a release ran, as its record notes it: the part of each digest for that.
+// ran returns the commands of a release task that ran, as the record of the release has them: by the part of each
+// digest that stands for the command.
 func (r *Revision) ran() []string {
 	var list []string
 	names := r.tasks()

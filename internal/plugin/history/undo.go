@@ -26,8 +26,8 @@ type Undo struct {
 	Named []string
 	// Owner is the tool that would revert the change, as it compares the resource with a source; empty if there is none.
 	Owner string
-	// HasTask reports whether the restored release, or the newest, has a release task. Ran is what that of the restored
-	// one ran: the part of each digest for that.
+	// HasTask reports whether the restored release, or the newest, has a release task. Ran are the commands of the task
+	// of the restored one that ran, by the part of each digest that stands for the command.
 	HasTask bool
 	Ran     []string
 
@@ -69,6 +69,7 @@ func targetOf(resource *unstructured.Unstructured, spec map[string]any, revision
 	}
 	released, _, _ := unstructured.NestedInt64(resource.Object, "status", "release", "revision")
 	another := func(r *Revision) bool {
+		// only the operator writes the status: a newer record may be of somebody else who writes Secrets
 		return int64(r.Revision) <= released && r.Spec != nil && !equality.Semantic.DeepEqual(r.Spec, spec)
 	}
 	var kept []string
@@ -115,6 +116,7 @@ func (u *Undo) Write(ctx context.Context, writer client.Client, manager string, 
 	if refused == nil {
 		return nil
 	}
+	// a test that fails is refused with the same status as an invalid spec: another read tells
 	if err := writer.Get(ctx, client.ObjectKeyFromObject(u.Resource), now); err == nil && u.isOvertaken(now) {
 		return ErrChanged
 	}

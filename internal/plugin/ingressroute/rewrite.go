@@ -12,7 +12,7 @@ import (
 var tail = regexp.MustCompile(`^(/[-A-Za-z0-9/._~]*?)/?(?:\(/\|\$\)\(\.\*\)|\(/\|/\$\)\(\.\*\)|/?\??\(\.\*\))$`)
 
 // rewriteTarget converts the path that requests are sent with. A target that ends with the group for the rest of the
-// path replaces what is before it.
+// path replaces the part before it.
 func rewriteTarget(c *conversion, name, target string) {
 	c.each(func(rule *v1.RouteRule) {
 		if len(rule.Matches) == 0 {

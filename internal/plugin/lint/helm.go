@@ -55,7 +55,7 @@ func folderName(loaded *helmchart.Chart, subject Subject) string {
 }
 
 // write writes the files of a chart and its subcharts to a folder, without the schema of its values: rendering has
-// checked that, and Helm would fetch what it refers to.
+// checked that, and Helm would fetch its references.
 func write(c *helmchart.Chart, dir string) error {
 	for _, file := range c.Raw {
 		if file.Name == "values.schema.json" {

@@ -23,6 +23,7 @@ const anyName = "web"
 // selector adds a finding if the selector of a workload differs from that of an earlier case: any spec may replace any
 // other, and selectors are immutable.
 func (t *trial) selector(ctx context.Context, resource *unstructured.Unstructured, name string, found *findings) {
+	// under one name: a selector may contain it
 	result, err := t.again.Render(ctx, called(resource, anyName), t.capabilities)
 	if err != nil {
 		return

@@ -1,7 +1,7 @@
-// Package preview predicts what the operator would make of a resource: the objects that it would render, where their
-// values come from, what a change does to them, and what would be refused. It renders with the operator's own code, for
-// a cluster that it reads, or one that it assumes. The operator has caches; here, each read is a request, and what may
-// not be read is reported and left out. It writes nothing, and returns lines instead of printing them.
+// Package preview predicts the operator's work on a resource: the objects that it would render, the origins of their
+// values, the consequences of a change, and refusals. It renders with the operator's own code, for a cluster that it
+// reads, or one that it assumes. The operator has caches; here, each read is a request, and objects that may not be
+// read are reported and left out. It writes nothing, and returns lines instead of printing them.
 package preview
 
 import (
@@ -33,10 +33,10 @@ import (
 	"github.com/example/appservice-operator/internal/operator/policy"
 )
 
-// Cluster is what resources are rendered for: a real one, which Open returns, or an assumed one, which is all in its
-// fields. It is for one command, and not safe for concurrent use.
+// Cluster is the one that resources are rendered for: a real one, which Open returns, or an assumed one, which is all
+// in its fields. It is for one command, and not safe for concurrent use.
 type Cluster struct {
-	// Capabilities describe what the cluster serves.
+	// Capabilities are the version and the kinds of the cluster.
 	Capabilities *chartutil.Capabilities
 	// Policy is the platform's; everything is allowed without one. Only the operator knows its location.
 	Policy *policy.Policy
@@ -87,7 +87,7 @@ func apiVersions(reader client.Client) func(context.Context, schema.GroupVersion
 // Assumed reports whether the cluster is not read.
 func (c *Cluster) Assumed() bool { return c.reader == nil }
 
-// Render returns what the operator would render a resource to, or the error with which it would refuse it. Last is its
+// Render returns the objects that the operator would render, or the error with which it would refuse it. Last is its
 // last release; nil if that is not known.
 func (c *Cluster) Render(
 	ctx context.Context, renderer *render.Renderer, resource *unstructured.Unstructured, last *Release,
@@ -106,7 +106,7 @@ func (c *Cluster) Render(
 	return result, err
 }
 
-// Input returns what a resource is rendered from.
+// Input returns the input for rendering a resource.
 func (c *Cluster) Input(ctx context.Context, resource *unstructured.Unstructured) (render.Input, error) {
 	in, config := render.Input{Resource: resource, Capabilities: c.Capabilities}, c.Defaults
 	if config == nil && !c.Assumed() {
@@ -122,7 +122,7 @@ func (c *Cluster) Input(ctx context.Context, resource *unstructured.Unstructured
 	return in, nil
 }
 
-// facts returns what hooks may know about the cluster.
+// facts returns the facts about the cluster that hooks may know.
 func (c *Cluster) facts(
 	ctx context.Context, resource *unstructured.Unstructured, draft *render.Draft, last *Release,
 ) (postrender.Facts, error) {
@@ -136,6 +136,7 @@ func (c *Cluster) facts(
 		return postrender.Facts{}, err
 	}
 	facts := policy.FactsOf(namespace, labels, c.Policy)
+	// without all of the content, its version is unknown: as recorded, it predicts no restart
 	readable, recorded := true, reference.Content{}
 	if last != nil {
 		recorded = last.Content // its version is kept for as long as the content is the same
@@ -154,6 +155,7 @@ func (c *Cluster) facts(
 	if readable {
 		facts.Content = reference.ContentOf(draft.References, facts.States).After(recorded).Version
 	}
+	// a run that is noted keeps the name of its Job
 	runs := noted(resource)
 	facts.Jobs = jobs.Names(jobs.Settle(draft.Runs, runs), runs)
 	if err = c.generated(ctx, resource, draft.Generated(), last, &facts); err != nil {

@@ -73,6 +73,7 @@ func Consequences(old, rendered []*unstructured.Unstructured, changes []Change, 
 			add(effect, "%s", text)
 		}
 	}
+	// of all objects together: a host may move from an Ingress to a route
 	for _, host := range hostsThatGo(old, rendered) {
 		add(Stops, "host %s is removed", host)
 	}

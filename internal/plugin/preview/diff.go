@@ -38,7 +38,7 @@ func DiffOf(name string, before, after Outcome) *Diff {
 	d.Changes = Changes(before.Objects, after.Objects)
 	sameSpec := before.Source != nil && after.Source != nil && !before.Source.Differs(after.Source.Spec)
 	d.Consequences = Consequences(before.Objects, after.Objects, d.Changes, sameSpec)
-	if len(d.Changes) > 0 && !d.Has(Refused) { // of what is refused, nothing runs
+	if len(d.Changes) > 0 && !d.Has(Refused) { // a refused release runs nothing
 		d.Consequences = append(d.Consequences, taskConsequences(before, after)...)
 		if !sameSpec {
 			for _, kept := range notNeeded(before.Kept, after.Objects) {
@@ -123,6 +123,7 @@ func (d *Diff) Lines() []Line {
 		}
 		lines = append(lines, Line{Consequent, "  ! " + consequence.Text})
 	}
+	// a refusal among the consequences has the text of the error
 	for _, failed := range []error{d.Before.Err, d.After.Err} {
 		if failed != nil && len(d.Consequences) == 0 {
 			lines = append(lines, Line{Explanation, "    " + failed.Error()})

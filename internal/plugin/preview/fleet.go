@@ -66,6 +66,8 @@ func FleetOf(
 			case released.Digest != "" && released.Digest == pairs[i].after.Digest:
 				pairs[i].before = pairs[i].after // same digest: no need to decompress the release
 			default:
+				// Live objects are not read for a fleet: selectors, certificates and keys of checksums are those of the
+				// record. Most renderings have none that matter, and are not repeated.
 				pairs[i].before = released.Outcome(subject.Resource)
 				before := pairs[i].before.Objects
 				kept, certificates := postrender.SelectorsOf(before), postrender.CertificatesOf(before)

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// gatewayWords says how spec.route says what people write as in the Gateway API, by the fields that there are not. The
-// words may have the value of the object that the field is in: type and value of a path.
+// gatewayWords are the equivalents in spec.route of fields that only the Gateway API has. The words may have the value
+// of the object that the field is in: type and value of a path.
 var gatewayWords = []struct {
 	field *regexp.Regexp
 	words func(within map[string]any) string

@@ -25,7 +25,8 @@ func keptData(resource *unstructured.Unstructured) (list []string) {
 	return list
 }
 
-// notNeeded returns what was kept that objects neither are nor refer to: a release of a changed spec deletes it.
+// notNeeded returns the kept objects that are not among others, and that none of these refers to: a release of a
+// changed spec deletes them.
 func notNeeded(kept []string, objects []*unstructured.Unstructured) []string {
 	used := map[string]bool{}
 	for _, object := range objects {

@@ -16,7 +16,7 @@ import (
 	"github.com/example/appservice-operator/internal/engine/render/defaults"
 )
 
-// Subject is a resource to render, with what is known about its namespace and cluster.
+// Subject is a resource to render, with the known facts about its namespace and cluster.
 type Subject struct {
 	// Name is its name for users.
 	Name     string
@@ -34,8 +34,8 @@ type Outcome struct {
 	Digest string
 	// Unknown are the fields of the spec without an effect.
 	Unknown []string
-	// Runs are what the Jobs run that run once, and Noted is what is noted of such runs in the cluster; for an assumed
-	// cluster, where these Jobs have run.
+	// Runs are those of the Jobs that run once, and Noted those that the status in the cluster records; in an assumed
+	// cluster, these Jobs have run.
 	Runs  []jobs.Run
 	Noted []v1.RunStatus
 	// Kept are the objects in the cluster that are kept for their data although no release has them, as in "Secret web".

@@ -31,9 +31,10 @@ func (c *Cluster) Resource(ctx context.Context, kind schema.GroupVersionKind,
 }
 
 // Subjects lists the resources of a kind that one of two versions of the charts serves, except for those being deleted.
-// It makes as many requests for a thousand of them as for one, so nothing is known about what pods refer to.
+// It makes as many requests for a thousand of them as for one, so the objects that pods refer to are unknown.
 func (c *Cluster) Subjects(ctx context.Context, kind schema.GroupVersionKind, before,
 	after *Charts) ([]Subject, error) {
+	// resources of a kind that is no longer served are compared with nothing
 	served := after.Selectors[kind]
 	if served == nil {
 		served = before.Selectors[kind]
@@ -54,6 +55,7 @@ func (c *Cluster) Subjects(ctx context.Context, kind schema.GroupVersionKind, be
 	if len(list.Items) == 0 {
 		return nil, nil
 	}
+	// without resources, rights on namespaces and ConfigMaps are not needed
 	labels, err := c.labels(ctx)
 	if err != nil {
 		return nil, err

@@ -14,7 +14,7 @@ import (
 	"github.com/example/appservice-operator/internal/operator/status"
 )
 
-// noted returns what the status of a resource notes of the Jobs that run once; nil if it cannot be read.
+// noted returns the runs of Jobs that run once that the status of a resource records; nil if it cannot be read.
 func noted(resource *unstructured.Unstructured) []v1.RunStatus {
 	said, err := status.Of(resource)
 	if err != nil {

@@ -30,10 +30,10 @@ type Problem struct {
 	Line, Column int
 }
 
-// Check lists the problems of a resource by its text, which is YAML or JSON: what the API server refuses by the
-// definition of its kind, if that is available, and what the operator refuses by its limits, the chart and the
+// Check lists the problems of a resource by its text, which is YAML or JSON: those of the API server by the
+// definition of its kind, if that is available, and those of the operator by its limits, the chart and the
 // platform's policy. Namespace is used if it names none. Problems of the API server come first; the operator checks
-// only what the server accepts.
+// only resources that the server accepts.
 func (c *Cluster) Check(
 	ctx context.Context, renderer *render.Renderer, d *crd.Definition, text []byte, namespace string,
 ) []Problem {

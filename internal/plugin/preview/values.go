@@ -60,6 +60,7 @@ func ValuesOf(ctx context.Context, renderer *render.Renderer, in render.Input) (
 	}
 	var list []Value
 	leaves(final.AsMap(), nil, func(path []string, value any) {
+		// the last source that a render applies comes first: overrides replace the spec, which lies over defaults
 		source := FromChart
 		switch {
 		case says(over, path):

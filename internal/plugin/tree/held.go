@@ -16,7 +16,7 @@ import (
 	"github.com/example/appservice-operator/internal/operator/status/reason"
 )
 
-// held returns nodes for what is held back, and until when. It records which problems it reported.
+// held returns nodes for the steps that are held back, and until when. It records which problems it reported.
 func (f *Findings) held(used map[v1.Problem]bool) []*Node {
 	var list []*Node
 	note := func(name, message string, until *metav1.Time) *Node {
@@ -46,6 +46,7 @@ func (f *Findings) held(used map[v1.Problem]bool) []*Node {
 			until = f.Status.ExpirationTime
 		}
 		n := note(name, problem.Message, until)
+		// the hint is beside the problem already, if that was reported above
 		if !used[problem] {
 			n.add(hint(problem.Hint))
 		}
@@ -59,6 +60,7 @@ func (f *Findings) held(used map[v1.Problem]bool) []*Node {
 	if next := f.Status.NextAttemptTime; next != nil {
 		note("the next attempt", "the failed step is retried, earlier if a related object changes", next)
 	}
+	// the problem Expiring has this time, and comes shortly before it
 	if end := f.Status.ExpirationTime; end != nil && !hasProblem(f.Status, v1.ReasonExpiring) {
 		note("deletion", "spec.ttl expires", end)
 	}
@@ -112,7 +114,7 @@ func (f *Findings) deadline(object *Object) *metav1.Time {
 	return &metav1.Time{Time: end}
 }
 
-// Waits summarizes what is held back, for lists; empty if nothing is.
+// Waits names the step that is held back, for lists; empty if none is.
 func Waits(status *v1.AppServiceStatus, now time.Time) string {
 	switch {
 	case status.Phase == v1.PhasePaused:

@@ -122,7 +122,7 @@ func (n *Node) line(paint func(State, string) string, now time.Time) string {
 	return line
 }
 
-// untils describe what happens at the Until time of a node.
+// untils name the event at the Until time of a node.
 var untils = map[Type]string{TypeObject: "counts as stalled at ", TypeCause: "counts as lasting at "}
 
 // when formats a time and the distance to it.

@@ -26,6 +26,7 @@ func ofPod(sight diagnose.Sight) *Node {
 	}
 	n.Ready = fmt.Sprintf("%d/%d", ready, all)
 	switch {
+	// its state stays Waiting, whatever its containers report while they end
 	case pod.DeletionTimestamp != nil:
 		words = append(words, "is being deleted")
 	case pod.Status.Phase == corev1.PodSucceeded:

@@ -36,7 +36,7 @@ type Findings struct {
 	Defaults map[string]any
 	// Chart are the values of the chart that rendered the resource; nil if it is not available.
 	Chart map[string]any
-	// Gaps are what could not be read, and what that requires.
+	// Gaps are the objects that could not be read, and the rights that this requires.
 	Gaps []string
 	// Now is when the resource was read.
 	Now time.Time
@@ -48,7 +48,7 @@ type Object struct {
 	Entry v1.ResourceStatus
 	// Live is nil if it does not exist, or could not be read.
 	Live *unstructured.Unstructured
-	// Looked is what was found of its pods; nil for objects that create none, or whose pods could not be read.
+	// Looked has the findings about its pods; nil for objects that create none, or whose pods could not be read.
 	Looked *diagnose.Findings
 	Causes []diagnose.Cause
 	// Dependents are objects of any kind that other controllers created for it.
@@ -104,6 +104,7 @@ func (l *Looker) find(ctx context.Context, f *Findings, entry v1.ResourceStatus)
 	if err != nil {
 		return nil, err
 	}
+	// A status names no group: of kinds with the same name, built-in ones are the more likely.
 	custom := slices.DeleteFunc(slices.Clone(kinds), scheme.Scheme.Recognizes)
 	builtIn := slices.DeleteFunc(kinds, func(kind schema.GroupVersionKind) bool { return !scheme.Scheme.Recognizes(kind) })
 	for _, kind := range append(builtIn, custom...) {
@@ -167,12 +168,12 @@ func (l *Looker) namespaceDefaults(ctx context.Context, f *Findings) {
 	case apierrors.IsNotFound(err):
 	case err != nil:
 		f.gap(err, "ConfigMap", defaults.Name)
-	default: // the status reports what is wrong with it
+	default: // the status reports its mistakes
 		_ = yaml.Unmarshal([]byte(config.Data[defaults.Key(f.Resource.GetKind())]), &f.Defaults)
 	}
 }
 
-// gap records once what could not be read.
+// gap records an object that could not be read, once.
 func (f *Findings) gap(err error, kind, name string) {
 	text := fmt.Sprintf("%s %s: %v", kind, name, err)
 	var refused apierrors.APIStatus

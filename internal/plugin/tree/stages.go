@@ -47,7 +47,7 @@ func (f *Findings) waiting(of string) (name, message string) {
 	return "the first release", message + "; nothing else is created yet"
 }
 
-// afterFailure returns what to do about a stage that does not become ready without help; nil if it may.
+// afterFailure returns a hint for a stage that does not become ready without help; nil if it may.
 func (f *Findings) afterFailure(of string) *Node {
 	if len(f.unready(of, v1.ResourceFailed)) == 0 {
 		return nil

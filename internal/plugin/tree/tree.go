@@ -49,7 +49,7 @@ func Tree(f *Findings) *Node {
 	return root.add(f.gaps()...)
 }
 
-// gaps returns nodes for what could not be read.
+// gaps returns nodes for the objects that could not be read.
 func (f *Findings) gaps() []*Node {
 	var list []*Node
 	for _, gap := range f.Gaps {

@@ -73,6 +73,7 @@ func (f *Findings) origin(path []string) (value, from string) {
 		if !slices.ContainsFunc(source.Fields, covers) {
 			continue
 		}
+		// those of the platform are in files of the operator, which nobody else reads
 		if source.Source == defaults.ByNamespace {
 			if set, says, _ := unstructured.NestedFieldNoCopy(f.Defaults, path...); says {
 				value = short(set)

@@ -13,8 +13,8 @@ import (
 	"github.com/example/appservice-operator/internal/operator/status/diagnose"
 )
 
-// Why returns the problems of a resource as a tree: from its conditions to objects, causes, pods and what to do;
-// warnings and advice, what is held back, and where values come from.
+// Why returns the problems of a resource as a tree: from its conditions to objects, causes, pods and hints;
+// warnings and advice, the steps that are held back, and the origins of values.
 func Why(f *Findings) *Node {
 	root := f.root()
 	used := map[v1.Problem]bool{}
@@ -70,14 +70,15 @@ func (f *Findings) unheard() *Node {
 	return n
 }
 
-// ready returns the node of the condition Ready, with what keeps it from being true; nil if there is none. It records
-// which problems it reported.
+// ready returns the node of the condition Ready, with the objects and problems that keep it from being true; nil
+// if there is none. It records which problems it reported.
 func (f *Findings) ready(used map[v1.Problem]bool) *Node {
 	condition := meta.FindStatusCondition(f.Status.Conditions, v1.ConditionReady)
 	if condition == nil {
 		return nil
 	}
 	n := ofCondition(*condition)
+	// objects come before problems: a problem that explains an object is shown below it, and not again
 	for _, object := range f.Objects {
 		lasts := func(c diagnose.Cause) bool { return c.Effect == diagnose.Lasting }
 		if object.Entry.State != v1.ResourceReady || slices.ContainsFunc(object.Causes, lasts) {
@@ -140,7 +141,7 @@ func (f *Findings) object(object *Object, used map[v1.Problem]bool) *Node {
 	return n
 }
 
-// cause returns the node of a cause, with the pods that show it, their last output, and what to do.
+// cause returns the node of a cause, with the pods that show it, their last output, and hints.
 func (f *Findings) cause(object *Object, cause diagnose.Cause) *Node {
 	n := &Node{Type: TypeCause, Name: cause.Reason, Message: cause.Text(), State: StateWarning}
 	switch cause.Effect {

@@ -15,7 +15,7 @@ type analysis struct {
 	dir   string
 	trees map[string]*parse.Tree
 	texts map[string]string // of the files
-	done  map[string]bool   // templates with what they were called with
+	done  map[string]bool   // templates, each with its argument
 	found map[string]fields.Problem
 	marks []mark
 	depth int

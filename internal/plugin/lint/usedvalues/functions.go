@@ -23,6 +23,7 @@ func (e *execution) call(function string, command *parse.CommandNode, arguments 
 		}
 	case "default", "coalesce", "required", "ternary", "and", "or":
 		return e.oneOf(arguments)
+	// they ask about a value, and read nothing below it
 	case "not", "empty", "kindIs", "hasKey":
 		for i, argument := range arguments {
 			e.touch(argument)

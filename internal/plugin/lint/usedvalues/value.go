@@ -23,7 +23,7 @@ func valuesOf(c *chart.Chart, kind schema.GroupVersionKind, declared *fields.Fil
 	return &place
 }
 
-// value is an abstract value in a template: a place among the values, or what the template makes of such values: a map
+// value is an abstract value in a template: a place among the values, or a collection of such values: a map
 // by names, or a list by numbers. The object that templates are executed with is such a map, too. The zero value is
 // unknown.
 type value struct {
