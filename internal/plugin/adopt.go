@@ -20,17 +20,17 @@ import (
 	"github.com/example/appservice-operator/internal/plugin/history"
 )
 
-// adopting are the flags of adopt.
-type adopting struct {
-	*shell
-	inputs
+// adoptOptions are the flags of adopt.
+type adoptOptions struct {
+	*cli
+	renderFlags
 	release      string
 	restart, yes bool
 	output       string
 }
 
-func adoptCommand(s *shell) *cobra.Command {
-	a := &adopting{shell: s, inputs: inputs{live: true}}
+func adoptCommand(s *cli) *cobra.Command {
+	a := &adoptOptions{cli: s, renderFlags: renderFlags{live: true}}
 	cmd := &cobra.Command{
 		Use:   "adopt (NAME | -f FILE)",
 		Short: "Let an AppService take over existing objects",
@@ -78,8 +78,8 @@ kubectl appservice adopt web --release legacy`,
 	return cmd
 }
 
-func (a *adopting) run(ctx context.Context, names []string) error {
-	charts, w, list, err := a.prepared(ctx, &a.inputs, names)
+func (a *adoptOptions) run(ctx context.Context, names []string) error {
+	charts, w, list, err := a.prepare(ctx, &a.renderFlags, names)
 	if err != nil {
 		return err
 	}
@@ -91,19 +91,19 @@ func (a *adopting) run(ctx context.Context, names []string) error {
 	for _, one := range list {
 		// as if they were written: the survey reads the annotations, and refuses a resource without them
 		annotate(one.Unstructured, a.release, a.restart)
-		result, err := w.Render(ctx, charts.Renderers[one.GroupVersionKind()], one.Unstructured, one.released)
+		result, err := w.Render(ctx, charts.Renderers[one.GroupVersionKind()], one.Unstructured, one.release)
 		if err != nil {
-			return one.failed(err)
+			return one.wrap(err)
 		}
-		report, err := foresee(ctx, actor, one, result)
+		report, err := surveyAdoption(ctx, actor, one, result)
 		if err != nil {
-			return one.failed(err)
+			return one.wrap(err)
 		}
 		reports = append(reports, report)
 		if report.Refused() || len(report.Objects) == 0 {
 			continue
 		}
-		if err := a.ask(ctx, writer, one, report); err != nil {
+		if err := a.request(ctx, writer, one, report); err != nil {
 			return err
 		}
 	}
@@ -111,7 +111,7 @@ func (a *adopting) run(ctx context.Context, names []string) error {
 }
 
 // actor returns a client and the operator's own actor, which is used for dry runs only.
-func (a *adopting) actor() (client.Client, *release.Actor, error) {
+func (a *adoptOptions) actor() (client.Client, *release.Actor, error) {
 	config, err := a.config()
 	if err != nil {
 		return nil, nil, err
@@ -141,8 +141,8 @@ func annotate(resource *unstructured.Unstructured, release string, restart bool)
 	resource.SetAnnotations(annotations)
 }
 
-// asks returns the adoption annotations of a resource.
-func asks(resource *unstructured.Unstructured) map[string]string {
+// adoptionAnnotations returns the adoption annotations of a resource.
+func adoptionAnnotations(resource *unstructured.Unstructured) map[string]string {
 	fields := map[string]string{}
 	for _, key := range []string{v1.AnnotationAdopt, v1.AnnotationAdoptRelease, v1.AnnotationAdoptRestart} {
 		if value, has := resource.GetAnnotations()[key]; has {
@@ -152,9 +152,9 @@ func asks(resource *unstructured.Unstructured) map[string]string {
 	return fields
 }
 
-// ask writes the annotations that request adoption, and records the result in the report. Without --yes it is a
+// request writes the annotations that request adoption, and records the result in the report. Without --yes it is a
 // server-side dry run. It writes nothing if a GitOps tool applies the resource.
-func (a *adopting) ask(ctx context.Context, writer client.Client, one subject, report *adoption) error {
+func (a *adoptOptions) request(ctx context.Context, writer client.Client, one subject, report *adoption) error {
 	if report.owner = history.OwnerOf(one.Unstructured); report.owner != "" {
 		report.source = history.SourceOf(one.Unstructured)
 		return nil
@@ -163,7 +163,7 @@ func (a *adopting) ask(ctx context.Context, writer client.Client, one subject, r
 	switch {
 	case err == nil:
 		if a.yes {
-			report.Asked = true
+			report.Requested = true
 		}
 		return nil
 	case release.Refused(err):
@@ -181,14 +181,14 @@ func send(ctx context.Context, writer client.Client, one subject, dry bool) erro
 			mode = dryServer
 		}
 		return patch(ctx, writer, one.live.DeepCopy(),
-			map[string]any{"metadata": map[string]any{"annotations": asks(one.Unstructured)}}, mode)
+			map[string]any{"metadata": map[string]any{"annotations": adoptionAnnotations(one.Unstructured)}}, mode)
 	}
 	applied := &unstructured.Unstructured{}
 	if err := yaml.Unmarshal(one.Text, &applied.Object); err != nil {
 		return err
 	}
 	applied.SetNamespace(one.GetNamespace())
-	applied.SetAnnotations(labels.Merge(applied.GetAnnotations(), asks(one.Unstructured)))
+	applied.SetAnnotations(labels.Merge(applied.GetAnnotations(), adoptionAnnotations(one.Unstructured)))
 	options := []client.ApplyOption{client.FieldOwner(fieldManager), client.ForceOwnership}
 	if dry {
 		options = append(options, client.DryRunAll)
@@ -198,7 +198,7 @@ func send(ctx context.Context, writer client.Client, one subject, dry bool) erro
 
 // print prints the reports, or the manifests to commit for resources that a GitOps tool applies. It returns errFound if
 // an adoption is refused.
-func (a *adopting) print(reports []*adoption) error {
+func (a *adoptOptions) print(reports []*adoption) error {
 	refused := false
 	for _, report := range reports {
 		refused, report.Summary = refused || report.Refused(), report.summary()
@@ -217,7 +217,7 @@ func (a *adopting) print(reports []*adoption) error {
 	return ifFound(refused)
 }
 
-func (a *adopting) printText(report *adoption) error {
+func (a *adoptOptions) printText(report *adoption) error {
 	asSource := a.yes && report.source != nil && !report.Refused()
 	out := a.Out
 	if asSource {
@@ -231,7 +231,7 @@ func (a *adopting) printText(report *adoption) error {
 		return nil
 	case asSource:
 		return a.printSource(report.Name, report.owner, report.source)
-	case report.Asked:
+	case report.Requested:
 		_, _ = fmt.Fprintln(a.ErrOut, "adoption was requested: kubectl appservice status shows the result")
 	default:
 		_, _ = fmt.Fprintln(a.ErrOut, "nothing was written: --yes requests the adoption")
@@ -239,9 +239,9 @@ func (a *adopting) printText(report *adoption) error {
 	return nil
 }
 
-// foresee reports the effects of an adoption, by the operator's own code. A refusal is part of the report, and no
-// error.
-func foresee(ctx context.Context, actor *release.Actor, one subject, result *render.Result) (*adoption, error) {
+// surveyAdoption reports the effects of an adoption, by the operator's own code. A refusal is part of the report, and
+// no error.
+func surveyAdoption(ctx context.Context, actor *release.Actor, one subject, result *render.Result) (*adoption, error) {
 	survey, err := actor.Survey(ctx, release.Task{Owner: one.Unstructured, Desired: result})
 	known := (*plan.RefusedError)(nil)
 	if err != nil && (survey == nil || !errors.As(err, &known) && !release.Refused(err)) {

@@ -18,14 +18,14 @@ type adoption struct {
 	Name    string `json:"name"`
 	Summary string `json:"summary"`
 	// Against lists why the adoption is refused; empty if it is possible.
-	Against  []string       `json:"against,omitempty"`
-	Restarts bool           `json:"restartsPods"`
-	Objects  []adoptedThing `json:"objects"`
+	Against  []string        `json:"against,omitempty"`
+	Restarts bool            `json:"restartsPods"`
+	Objects  []adoptedObject `json:"objects"`
 	// Creates are the objects that do not exist yet, and Stays those of the Helm release that are not rendered.
 	Creates []string `json:"creates,omitempty"`
 	Stays   []string `json:"stays,omitempty"`
-	// Asked is set once the annotations were written.
-	Asked bool `json:"asked"`
+	// Requested is set once the annotations were written.
+	Requested bool `json:"asked"`
 
 	own    int
 	hinted []string // Against for text output, with one hint for all
@@ -33,8 +33,8 @@ type adoption struct {
 	owner  string
 }
 
-// adoptedThing is an object that would be taken over.
-type adoptedThing struct {
+// adoptedObject is an object that would be taken over.
+type adoptedObject struct {
 	Kind   string            `json:"kind"`
 	Name   string            `json:"name"`
 	Owner  string            `json:"owner"`
@@ -47,11 +47,11 @@ type adoptedThing struct {
 // adoptionOf returns the report of a survey.
 func adoptionOf(one subject, survey *release.Survey) *adoption {
 	report := &adoption{
-		Name: one.name(), Against: survey.Refusals(), Restarts: survey.Ends(), Objects: []adoptedThing{},
+		Name: one.name(), Against: survey.Refusals(), Restarts: survey.Ends(), Objects: []adoptedObject{},
 		Stays: survey.Unrendered, own: len(survey.Own),
 	}
 	for _, found := range survey.Found {
-		report.Objects = append(report.Objects, adoptedThing{
+		report.Objects = append(report.Objects, adoptedObject{
 			Kind: found.Key.Kind, Name: found.Key.Name, Owner: found.Owner, Fields: found.Changes(), ends: found.Ends,
 			key: found.Key,
 		})
@@ -80,7 +80,7 @@ func (r *adoption) summary() string {
 		return "nothing to take over: the existing objects are its own already"
 	case count == 0:
 		return "nothing to take over: no objects of these names exist"
-	case r.Asked:
+	case r.Requested:
 		return fmt.Sprintf("takes over %s; %s", preview.Plural(count, "object"), r.pods())
 	default:
 		return fmt.Sprintf("would take over %s; %s", preview.Plural(count, "object"), r.pods())
@@ -89,7 +89,7 @@ func (r *adoption) summary() string {
 
 // pods returns the effect on pods, in a few words.
 func (r *adoption) pods() string {
-	restart := func(thing adoptedThing) bool {
+	restart := func(thing adoptedObject) bool {
 		return slices.ContainsFunc(thing.Fields, func(field plan.Difference) bool { return field.Restarts })
 	}
 	switch {
@@ -133,7 +133,7 @@ func (r *adoption) lines() []preview.Line {
 
 // fields returns the fields that change, except those that restart pods, which are printed first. Labels and
 // annotations that are only added share a line.
-func (t adoptedThing) fields() []string {
+func (t adoptedObject) fields() []string {
 	var list, added []string
 	for _, field := range t.Fields {
 		name, isMetadata := strings.CutPrefix(field.Field, "metadata.")

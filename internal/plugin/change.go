@@ -35,7 +35,7 @@ type change struct {
 	patch func(resource *unstructured.Unstructured) map[string]any
 }
 
-func pauseCommand(s *shell) *cobra.Command {
+func pauseCommand(s *cli) *cobra.Command {
 	return s.changeCommand(&cobra.Command{
 		Use:   "pause NAME...",
 		Short: "Pause reconciliation of an AppService",
@@ -55,7 +55,7 @@ kubectl appservice pause web`,
 		}})
 }
 
-func resumeCommand(s *shell) *cobra.Command {
+func resumeCommand(s *cli) *cobra.Command {
 	return s.changeCommand(&cobra.Command{
 		Use:   "resume NAME...",
 		Short: "Resume reconciliation of a paused AppService",
@@ -76,7 +76,7 @@ func isPaused(resource *unstructured.Unstructured) bool {
 	return paused
 }
 
-func restartCommand(s *shell) *cobra.Command {
+func restartCommand(s *cli) *cobra.Command {
 	return s.changeCommand(&cobra.Command{
 		Use:   "restart NAME...",
 		Short: "Replace the pods of an AppService, a few at a time",
@@ -94,7 +94,7 @@ kubectl appservice restart web`,
 }
 
 // changeCommand completes a command that makes a change to each resource named.
-func (s *shell) changeCommand(cmd *cobra.Command, c change) *cobra.Command {
+func (s *cli) changeCommand(cmd *cobra.Command, c change) *cobra.Command {
 	var dry string
 	cmd.Args = cobra.MinimumNArgs(1)
 	cmd.ValidArgsFunction = s.completeMoreNames
@@ -135,8 +135,8 @@ var drySuffix = map[string]string{dryClient: " (dry run)", dryServer: " (server 
 
 // apply makes a change to the resource that an argument names. It patches only the fields of the change, without a
 // resourceVersion: concurrent changes of other fields are kept.
-func (s *shell) apply(ctx context.Context, argument string, c change, dry string) error {
-	name, err := s.named(argument)
+func (s *cli) apply(ctx context.Context, argument string, c change, dry string) error {
+	name, err := s.resourceName(argument)
 	if err != nil {
 		return err
 	}
@@ -166,7 +166,7 @@ func (s *shell) apply(ctx context.Context, argument string, c change, dry string
 }
 
 // refusal returns the error for a resource of another kind than AppService.
-func (c change) refusal(name named) error {
+func (c change) refusal(name resourceName) error {
 	kind := strings.ToLower(name.Kind.Kind)
 	return fmt.Errorf("cannot %s %s: the operator honors spec.paused of AppServices only. "+
 		"kubectl explain %s.spec lists the fields that its chart declares; a kind with spec.suspend, such as AppJob, is %s by "+
@@ -198,7 +198,7 @@ func patch(ctx context.Context, writer client.Client, resource *unstructured.Uns
 }
 
 // explainRefusal wraps an error of the API server, and adds whom to ask if a permission is missing.
-func explainRefusal(name named, err error) error {
+func explainRefusal(name resourceName, err error) error {
 	if apierrors.IsForbidden(err) {
 		return fmt.Errorf("cannot change %s: %w (the role \"edit\" of the namespace has that right; ask whoever runs the namespace)", name, err)
 	}

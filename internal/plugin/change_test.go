@@ -12,7 +12,7 @@ import (
 
 func TestWhatTheAPIServerRefusesIsExplained(t *testing.T) {
 	jobs := schema.GroupResource{Group: "app.example.com", Resource: "appjobs"}
-	name := named{schema.GroupVersionKind{Group: jobs.Group, Version: "v1", Kind: "AppJob"}, types.NamespacedName{Namespace: "shop", Name: "migrate"}}
+	name := resourceName{schema.GroupVersionKind{Group: jobs.Group, Version: "v1", Kind: "AppJob"}, types.NamespacedName{Namespace: "shop", Name: "migrate"}}
 	for what, test := range map[string]struct {
 		err   error
 		words []string
@@ -41,7 +41,7 @@ func TestWhatTheAPIServerRefusesIsExplained(t *testing.T) {
 // The error names a command that works for AppJob, a kind of the operator with spec.suspend.
 func TestPauseOfAnotherKindIsRefusedWithARemedy(t *testing.T) {
 	kind := schema.GroupVersionKind{Group: "app.example.com", Version: "v1", Kind: "AppJob"}
-	name := named{kind, types.NamespacedName{Namespace: "shop", Name: "migrate"}}
+	name := resourceName{kind, types.NamespacedName{Namespace: "shop", Name: "migrate"}}
 	got := change{verb: "pause", suspend: "true", done: "paused"}.refusal(name).Error()
 	for _, words := range []string{
 		"cannot pause appjob/migrate: ", "kubectl explain appjob.spec lists",

@@ -36,7 +36,7 @@ func chartsIn(dir string) (charts *preview.Charts, err error) {
 		charts, err = preview.LoadCharts(files)
 	}
 	if err != nil {
-		return nil, explained("charts of "+dir, err)
+		return nil, explainError("charts of "+dir, err)
 	}
 	return charts, nil
 }
@@ -47,7 +47,7 @@ var loadedOnce = sync.OnceValues(func() (*preview.Charts, error) { return previe
 func builtInCharts() (*preview.Charts, error) {
 	charts, err := loadedOnce()
 	if err != nil {
-		return nil, explained("charts of this program", err)
+		return nil, explainError("charts of this program", err)
 	}
 	return preview.ChartsOf(slices.Clone(charts.Watches))
 }

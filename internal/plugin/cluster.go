@@ -15,7 +15,7 @@ import (
 const fieldManager = "kubectl-appservice"
 
 // config returns the client configuration from the flags and the kubeconfig, without a client-side rate limit.
-func (s *shell) config() (*rest.Config, error) {
+func (s *cli) config() (*rest.Config, error) {
 	config, err := s.kube.ToRESTConfig()
 	if err != nil {
 		return nil, fmt.Errorf("cannot find a cluster: set KUBECONFIG or --kubeconfig: %w", err)
@@ -26,7 +26,7 @@ func (s *shell) config() (*rest.Config, error) {
 }
 
 // client returns a new client for the cluster. Offline commands do not call it.
-func (s *shell) client() (client.WithWatch, error) {
+func (s *cli) client() (client.WithWatch, error) {
 	config, err := s.config()
 	if err != nil {
 		return nil, err
@@ -42,13 +42,13 @@ func (s *shell) client() (client.WithWatch, error) {
 }
 
 // namespace returns the namespace of the flag, or of the current context.
-func (s *shell) namespace() (string, error) {
+func (s *cli) namespace() (string, error) {
 	namespace, _, err := s.kube.ToRawKubeConfigLoader().Namespace()
 	return namespace, err
 }
 
 // offlineNamespace returns the namespace of the flag, or "default". It does not read the kubeconfig.
-func (s *shell) offlineNamespace() string {
+func (s *cli) offlineNamespace() string {
 	if *s.kube.Namespace != "" {
 		return *s.kube.Namespace
 	}

@@ -26,7 +26,7 @@ const (
 	plain = "[0m"
 )
 
-func (s *shell) checkColor() error {
+func (s *cli) checkColor() error {
 	switch s.color {
 	case colorAuto, colorAlways, colorNever:
 		return nil
@@ -35,14 +35,14 @@ func (s *shell) checkColor() error {
 }
 
 // paint returns text in a style, or unchanged if colors are off for the output.
-func (s *shell) paint(out io.Writer, look style, text string) string {
+func (s *cli) paint(out io.Writer, look style, text string) string {
 	if text == "" || !s.colored(out) {
 		return text
 	}
 	return mark + string(look) + text + mark + plain
 }
 
-func (s *shell) colored(out io.Writer) bool {
+func (s *cli) colored(out io.Writer) bool {
 	if s.color != colorAuto {
 		return s.color == colorAlways
 	}

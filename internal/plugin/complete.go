@@ -17,7 +17,7 @@ import (
 const completionPatience = 3 * time.Second
 
 // completeFlags registers completions for the values of the persistent flags.
-func (s *shell) completeFlags(root *cobra.Command) {
+func (s *cli) completeFlags(root *cobra.Command) {
 	for flag, complete := range map[string]cobra.CompletionFunc{
 		"namespace": s.completeNamespaces,
 		"context":   s.completeKubeconfig(func(c api.Config) iter.Seq[string] { return maps.Keys(c.Contexts) }),
@@ -30,7 +30,7 @@ func (s *shell) completeFlags(root *cobra.Command) {
 }
 
 // completeNames completes the name of one resource.
-func (s *shell) completeNames(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+func (s *cli) completeNames(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
@@ -39,7 +39,7 @@ func (s *shell) completeNames(cmd *cobra.Command, args []string, begun string) (
 
 // completeMoreNames completes names of resources that are not among the arguments yet; of another kind if KIND/ was
 // typed.
-func (s *shell) completeMoreNames(cmd *cobra.Command, args []string,
+func (s *cli) completeMoreNames(cmd *cobra.Command, args []string,
 	begun string) ([]string, cobra.ShellCompDirective) {
 	ctx, cancel := context.WithTimeout(cmd.Context(), completionPatience)
 	defer cancel()
@@ -69,7 +69,7 @@ func (s *shell) completeMoreNames(cmd *cobra.Command, args []string,
 }
 
 // completeKinds completes the kinds that the operator serves: those of the group of AppServices.
-func (s *shell) completeKinds(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+func (s *cli) completeKinds(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
 	discovery, err := s.kube.ToDiscoveryClient()
 	if err != nil {
 		return nothing(err)
@@ -87,7 +87,7 @@ func (s *shell) completeKinds(cmd *cobra.Command, _ []string, begun string) ([]s
 	return beginning(begun, words)
 }
 
-func (s *shell) completeNamespaces(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+func (s *cli) completeNamespaces(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
 	ctx, cancel := context.WithTimeout(cmd.Context(), completionPatience)
 	defer cancel()
 	reader, err := s.client()
@@ -106,7 +106,7 @@ func (s *shell) completeNamespaces(cmd *cobra.Command, _ []string, begun string)
 }
 
 // completeKubeconfig completes the names of entries of a kubeconfig.
-func (s *shell) completeKubeconfig(of func(api.Config) iter.Seq[string]) cobra.CompletionFunc {
+func (s *cli) completeKubeconfig(of func(api.Config) iter.Seq[string]) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
 		config, err := s.kube.ToRawKubeConfigLoader().RawConfig()
 		if err != nil {

@@ -10,16 +10,16 @@ import (
 	"golang.org/x/term"
 )
 
-// errUnasked and errDeclined end a command that wrote nothing, as nobody said yes.
+// errUnconfirmed and errDeclined end a command that wrote nothing, as nobody said yes.
 var (
-	errUnasked  = errors.New("nothing was written: stdin is not a terminal, so there is no confirmation; --yes writes without asking")
-	errDeclined = errors.New("nothing was written")
+	errUnconfirmed = errors.New("nothing was written: stdin is not a terminal, so there is no confirmation; --yes writes without asking")
+	errDeclined    = errors.New("nothing was written")
 )
 
 // confirm asks whether to write the change that was shown. The error says that nobody agreed.
-func (s *shell) confirm() error {
+func (s *cli) confirm() error {
 	if !isTerminal(s.In) {
-		return errUnasked
+		return errUnconfirmed
 	}
 	_, _ = fmt.Fprint(s.ErrOut, "Write this? [y/N] ")
 	answer, _ := bufio.NewReader(s.In).ReadString('\n') // no answer is none

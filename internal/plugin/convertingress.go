@@ -16,14 +16,14 @@ import (
 	"github.com/example/appservice-operator/internal/plugin/ingressroute"
 )
 
-// convertIngress are the flags of convert-ingress.
-type convertIngress struct {
-	*shell
+// convertIngressOptions are the flags of convert-ingress.
+type convertIngressOptions struct {
+	*cli
 	file, gateway string
 }
 
-func convertIngressCommand(s *shell) *cobra.Command {
-	c := &convertIngress{shell: s}
+func convertIngressCommand(s *cli) *cobra.Command {
+	c := &convertIngressOptions{cli: s}
 	command := &cobra.Command{
 		Use:   "convert-ingress NAME | -f FILE",
 		Short: "Turn the Ingress of an AppService into a route",
@@ -44,7 +44,7 @@ kubectl appservice convert-ingress -f app.yaml --gateway public`,
 	return command
 }
 
-func (c *convertIngress) run(ctx context.Context, args []string) error {
+func (c *convertIngressOptions) run(ctx context.Context, args []string) error {
 	gateway, err := c.parent()
 	if err != nil {
 		return err
@@ -65,7 +65,7 @@ func (c *convertIngress) run(ctx context.Context, args []string) error {
 }
 
 // parent returns the Gateway of the flag.
-func (c *convertIngress) parent() (v1.RouteParent, error) {
+func (c *convertIngressOptions) parent() (v1.RouteParent, error) {
 	namespace, name, found := strings.Cut(c.gateway, "/")
 	if !found {
 		namespace, name = "", c.gateway
@@ -78,14 +78,14 @@ func (c *convertIngress) parent() (v1.RouteParent, error) {
 }
 
 // resources returns the AppServices of a file, or the one that is named.
-func (c *convertIngress) resources(ctx context.Context, args []string) ([]*unstructured.Unstructured, error) {
+func (c *convertIngressOptions) resources(ctx context.Context, args []string) ([]*unstructured.Unstructured, error) {
 	if (c.file == "") == (len(args) == 0) {
 		return nil, errors.New("name one AppService, or a file with -f FILE")
 	}
 	if c.file != "" {
 		return c.ofFile()
 	}
-	one, err := c.named(args[0])
+	one, err := c.resourceName(args[0])
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +101,7 @@ func (c *convertIngress) resources(ctx context.Context, args []string) ([]*unstr
 }
 
 // ofFile returns the AppServices of the file.
-func (c *convertIngress) ofFile() (list []*unstructured.Unstructured, err error) {
+func (c *convertIngressOptions) ofFile() (list []*unstructured.Unstructured, err error) {
 	text, err := c.content(c.file)
 	if err != nil {
 		return nil, err
@@ -122,7 +122,7 @@ func (c *convertIngress) ofFile() (list []*unstructured.Unstructured, err error)
 }
 
 // convert prints a resource with a route, and the differences to stderr.
-func (c *convertIngress) convert(resource *unstructured.Unstructured, gateway v1.RouteParent) error {
+func (c *convertIngressOptions) convert(resource *unstructured.Unstructured, gateway v1.RouteParent) error {
 	app := &v1.AppService{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(resource.Object, app); err != nil {
 		return err

@@ -19,14 +19,14 @@ import (
 	"github.com/example/appservice-operator/internal/plugin/preview"
 )
 
-// developing are the flags of dev.
-type developing struct {
-	inputs
+// devOptions are the flags of dev.
+type devOptions struct {
+	renderFlags
 	apply bool
 }
 
-func devCommand(s *shell) *cobra.Command {
-	d := &developing{}
+func devCommand(s *cli) *cobra.Command {
+	d := &devOptions{}
 	command := &cobra.Command{
 		Use:   "dev --chart DIR -f FILE [--apply]",
 		Short: "Render resources again each time a file is saved, and show the differences",
@@ -57,22 +57,22 @@ kubectl appservice dev --chart helm-charts/appservice -f app.yaml --apply`,
 
 // session is the state that dev keeps between renderings.
 type session struct {
-	*shell
-	*developing
+	*cli
+	*devOptions
 	// last is the last successful rendering of each resource, by name.
 	last map[string]preview.Outcome
-	// told is the last error that was printed; empty after a successful rendering.
-	told string
+	// lastError is the last error that was printed; empty after a successful rendering.
+	lastError string
 	// applied is the text of each resource when it was last applied, by name.
 	applied map[string]string
 	client  client.Client
 }
 
-func (s *shell) dev(ctx context.Context, d *developing) error {
+func (s *cli) dev(ctx context.Context, d *devOptions) error {
 	if len(d.files) == 0 || slices.Contains(d.files, stdin) {
 		return errors.New("name the files to watch with -f: stdin cannot be watched")
 	}
-	in := &session{shell: s, developing: d, last: map[string]preview.Outcome{}, applied: map[string]string{}}
+	in := &session{cli: s, devOptions: d, last: map[string]preview.Outcome{}, applied: map[string]string{}}
 	if d.apply {
 		var err error
 		if in.client, err = s.client(); err != nil {
@@ -111,7 +111,7 @@ func (s *shell) dev(ctx context.Context, d *developing) error {
 				return err
 			}
 		case <-saved:
-			if err := in.again(ctx); err != nil {
+			if err := in.renderAgain(ctx); err != nil {
 				return err
 			}
 		}
@@ -119,7 +119,7 @@ func (s *shell) dev(ctx context.Context, d *developing) error {
 }
 
 // folders returns the folders to watch: those of the charts and of the resources.
-func (d *developing) folders() ([]*filewatch.Folder, error) {
+func (d *devOptions) folders() ([]*filewatch.Folder, error) {
 	charts := &filewatch.Folder{Root: d.charts}
 	if _, err := os.Stat(filepath.Join(d.charts, chartFile)); err == nil {
 		charts.Charts = []string{"."}
@@ -152,20 +152,20 @@ func (d *developing) folders() ([]*filewatch.Folder, error) {
 	return all, nil
 }
 
-// again renders all resources and prints the differences from the last rendering. Errors of charts and resources are
-// printed, and not returned.
-func (d *session) again(ctx context.Context) error {
+// renderAgain renders all resources and prints the differences from the last rendering. Errors of charts and resources
+// are printed, and not returned.
+func (d *session) renderAgain(ctx context.Context) error {
 	began := time.Now()
-	charts, w, subjects, err := d.prepared(ctx, &d.inputs, nil)
+	charts, w, subjects, err := d.prepare(ctx, &d.renderFlags, nil)
 	if err != nil {
-		return d.wrong(err)
+		return d.printError(err)
 	}
 	var diffs []*preview.Diff
 	first := len(d.last) == 0
 	for _, one := range subjects {
-		after := w.Outcome(ctx, charts, one.Unstructured, one.released)
+		after := w.Outcome(ctx, charts, one.Unstructured, one.release)
 		if after.Err != nil {
-			return d.wrong(one.failed(after.Err))
+			return d.printError(one.wrap(after.Err))
 		}
 		before, known := d.last[one.name()]
 		d.last[one.name()] = after
@@ -178,16 +178,16 @@ func (d *session) again(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := d.tell(diffs, time.Since(began)); err != nil {
+	if err := d.printDiffs(diffs, time.Since(began)); err != nil {
 		return err
 	}
 	return d.applyChanged(ctx, subjects)
 }
 
-// tell prints the differences, and a summary if there are any or an error is resolved.
-func (d *session) tell(diffs []*preview.Diff, took time.Duration) error {
-	mended := d.told != ""
-	d.told = ""
+// printDiffs prints the differences, and a summary if there are any or an error is resolved.
+func (d *session) printDiffs(diffs []*preview.Diff, took time.Duration) error {
+	resolved := d.lastError != ""
+	d.lastError = ""
 	count := 0
 	for _, diff := range diffs {
 		if diff.Empty() {
@@ -198,17 +198,17 @@ func (d *session) tell(diffs []*preview.Diff, took time.Duration) error {
 			return err
 		}
 	}
-	if len(diffs) > 0 && (count > 0 || mended) {
+	if len(diffs) > 0 && (count > 0 || resolved) {
 		_, _ = fmt.Fprintf(d.ErrOut, "rendered in %d ms: %d of %d resources differ from before\n", took.Milliseconds(), count,
 			len(diffs))
 	}
 	return nil
 }
 
-// wrong prints an error, unless it is the same as the last one.
-func (d *session) wrong(err error) error {
-	if text := err.Error(); text != d.told {
-		d.told = text
+// printError prints an error, unless it is the same as the last one.
+func (d *session) printError(err error) error {
+	if text := err.Error(); text != d.lastError {
+		d.lastError = text
 		_, err := fmt.Fprintln(d.Out, d.paint(d.Out, red, text))
 		return err
 	}
@@ -242,7 +242,7 @@ func (d *session) applyChanged(ctx context.Context, subjects []subject) error {
 		err := d.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(resource), client.FieldOwner(fieldManager),
 			client.ForceOwnership)
 		if err != nil {
-			if err := d.wrong(one.failed(err)); err != nil {
+			if err := d.printError(one.wrap(err)); err != nil {
 				return err
 			}
 			continue

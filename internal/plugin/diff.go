@@ -13,17 +13,17 @@ import (
 	"github.com/example/appservice-operator/internal/plugin/preview"
 )
 
-// diffing are the flags of diff.
-type diffing struct {
-	inputs
+// diffOptions are the flags of diff.
+type diffOptions struct {
+	renderFlags
 	from, to string
 	against  []string
 	all      bool
 	output   string
 }
 
-func diffCommand(s *shell) *cobra.Command {
-	d := &diffing{}
+func diffCommand(s *cli) *cobra.Command {
+	d := &diffOptions{}
 	command := &cobra.Command{
 		Use:   "diff (-f FILE | NAME | -A)",
 		Short: "Show the effects of a change before it is applied",
@@ -71,7 +71,7 @@ kubectl appservice diff --all-namespaces --chart helm-charts/appservice`,
 	return command
 }
 
-func (s *shell) diff(ctx context.Context, d *diffing, names []string) error {
+func (s *cli) diff(ctx context.Context, d *diffOptions, names []string) error {
 	if d.to != "" {
 		d.charts = d.to
 	}
@@ -93,7 +93,7 @@ func (s *shell) diff(ctx context.Context, d *diffing, names []string) error {
 			return err
 		}
 	}
-	w, err := s.world(ctx, &d.inputs, before, after)
+	w, err := s.clusterOf(ctx, &d.renderFlags, before, after)
 	if err != nil {
 		return err
 	}
@@ -108,24 +108,24 @@ func (s *shell) diff(ctx context.Context, d *diffing, names []string) error {
 }
 
 // diffs returns one diff for each resource.
-func (s *shell) diffs(ctx context.Context, d *diffing, w *preview.Cluster, names []string, before,
+func (s *cli) diffs(ctx context.Context, d *diffOptions, w *preview.Cluster, names []string, before,
 	after *preview.Charts) ([]*preview.Diff, error) {
-	subjects, err := s.subjects(ctx, &d.inputs, w, after, names)
+	subjects, err := s.subjects(ctx, &d.renderFlags, w, after, names)
 	if err != nil {
 		return nil, err
 	}
 	var earlier []subject
 	if len(d.against) > 0 {
-		if earlier, err = s.subjects(ctx, &inputs{files: d.against}, w, before, nil); err != nil {
+		if earlier, err = s.subjects(ctx, &renderFlags{files: d.against}, w, before, nil); err != nil {
 			return nil, err
 		}
 	}
 	outcome := func(of subject, charts *preview.Charts) preview.Outcome {
-		return w.Outcome(ctx, charts, of.Unstructured, of.released)
+		return w.Outcome(ctx, charts, of.Unstructured, of.release)
 	}
 	// one resource in each file is the same one under another name, so names are no difference
 	alone := len(subjects) == 1 && len(earlier) == 1
-	met := map[int]bool{}
+	matched := map[int]bool{}
 	var diffs []*preview.Diff
 	for _, one := range subjects {
 		old, from := one, before
@@ -135,7 +135,7 @@ func (s *shell) diffs(ctx context.Context, d *diffing, w *preview.Cluster, names
 			if at < 0 {
 				old.Unstructured, from = nil, nil
 			} else {
-				old, met[at] = earlier[at], true
+				old, matched[at] = earlier[at], true
 				if alone {
 					old.SetName(one.GetName())
 					old.SetNamespace(one.GetNamespace())
@@ -148,7 +148,7 @@ func (s *shell) diffs(ctx context.Context, d *diffing, w *preview.Cluster, names
 		diffs = append(diffs, preview.DiffOf(one.name(), outcome(old, from), outcome(one, after)))
 	}
 	for at, gone := range earlier {
-		if !met[at] {
+		if !matched[at] {
 			diffs = append(diffs, preview.DiffOf(gone.name(), outcome(gone, before), preview.Outcome{}))
 		}
 	}
@@ -169,14 +169,14 @@ func partner(one subject, others []subject, alone bool) int {
 // running returns the last release of a resource, or, if there is none or it cannot be read, the rendering of the
 // resource as it is in the cluster.
 func running(ctx context.Context, w *preview.Cluster, of subject, charts *preview.Charts) preview.Outcome {
-	if of.released == nil {
+	if of.release == nil {
 		return w.Outcome(ctx, charts, of.live, nil)
 	}
-	return of.released.Outcome(of.live)
+	return of.release.Outcome(of.live)
 }
 
 // diffFleet compares all resources of a cluster. It lists them; it makes no request for each resource.
-func (s *shell) diffFleet(ctx context.Context, d *diffing, w *preview.Cluster, before, after *preview.Charts) error {
+func (s *cli) diffFleet(ctx context.Context, d *diffOptions, w *preview.Cluster, before, after *preview.Charts) error {
 	if d.output != asText {
 		return fmt.Errorf("--output=%s: with --all-namespaces it can only be %s", d.output, asText)
 	}
@@ -206,7 +206,7 @@ func (s *shell) diffFleet(ctx context.Context, d *diffing, w *preview.Cluster, b
 }
 
 // writeDiffs prints the differences, and returns errFound if there are any.
-func (s *shell) writeDiffs(ctx context.Context, output string, diffs []*preview.Diff) error {
+func (s *cli) writeDiffs(ctx context.Context, output string, diffs []*preview.Diff) error {
 	found := false
 	reports := []preview.Report{}
 	external := os.Getenv(externalDiff)
@@ -248,7 +248,7 @@ var looks = map[preview.Mark]style{
 	preview.Explanation: dim,
 }
 
-func (s *shell) writeDiff(out io.Writer, diff *preview.Diff, fields bool) error {
+func (s *cli) writeDiff(out io.Writer, diff *preview.Diff, fields bool) error {
 	lines := diff.Lines()
 	if !fields {
 		lines = slices.DeleteFunc(lines, func(line preview.Line) bool { return line.Mark == preview.FieldOf })
@@ -257,7 +257,7 @@ func (s *shell) writeDiff(out io.Writer, diff *preview.Diff, fields bool) error 
 }
 
 // writeLines prints lines in the styles of their marks.
-func (s *shell) writeLines(out io.Writer, lines []preview.Line) error {
+func (s *cli) writeLines(out io.Writer, lines []preview.Line) error {
 	for _, line := range lines {
 		text := line.Text
 		if look, has := looks[line.Mark]; has {

@@ -20,7 +20,7 @@ const externalDiff = "KUBECTL_EXTERNAL_DIFF"
 
 // runExternalDiff runs a program that compares two folders with the objects that differ. Exit code 1 is not an error,
 // as for diff.
-func (s *shell) runExternalDiff(ctx context.Context, program string, diffs []*preview.Diff) error {
+func (s *cli) runExternalDiff(ctx context.Context, program string, diffs []*preview.Diff) error {
 	dir, err := os.MkdirTemp("", "appservice-diff-")
 	if err != nil {
 		return err

@@ -85,9 +85,9 @@ func full[T any]() (value T) {
 }
 
 // printing returns a shell, and what it has printed so far on both streams.
-func printing() (*shell, *bytes.Buffer) {
+func printing() (*cli, *bytes.Buffer) {
 	streams, _, out, err := genericiooptions.NewTestIOStreams()
-	s := &shell{color: colorNever}
+	s := &cli{color: colorNever}
 	streams.Out, streams.ErrOut = visibly(out), visibly(out)
 	_ = err
 	s.IOStreams = streams
@@ -100,29 +100,29 @@ func TestWhatIsPrintedStaysInItsPlace(t *testing.T) {
 	revision.Released = time.Unix(0, 0)
 	undamaged, undescribed := revision, revision
 	undamaged.Unreadable, undescribed.Unreadable, undescribed.Changes = "", "", nil
-	for name, prints := range map[string]func(*shell) error{
-		"history of a damaged record": func(s *shell) error { return s.printHistory([]history.Revision{revision}) },
-		"history of changes":          func(s *shell) error { return s.printHistory([]history.Revision{undamaged}) },
-		"history of a description":    func(s *shell) error { return s.printHistory([]history.Revision{undescribed}) },
-		"one revision": func(s *shell) error {
+	for name, prints := range map[string]func(*cli) error{
+		"history of a damaged record": func(s *cli) error { return s.printHistory([]history.Revision{revision}) },
+		"history of changes":          func(s *cli) error { return s.printHistory([]history.Revision{undamaged}) },
+		"history of a description":    func(s *cli) error { return s.printHistory([]history.Revision{undescribed}) },
+		"one revision": func(s *cli) error {
 			return s.printRevision("web", []history.Revision{undamaged}, undamaged.Revision, asText)
 		},
-		"one revision as YAML": func(s *shell) error {
+		"one revision as YAML": func(s *cli) error {
 			return s.printRevision("web", []history.Revision{undamaged}, undamaged.Revision, asYAML)
 		},
-		"a tree":           func(s *shell) error { node := full[tree.Node](); return s.printTree(&node, asText, time.Now()) },
-		"a tree as YAML":   func(s *shell) error { node := full[tree.Node](); return s.printTree(&node, asYAML, time.Now()) },
-		"a row of a table": func(s *shell) error { row(s.Out, []string{hostile, hostile}); return nil },
-		"notes of an import": func(s *shell) error {
-			(&importing{shell: s, notes: notesComments}).say([]read.Note{full[read.Note]()})
+		"a tree":           func(s *cli) error { node := full[tree.Node](); return s.printTree(&node, asText, time.Now()) },
+		"a tree as YAML":   func(s *cli) error { node := full[tree.Node](); return s.printTree(&node, asYAML, time.Now()) },
+		"a row of a table": func(s *cli) error { row(s.Out, []string{hostile, hostile}); return nil },
+		"notes of an import": func(s *cli) error {
+			(&importOptions{cli: s, notes: notesComments}).printNotes([]read.Note{full[read.Note]()})
 			return nil
 		},
-		"notes of an import on stderr": func(s *shell) error {
-			(&importing{shell: s, notes: notesStderr}).say([]read.Note{full[read.Note]()})
+		"notes of an import on stderr": func(s *cli) error {
+			(&importOptions{cli: s, notes: notesStderr}).printNotes([]read.Note{full[read.Note]()})
 			return nil
 		},
-		"what is not imported": func(s *shell) error {
-			return (&importing{shell: s, notes: notesComments}).print(&importer.Import{Failed: []read.Failure{{Object: hostile, Err: fmt.Errorf("%s", hostile)}}, Left: []read.Note{full[read.Note]()}})
+		"what is not imported": func(s *cli) error {
+			return (&importOptions{cli: s, notes: notesComments}).print(&importer.Import{Failed: []read.Failure{{Object: hostile, Err: fmt.Errorf("%s", hostile)}}, Left: []read.Note{full[read.Note]()}})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -17,7 +17,7 @@ import (
 	"github.com/example/appservice-operator/internal/plugin/history"
 )
 
-func historyCommand(s *shell) *cobra.Command {
+func historyCommand(s *cli) *cobra.Command {
 	var output string
 	var number int
 	cmd := &cobra.Command{
@@ -56,9 +56,9 @@ kubectl appservice history web -o json`,
 
 // released reads the resource that an argument names, and its recorded releases. It also returns the client that read
 // them.
-func (s *shell) released(ctx context.Context,
+func (s *cli) released(ctx context.Context,
 	argument string) (client.Client, *unstructured.Unstructured, []history.Revision, error) {
-	name, err := s.named(argument)
+	name, err := s.resourceName(argument)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -75,7 +75,7 @@ func (s *shell) released(ctx context.Context,
 }
 
 // printHistory prints a line for each release.
-func (s *shell) printHistory(list []history.Revision) error {
+func (s *cli) printHistory(list []history.Revision) error {
 	if len(list) == 0 {
 		_, err := fmt.Fprintln(s.ErrOut, "nothing was released yet")
 		return err
@@ -115,7 +115,7 @@ func inShort(revision history.Revision) string {
 }
 
 // printRevision prints one release with all its changes and its spec.
-func (s *shell) printRevision(name string, list []history.Revision, number int, output string) error {
+func (s *cli) printRevision(name string, list []history.Revision, number int, output string) error {
 	at := slices.IndexFunc(list, func(r history.Revision) bool { return r.Revision == number })
 	if at < 0 {
 		return fmt.Errorf("revision %d of %s is not kept: kubectl appservice history %s lists those that are", number,

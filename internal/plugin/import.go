@@ -28,16 +28,16 @@ const (
 	notesComments = "comments"
 )
 
-// importing are the flags of import.
-type importing struct {
-	*shell
+// importOptions are the flags of import.
+type importOptions struct {
+	*cli
 	file, charts, notes string
 	names               []string
 	strict              bool
 }
 
-func importCommand(s *shell) *cobra.Command {
-	i := &importing{shell: s}
+func importCommand(s *cli) *cobra.Command {
+	i := &importOptions{cli: s}
 	command := &cobra.Command{
 		Use:   "import KIND/NAME | release/NAME | -f FILE",
 		Short: "Write AppServices for existing workloads",
@@ -71,7 +71,7 @@ kubectl appservice import -f manifest.yaml --name 2048-game=game-2048`,
 	return command
 }
 
-func (i *importing) run(ctx context.Context, args []string) error {
+func (i *importOptions) run(ctx context.Context, args []string) error {
 	if i.notes != notesStderr && i.notes != notesComments {
 		return fmt.Errorf("--notes=%s: it can be %s or %s", i.notes, notesStderr, notesComments)
 	}
@@ -95,14 +95,14 @@ func (i *importing) run(ctx context.Context, args []string) error {
 }
 
 // importer returns an importer that renders like the operator, for a cluster that serves all kinds of the chart.
-func (i *importing) importer() (*importer.Importer, error) {
+func (i *importOptions) importer() (*importer.Importer, error) {
 	charts, err := chartsIn(i.charts)
 	if err != nil {
 		return nil, err
 	}
-	kinds := map[string]*made{}
+	kinds := map[string]*importTarget{}
 	for _, kind := range []string{v1.Kind, read.JobKind} {
-		if kinds[kind], err = madeOf(charts, kind); err != nil {
+		if kinds[kind], err = importTargetOf(charts, kind); err != nil {
 			return nil, err
 		}
 	}
@@ -124,26 +124,26 @@ func (i *importing) importer() (*importer.Importer, error) {
 	}, nil
 }
 
-// made is how resources of a kind are rendered and checked.
-type made struct {
+// importTarget renders and checks the resources of a kind.
+type importTarget struct {
 	renderer     *render.Renderer
 	capabilities *chartutil.Capabilities
 	definition   *crd.Definition
 }
 
-// madeOf renders as for a cluster that serves all kinds of the chart.
-func madeOf(charts *preview.Charts, kind string) (*made, error) {
+// importTargetOf returns the target of a kind, for a cluster that serves all kinds of the chart.
+func importTargetOf(charts *preview.Charts, kind string) (*importTarget, error) {
 	of := v1.GroupVersion.WithKind(kind)
 	renderer := charts.Renderers[of]
 	if renderer == nil {
 		return nil, fmt.Errorf("the charts serve no %s, which import writes: they serve %s", kind, kindsOf(charts))
 	}
-	definition, err := definitionOf(shipped, of)
-	return &made{renderer, render.Serving(renderer.Chart), definition}, err
+	definition, err := definitionOf(builtInFiles, of)
+	return &importTarget{renderer, render.Serving(renderer.Chart), definition}, err
 }
 
 // renamed reads --name.
-func (i *importing) renamed() map[string]string {
+func (i *importOptions) renamed() map[string]string {
 	names := map[string]string{}
 	for _, text := range i.names {
 		of, name, found := strings.Cut(text, "=")
@@ -155,7 +155,7 @@ func (i *importing) renamed() map[string]string {
 	return names
 }
 
-func (i *importing) fromFile(ctx context.Context, made *importer.Importer) (*importer.Import, error) {
+func (i *importOptions) fromFile(ctx context.Context, made *importer.Importer) (*importer.Import, error) {
 	text, err := i.content(i.file)
 	if err != nil {
 		return nil, err
@@ -182,10 +182,10 @@ var workloads = map[string]schema.GroupVersionKind{
 	"cronjob": {Group: "batch", Version: "v1", Kind: "CronJob"}, "cj": {Group: "batch", Version: "v1", Kind: "CronJob"},
 }
 
-func (i *importing) fromCluster(ctx context.Context, made *importer.Importer, what string) (*importer.Import, error) {
-	kind, name, found := strings.Cut(what, "/")
+func (i *importOptions) fromCluster(ctx context.Context, made *importer.Importer, arg string) (*importer.Import, error) {
+	kind, name, found := strings.Cut(arg, "/")
 	if !found || name == "" {
-		return nil, fmt.Errorf("%q: write deployment/NAME, statefulset/NAME, another kind/NAME, or release/NAME", what)
+		return nil, fmt.Errorf("%q: write deployment/NAME, statefulset/NAME, another kind/NAME, or release/NAME", arg)
 	}
 	namespace, err := i.namespace()
 	if err != nil {
@@ -209,7 +209,7 @@ func (i *importing) fromCluster(ctx context.Context, made *importer.Importer, wh
 	if !known {
 		if of, known = workloads[strings.TrimSuffix(short, "s")]; !known {
 			return nil, fmt.Errorf("%q: a %s cannot be imported: a Deployment, StatefulSet, ReplicaSet, ReplicationController, Pod, Job, "+
-				"CronJob and release/NAME can", what, kind)
+				"CronJob and release/NAME can", arg, kind)
 		}
 	}
 	objects, unseen, err := read.FromCluster(ctx, c, of, key)
@@ -224,12 +224,12 @@ func (i *importing) fromCluster(ctx context.Context, made *importer.Importer, wh
 	return imported, nil
 }
 
-// print writes what was made, and the notes to stderr or as comments. It returns errFound for workloads that cannot be
+// print writes the resources, and the notes to stderr or as comments. It returns errFound for workloads that cannot be
 // imported, for differences that nothing explains, and if --strict is set and there are notes.
-func (i *importing) print(imported *importer.Import) error {
-	noted := len(imported.Left)
+func (i *importOptions) print(imported *importer.Import) error {
+	notes := len(imported.Left)
 	for n, result := range imported.Results {
-		noted += len(result.Notes)
+		notes += len(result.Notes)
 		text, err := asYAMLText(result.Resource.Object)
 		if err != nil {
 			return err
@@ -237,18 +237,18 @@ func (i *importing) print(imported *importer.Import) error {
 		if n > 0 || len(imported.Results) > 1 {
 			_, _ = fmt.Fprintln(i.Out, "---")
 		}
-		i.say(result.Notes)
+		i.printNotes(result.Notes)
 		_, _ = i.Out.Write(text)
 	}
 	if len(imported.Left) > 0 && i.notes == notesComments {
 		_, _ = fmt.Fprintln(i.Out, "---")
 	}
-	i.say(imported.Left)
-	return ifFound(i.wrong(imported) || i.strict && noted > 0)
+	i.printNotes(imported.Left)
+	return ifFound(i.reportFailures(imported) || i.strict && notes > 0)
 }
 
-// wrong reports whether something is missing in what was made, and says what.
-func (i *importing) wrong(imported *importer.Import) bool {
+// reportFailures prints the failures and the number of bugs, and reports whether there are any.
+func (i *importOptions) reportFailures(imported *importer.Import) bool {
 	for _, failure := range imported.Failed {
 		_, _ = fmt.Fprintf(i.ErrOut, "%s: %v\n", i.paint(i.ErrOut, red, text.Line(failure.Object)+" is not imported"), text.Line(failure.Err.Error()))
 	}
@@ -262,7 +262,7 @@ func (i *importing) wrong(imported *importer.Import) bool {
 	return bugs+len(imported.Failed) > 0
 }
 
-func (i *importing) say(notes []read.Note) {
+func (i *importOptions) printNotes(notes []read.Note) {
 	for _, note := range notes {
 		if i.notes == notesComments {
 			_, _ = fmt.Fprintln(i.Out, comment(note.String()))

@@ -25,7 +25,7 @@ import (
 // definitionsDir is the folder with the CRDs, relative to watches.yaml.
 const definitionsDir = "config/crd/bases"
 
-func lintCommand(s *shell) *cobra.Command {
+func lintCommand(s *cli) *cobra.Command {
 	var output string
 	var resources []string
 	var complete bool
@@ -86,7 +86,7 @@ type chartSubject struct {
 
 // chartSubjects returns the charts of the arguments, or all of watches.yaml if there are none, with the resources of
 // their kinds as cases.
-func (s *shell) chartSubjects(args, resources []string) ([]chartSubject, error) {
+func (s *cli) chartSubjects(args, resources []string) ([]chartSubject, error) {
 	var given []document
 	if len(resources) > 0 {
 		var err error
@@ -221,19 +221,19 @@ func configOf(files fs.FS) fs.FS {
 	if _, err := fs.Stat(files, definitionsDir); err == nil {
 		return files
 	}
-	return shipped
+	return builtInFiles
 }
 
 // definitionOf returns the definition of a kind; nil if there is none. Built-in ones are read once.
 func definitionOf(config fs.FS, kind schema.GroupVersionKind) (*crd.Definition, error) {
-	if config == shipped {
+	if config == builtInFiles {
 		if known, found := definitions.Load(kind); found {
 			return known.(*crd.Definition), nil
 		}
 	}
 	plural, _ := meta.UnsafeGuessKindToResource(kind)
 	definition, err := crd.Of(config, definitionsDir, kind, plural.Resource)
-	if config == shipped && err == nil {
+	if config == builtInFiles && err == nil {
 		definitions.Store(kind, definition)
 	}
 	return definition, err

@@ -30,7 +30,7 @@ var (
 )
 
 // outputFlag adds the flag --output, and checks its value before the command runs. The default is the first format.
-func (s *shell) outputFlag(cmd *cobra.Command, value *string, formats []string) {
+func (s *cli) outputFlag(cmd *cobra.Command, value *string, formats []string) {
 	cmd.Flags().StringVarP(value, "output", "o", formats[0], "how to print: "+strings.Join(formats, ", "))
 	// the flag exists
 	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
@@ -43,7 +43,7 @@ func (s *shell) outputFlag(cmd *cobra.Command, value *string, formats []string) 
 }
 
 // printTree prints a tree as text, JSON or YAML.
-func (s *shell) printTree(root *tree.Node, output string, now time.Time) error {
+func (s *cli) printTree(root *tree.Node, output string, now time.Time) error {
 	if output != asText {
 		return s.printData(root, output)
 	}
@@ -51,7 +51,7 @@ func (s *shell) printTree(root *tree.Node, output string, now time.Time) error {
 }
 
 // printData prints a value as JSON or YAML.
-func (s *shell) printData(value any, output string) error {
+func (s *cli) printData(value any, output string) error {
 	printed, err := json.MarshalIndent(value, "", "  ")
 	if err == nil && output == asYAML {
 		printed, err = asYAMLText(value)
@@ -77,7 +77,7 @@ func asYAMLText(value any) ([]byte, error) {
 func comment(of string) string { return "# " + text.Line(of) }
 
 // paintState returns a text in the color of a state.
-func (s *shell) paintState(state tree.State, text string) string {
+func (s *cli) paintState(state tree.State, text string) string {
 	looks := map[tree.State]style{
 		tree.StateReady: green, tree.StateWaiting: yellow, tree.StateWarning: yellow, tree.StateFailed: red,
 	}

@@ -18,16 +18,16 @@ import (
 // asManifest prints the manifest as in the release record.
 const asManifest = "manifest"
 
-// rendering are the flags of render.
-type rendering struct {
-	inputs
+// renderOptions are the flags of render.
+type renderOptions struct {
+	renderFlags
 	only    []string
 	secrets bool
 	output  string
 }
 
-func renderCommand(s *shell) *cobra.Command {
-	r := &rendering{}
+func renderCommand(s *cli) *cobra.Command {
+	r := &renderOptions{}
 	command := &cobra.Command{
 		Use:   "render (-f FILE | NAME) [--chart DIR]",
 		Short: "Show exactly the objects that the operator applies",
@@ -63,20 +63,20 @@ kubectl appservice render web --live --show-secrets -o manifest`,
 	return command
 }
 
-func (s *shell) render(command *cobra.Command, r *rendering, names []string) error {
+func (s *cli) render(command *cobra.Command, r *renderOptions, names []string) error {
 	ctx := command.Context()
-	charts, w, subjects, err := s.prepared(ctx, &r.inputs, names)
+	charts, w, subjects, err := s.prepare(ctx, &r.renderFlags, names)
 	if err != nil {
 		return err
 	}
 	shown := 0
 	for _, one := range subjects {
-		result, err := w.Render(ctx, charts.Renderers[one.GroupVersionKind()], one.Unstructured, one.released)
+		result, err := w.Render(ctx, charts.Renderers[one.GroupVersionKind()], one.Unstructured, one.release)
 		if err == nil {
 			err = result.Served()
 		}
 		if err != nil {
-			return one.failed(err)
+			return one.wrap(err)
 		}
 		for _, key := range result.Unserved {
 			s.note("%s: %s is left out: the cluster does not serve its kind", one.name(), key)
@@ -101,10 +101,10 @@ func (s *shell) render(command *cobra.Command, r *rendering, names []string) err
 
 // write prints the objects selected by --show-only, and returns their number. The content of Secrets is hidden unless
 // --show-secrets is set.
-func (r *rendering) write(out io.Writer, result *render.Result) (count int, err error) {
+func (r *renderOptions) write(out io.Writer, result *render.Result) (count int, err error) {
 	shown := render.Result{}
 	for i, object := range result.Objects {
-		if !r.wanted(result.Sources[i]) {
+		if !r.selects(result.Sources[i]) {
 			continue
 		}
 		body := result.Bodies[i]
@@ -136,9 +136,9 @@ func (r *rendering) write(out io.Writer, result *render.Result) (count int, err 
 	return len(shown.Objects), nil
 }
 
-// wanted reports whether --show-only selects a template. Sources begin with the name of the chart; the flag may leave
+// selects reports whether --show-only selects a template. Sources begin with the name of the chart; the flag may leave
 // it out.
-func (r *rendering) wanted(source string) bool {
+func (r *renderOptions) selects(source string) bool {
 	_, within, _ := strings.Cut(source, "/")
 	return len(r.only) == 0 || slices.Contains(r.only, source) || slices.Contains(r.only, within)
 }
@@ -151,7 +151,7 @@ const (
 
 // hide returns a copy of a Secret with its values hidden, and in YAML with those that the operator will make; any other
 // object as it is.
-func (r *rendering) hide(object *unstructured.Unstructured) *unstructured.Unstructured {
+func (r *renderOptions) hide(object *unstructured.Unstructured) *unstructured.Unstructured {
 	out := hideContent(object)
 	if r.output == asManifest {
 		return out

@@ -23,7 +23,7 @@ const (
 )
 
 // commands are the constructors of all commands, in the order of the help.
-var commands = []func(*shell) *cobra.Command{
+var commands = []func(*cli) *cobra.Command{
 	renderCommand,
 	valuesCommand,
 	diffCommand,
@@ -72,11 +72,11 @@ func Run(ctx context.Context, args []string, streams genericiooptions.IOStreams)
 	streams.Out, streams.ErrOut = visibly(streams.Out), visibly(streams.ErrOut)
 	root := New(streams)
 	root.SetArgs(args)
-	return ended(ctx, root.ExecuteContext(ctx), streams)
+	return exitCode(ctx, root.ExecuteContext(ctx), streams)
 }
 
-// ended returns the exit code for the error of a command, and prints the error unless it is errFound.
-func ended(ctx context.Context, err error, streams genericiooptions.IOStreams) int {
+// exitCode returns the exit code for the error of a command, and prints the error unless it is errFound.
+func exitCode(ctx context.Context, err error, streams genericiooptions.IOStreams) int {
 	switch {
 	case err == nil:
 		return exitOK
@@ -93,7 +93,7 @@ func ended(ctx context.Context, err error, streams genericiooptions.IOStreams) i
 // New returns the root command.
 func New(streams genericiooptions.IOStreams) *cobra.Command {
 	streams.Out, streams.ErrOut = visibly(streams.Out), visibly(streams.ErrOut)
-	s := &shell{IOStreams: streams, kube: genericclioptions.NewConfigFlags(true)}
+	s := &cli{IOStreams: streams, kube: genericclioptions.NewConfigFlags(true)}
 	root := &cobra.Command{
 		Use:   "kubectl-appservice",
 		Short: "Preview AppServices, and explain their state",

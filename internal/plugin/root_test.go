@@ -38,7 +38,7 @@ func TestWhatIsFoundEndsWithOne(t *testing.T) {
 	root := New(streams)
 	root.AddCommand(&cobra.Command{Use: "found", RunE: func(*cobra.Command, []string) error { return errors.Join(errFound) }})
 	root.SetArgs([]string{"found"})
-	if got := ended(t.Context(), root.ExecuteContext(t.Context()), streams); got != exitFound || stderr.Len() > 0 {
+	if got := exitCode(t.Context(), root.ExecuteContext(t.Context()), streams); got != exitFound || stderr.Len() > 0 {
 		t.Errorf("got exit code %d and %q, want %d and nothing", got, stderr, exitFound)
 	}
 }

@@ -25,7 +25,7 @@ import (
 	"github.com/example/appservice-operator/internal/plugin/tree"
 )
 
-func statusCommand(s *shell) *cobra.Command {
+func statusCommand(s *cli) *cobra.Command {
 	var output, kind string
 	var everywhere bool
 	cmd := &cobra.Command{
@@ -46,7 +46,7 @@ kubectl appservice status -A -o name
 kubectl appservice status --kind appjob`,
 		ValidArgsFunction: s.completeMoreNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			list, err := s.standing(cmd.Context(), args, kind, everywhere)
+			list, err := s.readOrList(cmd.Context(), args, kind, everywhere)
 			if err != nil {
 				return err
 			}
@@ -60,8 +60,8 @@ kubectl appservice status --kind appjob`,
 	return cmd
 }
 
-// standing reads the resources that the arguments name, or lists all of a kind.
-func (s *shell) standing(ctx context.Context, args []string, kind string,
+// readOrList reads the resources that the arguments name, or lists all of a kind.
+func (s *cli) readOrList(ctx context.Context, args []string, kind string,
 	everywhere bool) ([]unstructured.Unstructured, error) {
 	if everywhere && len(args) > 0 {
 		return nil, fmt.Errorf("--all-namespaces lists all, so it takes no names: leave out %s", strings.Join(args, " "))
@@ -79,7 +79,7 @@ func (s *shell) standing(ctx context.Context, args []string, kind string,
 	}
 	var list []unstructured.Unstructured
 	for _, arg := range args {
-		name, err := s.named(arg)
+		name, err := s.resourceName(arg)
 		if err != nil {
 			return nil, err
 		}
@@ -93,7 +93,7 @@ func (s *shell) standing(ctx context.Context, args []string, kind string,
 }
 
 // list lists the resources of a kind, in the namespace or everywhere.
-func (s *shell) list(ctx context.Context, reader client.Reader, kind schema.GroupVersionKind,
+func (s *cli) list(ctx context.Context, reader client.Reader, kind schema.GroupVersionKind,
 	everywhere bool) ([]unstructured.Unstructured, error) {
 	list := kube.List(kind)
 	var options []client.ListOption
@@ -113,7 +113,7 @@ func (s *shell) list(ctx context.Context, reader client.Reader, kind schema.Grou
 	return list.Items, nil
 }
 
-func (s *shell) printStatus(list []unstructured.Unstructured, output string, everywhere, single bool) error {
+func (s *cli) printStatus(list []unstructured.Unstructured, output string, everywhere, single bool) error {
 	switch output {
 	case asName:
 		for _, one := range list {
@@ -149,7 +149,7 @@ func statusData(list []unstructured.Unstructured, single bool) any {
 	return map[string]any{"items": items}
 }
 
-func (s *shell) printRows(list []unstructured.Unstructured, wide, everywhere bool) error {
+func (s *cli) printRows(list []unstructured.Unstructured, wide, everywhere bool) error {
 	columns := []string{"NAME", "PHASE", "REPLICAS", "HELD BACK", "AGE", "MESSAGE"}
 	if wide {
 		columns = []string{"NAME", "PHASE", "REPLICAS", "HELD BACK", "AGE", "CHART", "POLICY", "IMAGE", "URL", "MESSAGE"}
@@ -168,7 +168,7 @@ func (s *shell) printRows(list []unstructured.Unstructured, wide, everywhere boo
 		}
 		cells := map[string]string{
 			"NAMESPACE": one.GetNamespace(), "NAME": one.GetName(), "PHASE": string(said.Phase), "REPLICAS": said.Readiness,
-			"HELD BACK": tree.Waits(said, now), "AGE": duration.HumanDuration(now.Sub(one.GetCreationTimestamp().Time)),
+			"HELD BACK": tree.HeldBack(said, now), "AGE": duration.HumanDuration(now.Sub(one.GetCreationTimestamp().Time)),
 			// the operator leaves the common one out of the status
 			"POLICY": cmp.Or(said.Policy, string(policy.Shared)), "IMAGE": said.Image, "URL": said.URL,
 			"MESSAGE": message(one, said),

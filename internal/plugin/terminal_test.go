@@ -29,7 +29,7 @@ func FuzzTerminal(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, content string, piece uint8) {
 		var got bytes.Buffer
-		s := &shell{color: colorAlways}
+		s := &cli{color: colorAlways}
 		s.Out = visibly(&got)
 		for part := range slices.Chunk([]byte(content), int(piece)%7+1) {
 			_, err := s.Out.Write(part)
@@ -63,7 +63,7 @@ func FuzzTerminal(f *testing.F) {
 
 func TestColorsAreOfThisProgramOnly(t *testing.T) {
 	var got bytes.Buffer
-	s := &shell{color: colorAlways}
+	s := &cli{color: colorAlways}
 	s.Out = visibly(&got)
 	_, err := io.WriteString(s.Out, s.paint(s.Out, green, "\x1b[31mé"))
 	require.NoError(t, err)

@@ -15,7 +15,7 @@ import (
 	"github.com/example/appservice-operator/internal/plugin/history"
 )
 
-func undoCommand(s *shell) *cobra.Command {
+func undoCommand(s *cli) *cobra.Command {
 	var dry string
 	var to int
 	var yes, runTask bool
@@ -66,15 +66,15 @@ kubectl appservice undo web --to-revision 1 --run-task --dry-run`,
 
 // undo shows a change and makes it, or prints the manifest to commit if a GitOps tool applies the resource. Task is a
 // sentence about the release task.
-func (s *shell) undo(ctx context.Context, writer client.Client, plan *history.Undo, task, dry string, yes bool) error {
+func (s *cli) undo(ctx context.Context, writer client.Client, plan *history.Undo, task, dry string, yes bool) error {
 	name := nameOf(plan.Resource)
 	if len(plan.Changes) == 0 {
 		_, err := fmt.Fprintf(s.Out, "%s has the spec of revision %d already\n", name, plan.To)
 		return err
 	}
-	if len(plan.Named) > 0 {
+	if len(plan.NewReferences) > 0 {
 		_, _ = fmt.Fprintf(s.ErrOut, "warning: the spec of revision %d names what the present one does not: %s. Its pods get them "+
-			"by your rights: make sure that the application may have them\n", plan.To, text.Line(strings.Join(plan.Named, ", ")))
+			"by your rights: make sure that the application may have them\n", plan.To, text.Line(strings.Join(plan.NewReferences, ", ")))
 	}
 	// stdout is for the resource to commit, so everything else goes to stderr
 	if plan.Owner != "" {
@@ -111,7 +111,7 @@ func (s *shell) undo(ctx context.Context, writer client.Client, plan *history.Un
 }
 
 // printSource prints the manifest to commit to the source that a GitOps tool applies.
-func (s *shell) printSource(name, owner string, source *unstructured.Unstructured) error {
+func (s *cli) printSource(name, owner string, source *unstructured.Unstructured) error {
 	text, err := asYAMLText(source.Object)
 	if err != nil {
 		return err

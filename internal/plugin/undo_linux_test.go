@@ -26,7 +26,7 @@ func undoing(t *testing.T, in io.Reader, dry string, yes bool) (shown string, wr
 	t.Helper()
 	streams, _, stdout, stderr := genericiooptions.NewTestIOStreams()
 	streams.In = in
-	s := &shell{IOStreams: streams, color: colorNever}
+	s := &cli{IOStreams: streams, color: colorNever}
 	resource := kube.Object(appServices)
 	resource.SetNamespace("shop")
 	resource.SetName("web")
@@ -36,7 +36,7 @@ func undoing(t *testing.T, in io.Reader, dry string, yes bool) (shown string, wr
 			return nil
 		},
 	}).Build()
-	plan := &history.Undo{To: 7, Resource: resource, Changes: []string{"spec.image a → b"}, Named: []string{`Secret "payments"`}}
+	plan := &history.Undo{To: 7, Resource: resource, Changes: []string{"spec.image a → b"}, NewReferences: []string{`Secret "payments"`}}
 	err = s.undo(t.Context(), writer, plan, taskRests, dry, yes)
 	if !written {
 		shown = stderr.String() + stdout.String()
@@ -53,7 +53,7 @@ func TestUndoShowsTheChangeAndAsksBeforeItWrites(t *testing.T) {
 		written bool
 		err     error
 	}{
-		"a script":                      {"", dryNone, false, false, errUnasked},
+		"a script":                      {"", dryNone, false, false, errUnconfirmed},
 		"a script that answers":         {"", dryNone, true, true, nil},
 		"a script that only looks":      {"", dryClient, false, false, nil},
 		"a script that asks a server":   {"", dryServer, false, true, nil}, // which stores nothing

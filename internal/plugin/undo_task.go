@@ -49,7 +49,7 @@ func planTask(ctx context.Context, plan *history.Undo, run bool) (string, error)
 // tasksOf returns the commands of the release task of the restored spec: as the charts render it, if the operator has
 // the same, and as the record of the restored release has it.
 func tasksOf(ctx context.Context, charts *preview.Charts, plan *history.Undo, released *v1.ReleaseStatus) []string {
-	tasks := slices.Clone(plan.Ran)
+	tasks := slices.Clone(plan.RanCommands)
 	renderer := charts.Renderers[plan.Resource.GroupVersionKind()]
 	if renderer == nil || released == nil || livestate.ShortDigest(renderer.Identity().Digest) != released.ChartDigest {
 		return tasks

@@ -73,7 +73,7 @@ func TestUndoLeavesTheReleaseTaskOut(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			plan := restoring(test.chart, test.noted)
-			plan.Ran = test.ran
+			plan.RanCommands = test.ran
 			if test.change != nil {
 				test.change(plan)
 			}

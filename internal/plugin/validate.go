@@ -14,8 +14,8 @@ import (
 	"github.com/example/appservice-operator/internal/plugin/preview"
 )
 
-func validateCommand(s *shell) *cobra.Command {
-	v := &validation{shell: s, definitions: map[schema.GroupVersionKind]*crd.Definition{}}
+func validateCommand(s *cli) *cobra.Command {
+	v := &validateOptions{cli: s, definitions: map[schema.GroupVersionKind]*crd.Definition{}}
 	cmd := &cobra.Command{
 		Use:   "validate -f FILE",
 		Short: "Check whether a cluster would accept resources",
@@ -49,9 +49,9 @@ kubectl appservice validate -f config/samples/full.yaml -o json`,
 	return cmd
 }
 
-type validation struct {
-	*shell
-	inputs
+type validateOptions struct {
+	*cli
+	renderFlags
 	labels map[string]string
 	output string
 
@@ -69,12 +69,12 @@ type refusal struct {
 	Message string `json:"message"`
 }
 
-func (v *validation) run(cmd *cobra.Command) error {
+func (v *validateOptions) run(cmd *cobra.Command) error {
 	charts, err := chartsIn(v.charts)
 	if err != nil {
 		return err
 	}
-	w, err := v.world(cmd.Context(), &v.inputs, charts)
+	w, err := v.clusterOf(cmd.Context(), &v.renderFlags, charts)
 	if err != nil {
 		return err
 	}
@@ -119,11 +119,11 @@ func (v *validation) run(cmd *cobra.Command) error {
 }
 
 // definition returns the definition of a kind; nil if there is none.
-func (v *validation) definition(kind schema.GroupVersionKind) (d *crd.Definition, err error) {
+func (v *validateOptions) definition(kind schema.GroupVersionKind) (d *crd.Definition, err error) {
 	if known, there := v.definitions[kind]; there {
 		return known, nil
 	}
-	config := configOf(shipped)
+	config := configOf(builtInFiles)
 	if v.charts != "" {
 		files, err := folder(v.charts)
 		if err != nil {
@@ -154,7 +154,7 @@ func misnamed(charts *preview.Charts, kind schema.GroupVersionKind) *preview.Pro
 }
 
 // refused returns a problem for the JSON output, and prints it if the output is text.
-func (v *validation) refused(d document, of preview.Problem) refusal {
+func (v *validateOptions) refused(d document, of preview.Problem) refusal {
 	out := refusal{File: d.File, Line: d.Line + max(0, of.Line-1), Column: of.Column, Kind: d.GetKind(), Name: d.GetName(),
 		Field: of.Field, Message: of.Message}
 	if v.output == asText {

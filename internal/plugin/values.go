@@ -6,8 +6,8 @@ import (
 	"github.com/example/appservice-operator/internal/plugin/preview"
 )
 
-func valuesCommand(s *shell) *cobra.Command {
-	in, origins, output := &inputs{}, false, asYAML
+func valuesCommand(s *cli) *cobra.Command {
+	in, origins, output := &renderFlags{}, false, asYAML
 	command := &cobra.Command{
 		Use:   "values (-f FILE | NAME) [--show-origin]",
 		Short: "Show the values of a chart's templates, and the origin of each",
@@ -34,9 +34,9 @@ kubectl appservice values web --live --show-origin`,
 	return command
 }
 
-func (s *shell) values(command *cobra.Command, in *inputs, names []string, origins bool, output string) error {
+func (s *cli) values(command *cobra.Command, in *renderFlags, names []string, origins bool, output string) error {
 	ctx := command.Context()
-	charts, w, subjects, err := s.prepared(ctx, in, names)
+	charts, w, subjects, err := s.prepare(ctx, in, names)
 	if err != nil {
 		return err
 	}
@@ -44,11 +44,11 @@ func (s *shell) values(command *cobra.Command, in *inputs, names []string, origi
 		renderer := charts.Renderers[one.GroupVersionKind()]
 		in, err := w.Input(ctx, one.Unstructured)
 		if err != nil {
-			return one.failed(err)
+			return one.wrap(err)
 		}
 		list, err := preview.ValuesOf(ctx, renderer, in)
 		if err != nil {
-			return one.failed(err)
+			return one.wrap(err)
 		}
 		if err := s.writeValues(one.document, list, origins, output, len(subjects) > 1); err != nil {
 			return err
@@ -57,7 +57,7 @@ func (s *shell) values(command *cobra.Command, in *inputs, names []string, origi
 	return nil
 }
 
-func (s *shell) writeValues(of document, list []preview.Value, origins bool, output string, several bool) error {
+func (s *cli) writeValues(of document, list []preview.Value, origins bool, output string, several bool) error {
 	if output == asJSON {
 		return s.printData(list, output)
 	}

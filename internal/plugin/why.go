@@ -12,7 +12,7 @@ import (
 	"github.com/example/appservice-operator/internal/plugin/tree"
 )
 
-func whyCommand(s *shell) *cobra.Command {
+func whyCommand(s *cli) *cobra.Command {
 	var output string
 	cmd := &cobra.Command{
 		Use:   "why NAME",
@@ -29,7 +29,7 @@ kubectl appservice why appservice/web -o json`,
 		Args:              oneName,
 		ValidArgsFunction: s.completeNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			found, err := s.look(cmd.Context(), args[0], false)
+			found, err := s.findings(cmd.Context(), args[0], false)
 			if err != nil {
 				return err
 			}
@@ -43,7 +43,7 @@ kubectl appservice why appservice/web -o json`,
 	return cmd
 }
 
-func treeCommand(s *shell) *cobra.Command {
+func treeCommand(s *cli) *cobra.Command {
 	var output string
 	cmd := &cobra.Command{
 		Use:   "tree NAME",
@@ -58,7 +58,7 @@ kubectl appservice tree web -o yaml`,
 		Args:              oneName,
 		ValidArgsFunction: s.completeNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			found, err := s.look(cmd.Context(), args[0], true)
+			found, err := s.findings(cmd.Context(), args[0], true)
 			if err != nil {
 				return err
 			}
@@ -69,9 +69,9 @@ kubectl appservice tree web -o yaml`,
 	return cmd
 }
 
-// look collects the findings about the resource that an argument names.
-func (s *shell) look(ctx context.Context, argument string, everything bool) (*tree.Findings, error) {
-	name, err := s.named(argument)
+// findings collects the findings about the resource that an argument names.
+func (s *cli) findings(ctx context.Context, argument string, everything bool) (*tree.Findings, error) {
+	name, err := s.resourceName(argument)
 	if err != nil {
 		return nil, err
 	}
@@ -83,8 +83,8 @@ func (s *shell) look(ctx context.Context, argument string, everything bool) (*tr
 	if err != nil {
 		return nil, err
 	}
-	looker := tree.Looker{Reader: reader, Mapper: mapper, Now: time.Now}
-	found, err := looker.Look(ctx, name.Kind, name.NamespacedName, everything)
+	collector := tree.Collector{Reader: reader, Mapper: mapper, Now: time.Now}
+	found, err := collector.Collect(ctx, name.Kind, name.NamespacedName, everything)
 	if client.IgnoreNotFound(err) == nil && err != nil {
 		return nil, fmt.Errorf("there is no %s in namespace %s: kubectl appservice status lists those that exist", name,
 			name.Namespace)
@@ -97,7 +97,7 @@ func (s *shell) look(ctx context.Context, argument string, everything bool) (*tr
 }
 
 // chartOf returns the values of the chart that rendered a resource if it is the built-in one; else nil.
-func (s *shell) chartOf(name named, found *tree.Findings) map[string]any {
+func (s *cli) chartOf(name resourceName, found *tree.Findings) map[string]any {
 	charts, err := chartsIn("")
 	if err != nil || charts.Renderers[name.Kind] == nil || found.Status.Release == nil {
 		return nil

@@ -96,8 +96,8 @@ func goBack(t *testing.T, app *v1.AppService, releases, to int, run bool) {
 	plan, err := history.PlanUndo(stored, past, to)
 	require.NoError(t, err)
 	require.True(t, plan.HasTask)
-	require.Len(t, plan.Ran, 1)
-	plan.Skip(plan.Ran[0])
+	require.Len(t, plan.RanCommands, 1)
+	plan.Skip(plan.RanCommands[0])
 	if run {
 		plan.Skip("")
 	}

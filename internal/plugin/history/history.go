@@ -62,7 +62,7 @@ func List(ctx context.Context, reader client.Reader, resource *unstructured.Unst
 	for i := range secrets.Items {
 		secret := &secrets.Items[i]
 		if record := livestate.RecordOf(resource, secret); record != nil {
-			list = append(list, decoded(secret, record.Revision))
+			list = append(list, revisionOf(secret, record.Revision))
 		}
 	}
 	slices.SortFunc(list, func(a, b Revision) int { return a.Revision - b.Revision })
@@ -72,8 +72,8 @@ func List(ctx context.Context, reader client.Reader, resource *unstructured.Unst
 	return list, nil
 }
 
-// decoded returns the content of a record.
-func decoded(secret *corev1.Secret, number int) Revision {
+// revisionOf returns a revision with the content of its record.
+func revisionOf(secret *corev1.Secret, number int) Revision {
 	out := Revision{Revision: number, Status: secret.Labels["status"]}
 	recorded, err := release.Decode(secret)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/example/appservice-operator/internal/engine/kube/stage"
 )
 
-// tasks returns the names of the Jobs of the stage `before` of a release that run once: its release task.
-func (r *Revision) tasks() []string {
+// taskNames returns the names of the Jobs of the stage `before` of a release that run once: its release task.
+func (r *Revision) taskNames() []string {
 	var names []string
 	if r.recorded == nil {
 		return nil
@@ -25,11 +25,11 @@ func (r *Revision) tasks() []string {
 	return names
 }
 
-// ran returns the commands of a release task that ran, as the record of the release has them: by the part of each
-// digest that stands for the command.
-func (r *Revision) ran() []string {
+// ranCommands returns the commands of a release task that ran, as the record of the release has them: by the part of
+// each digest that stands for the command.
+func (r *Revision) ranCommands() []string {
 	var list []string
-	names := r.tasks()
+	names := r.taskNames()
 	for _, run := range r.Runs {
 		if slices.Contains(names, run.Job) {
 			list = append(list, jobs.ContentPart(run.Digest))
@@ -58,8 +58,8 @@ func (u *Undo) Skip(tasks string) {
 	u.annotates = true
 }
 
-// annotating returns the operations of a JSON patch that write the annotation, and leave others as they are.
-func (u *Undo) annotating() []map[string]any {
+// annotationPatch returns the operations of a JSON patch that write the annotation, and leave others as they are.
+func (u *Undo) annotationPatch() []map[string]any {
 	const at = "/metadata/annotations"
 	value, set := u.Resource.GetAnnotations()[v1.AnnotationSkipTask]
 	switch key := at + "/app.example.com~1skip-release-task"; {

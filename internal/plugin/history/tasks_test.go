@@ -32,9 +32,9 @@ func tasked(t *testing.T) *Revision {
 }
 
 func TestTheReleaseTaskOfARecord(t *testing.T) {
-	require.Equal(t, []string{"web-release-1"}, tasked(t).tasks())
-	require.Equal(t, []string{digest[:24]}, tasked(t).ran())
-	require.Empty(t, (&Revision{}).ran(), "of a record that cannot be read")
+	require.Equal(t, []string{"web-release-1"}, tasked(t).taskNames())
+	require.Equal(t, []string{digest[:24]}, tasked(t).ranCommands())
+	require.Empty(t, (&Revision{}).ranCommands(), "of a record that cannot be read")
 }
 
 func TestUndoKnowsTheReleaseTask(t *testing.T) {
@@ -54,11 +54,11 @@ func TestUndoKnowsTheReleaseTask(t *testing.T) {
 	plan, err = PlanUndo(reporting(app("b"), 2), list, 1)
 	require.NoError(t, err)
 	require.True(t, plan.HasTask, "the newest release has one")
-	require.Empty(t, plan.Ran)
+	require.Empty(t, plan.RanCommands)
 	list[0].recorded.Objects = tasked(t).recorded.Objects
 	plan, err = PlanUndo(reporting(app("b"), 2), list, 1)
 	require.NoError(t, err)
-	require.Equal(t, []string{digest[:24]}, plan.Ran)
+	require.Equal(t, []string{digest[:24]}, plan.RanCommands)
 }
 
 // The annotation is written with the spec, beside what others annotate meanwhile.

@@ -22,14 +22,15 @@ type Undo struct {
 	Resource *unstructured.Unstructured
 	// Changes of the spec; none if it has that spec already.
 	Changes []string
-	// Named are the Secrets, ConfigMaps, accounts and claims that the restored spec names, and the present one does not.
-	Named []string
+	// NewReferences are the Secrets, ConfigMaps, accounts and claims that the restored spec names, and the present one
+	// does not.
+	NewReferences []string
 	// Owner is the tool that would revert the change, as it compares the resource with a source; empty if there is none.
 	Owner string
 	// HasTask reports whether the restored release, or the newest, has a release task. Ran are the commands of the task
 	// of the restored one that ran, by the part of each digest that stands for the command.
-	HasTask bool
-	Ran     []string
+	HasTask     bool
+	RanCommands []string
 
 	before    map[string]string // annotations that were read, if they change
 	annotates bool
@@ -57,8 +58,8 @@ func PlanUndo(resource *unstructured.Unstructured, revisions []Revision, to int)
 	changed.Object["spec"] = runtime.DeepCopyJSON(target.Spec)
 	newest := revisions[len(revisions)-1]
 	return &Undo{To: target.Revision, Resource: changed, Changes: fieldsOf("spec", spec, target.Spec),
-		Named: newlyNamed(spec, target.Spec), Owner: OwnerOf(resource),
-		HasTask: len(target.tasks())+len(newest.tasks()) > 0, Ran: target.ran()}, nil
+		NewReferences: newReferences(spec, target.Spec), Owner: OwnerOf(resource),
+		HasTask: len(target.taskNames())+len(newest.taskNames()) > 0, RanCommands: target.ranCommands()}, nil
 }
 
 // targetOf returns the revision to go back to.
@@ -69,7 +70,7 @@ func targetOf(resource *unstructured.Unstructured, spec map[string]any, revision
 	}
 	released, _, _ := unstructured.NestedInt64(resource.Object, "status", "release", "revision")
 	another := func(r *Revision) bool {
-		// only the operator writes the status: a newer record may be of somebody else who writes Secrets
+		// only the operator writes the status: a newer record may be of another writer of Secrets
 		return int64(r.Revision) <= released && r.Spec != nil && !equality.Semantic.DeepEqual(r.Spec, spec)
 	}
 	var kept []string
@@ -103,7 +104,7 @@ func (u *Undo) Write(ctx context.Context, writer client.Client, manager string, 
 		{"op": "test", "path": "/metadata/uid", "value": u.Resource.GetUID()},
 		{"op": "test", "path": "/metadata/generation", "value": u.Resource.GetGeneration()},
 		{"op": "replace", "path": "/spec", "value": u.Resource.Object["spec"]},
-	}, u.annotating()...))
+	}, u.annotationPatch()...))
 	if err != nil {
 		return err
 	}

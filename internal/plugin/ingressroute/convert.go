@@ -180,11 +180,11 @@ func (c *conversion) each(change func(rule *v1.RouteRule)) {
 	}
 }
 
-// dropped is for an annotation whose effect gateways have anyway, or which is converted with another one.
-func dropped(*conversion, string, string) {}
+// unneeded is for an annotation whose effect gateways have anyway, or which is converted with another one.
+func unneeded(*conversion, string, string) {}
 
-// noted is for an annotation that is up to the reader.
-func noted(c *conversion, name, _ string) {
+// noteOnly is for an annotation that is up to the reader.
+func noteOnly(c *conversion, name, _ string) {
 	c.note("spec.ingress.annotations", "%s%s: %s", prefix, name, c.why)
 }
 
@@ -287,7 +287,7 @@ func retry(rule *v1.RouteRule) *v1.RouteRetry {
 
 func readTimeout(c *conversion, name, value string) {
 	if c.timeout(name, value, func(rule *v1.RouteRule, text string) { rule.BackendRequestTimeout = text }) {
-		noted(c, name, value)
+		noteOnly(c, name, value)
 	}
 }
 

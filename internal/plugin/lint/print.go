@@ -90,7 +90,7 @@ func printGitHub(out io.Writer, list []Finding) error {
 		if f.Line > 0 && f.Column > 0 {
 			place += fmt.Sprintf(",col=%d", f.Column)
 		}
-		title, text := ofProperty.Replace(f.ID), ofMessage.Replace(f.said())
+		title, text := ofProperty.Replace(f.ID), ofMessage.Replace(f.messageWithRemedy())
 		if _, err := fmt.Fprintf(out, "::%s %s,title=%s::%s\n", f.Level, place, title, text); err != nil {
 			return err
 		}
@@ -98,8 +98,8 @@ func printGitHub(out io.Writer, list []Finding) error {
 	return nil
 }
 
-// said returns the message with the remedy.
-func (f Finding) said() string {
+// messageWithRemedy returns the message with the remedy.
+func (f Finding) messageWithRemedy() string {
 	if f.Remedy == "" {
 		return f.Message
 	}

@@ -194,7 +194,7 @@ func (t *trial) name(ctx context.Context, of Case, found *findings) {
 		return
 	}
 	for i, key := range one.Keys {
-		if says(of.Resource.Object["spec"], key.Name) || !slices.Contains(other.Keys, key) {
+		if contains(of.Resource.Object["spec"], key.Name) || !slices.Contains(other.Keys, key) {
 			continue
 		}
 		_, file, _ := strings.Cut(one.Sources[i], "/")
@@ -207,15 +207,15 @@ func (t *trial) name(ctx context.Context, of Case, found *findings) {
 	}
 }
 
-// says reports whether a value is or contains a string.
-func says(value any, text string) bool {
+// contains reports whether a value is or contains a string.
+func contains(value any, text string) bool {
 	switch value := value.(type) {
 	case string:
 		return value == text
 	case []any:
-		return slices.ContainsFunc(value, func(item any) bool { return says(item, text) })
+		return slices.ContainsFunc(value, func(item any) bool { return contains(item, text) })
 	case map[string]any:
-		return slices.ContainsFunc(slices.Collect(maps.Values(value)), func(item any) bool { return says(item, text) })
+		return slices.ContainsFunc(slices.Collect(maps.Values(value)), func(item any) bool { return contains(item, text) })
 	}
 	return false
 }

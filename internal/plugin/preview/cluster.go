@@ -48,12 +48,12 @@ type Cluster struct {
 	fields       render.Fields // nil for an assumed cluster
 	reader       client.Client // nil for an assumed cluster
 	dependencies *reference.Dependencies
-	missed       func(string)
-	said         map[string]bool
+	report       func(string)
+	reported     map[string]bool
 }
 
-// Open returns the cluster of a client configuration. Kinds that may not be read are reported to missed, each once.
-func Open(ctx context.Context, reader client.Client, config *rest.Config, missed func(string)) (*Cluster, error) {
+// Open returns the cluster of a client configuration. Kinds that may not be read are reported, each once.
+func Open(ctx context.Context, reader client.Client, config *rest.Config, report func(string)) (*Cluster, error) {
 	discoverer, err := discovery.NewDiscoveryClientForConfig(config)
 	if err != nil {
 		return nil, err
@@ -65,7 +65,7 @@ func Open(ctx context.Context, reader client.Client, config *rest.Config, missed
 	}
 	return &Cluster{
 		Capabilities: capabilities, fields: served, reader: reader,
-		dependencies: reference.NewDependencies(reader, reader), missed: missed, said: map[string]bool{},
+		dependencies: reference.NewDependencies(reader, reader), report: report, reported: map[string]bool{},
 	}, nil
 }
 
@@ -112,7 +112,7 @@ func (c *Cluster) Input(ctx context.Context, resource *unstructured.Unstructured
 	if config == nil && !c.Assumed() {
 		config = &corev1.ConfigMap{}
 		err := c.reader.Get(ctx, client.ObjectKey{Namespace: resource.GetNamespace(), Name: defaults.Name}, config)
-		if _, err := c.unless(client.IgnoreNotFound(err), "the defaults of the namespace are not considered"); err != nil {
+		if _, err := c.tolerate(client.IgnoreNotFound(err), "the defaults of the namespace are not considered"); err != nil {
 			return in, err
 		}
 	}
@@ -131,7 +131,7 @@ func (c *Cluster) facts(
 		return policy.FactsOf(namespace, c.Labels, c.Policy), nil
 	}
 	labels, err := c.dependencies.Labels(ctx, namespace)
-	if _, err = c.unless(client.IgnoreNotFound(err),
+	if _, err = c.tolerate(client.IgnoreNotFound(err),
 		"the Pod Security levels of namespaces are not considered"); err != nil {
 		return postrender.Facts{}, err
 	}
@@ -144,7 +144,7 @@ func (c *Cluster) facts(
 	}
 	err = facts.Find(draft.References, func(mention reference.Reference) (reference.State, bool, error) {
 		state, err := c.dependencies.Look(ctx, namespace, mention.Object, false)
-		forbidden, err := c.unless(err, "objects that pods refer to are not considered if they may not be read")
+		forbidden, err := c.tolerate(err, "objects that pods refer to are not considered if they may not be read")
 		readable = readable && (!forbidden || !mention.Content)
 		return state, !forbidden, err
 	})
@@ -155,8 +155,8 @@ func (c *Cluster) facts(
 	if readable {
 		facts.Content = reference.ContentOf(draft.References, facts.States).After(recorded).Version
 	}
-	// a run that is noted keeps the name of its Job
-	runs := noted(resource)
+	// a run that the status records keeps the name of its Job
+	runs := recordedRuns(resource)
 	facts.Jobs = jobs.Names(jobs.Settle(draft.Runs, runs), runs)
 	if err = c.generated(ctx, resource, draft.Generated(), last, &facts); err != nil {
 		return facts, err
@@ -177,7 +177,7 @@ func (c *Cluster) keys(ctx context.Context, resource *unstructured.Unstructured,
 	for _, name := range secrets {
 		live := kube.Metadata(kube.SecretKind)
 		err := c.reader.Get(ctx, client.ObjectKey{Namespace: resource.GetNamespace(), Name: name}, live)
-		if _, err = c.unless(client.IgnoreNotFound(err), "keys of checksums are taken to be as recorded"); err != nil {
+		if _, err = c.tolerate(client.IgnoreNotFound(err), "keys of checksums are taken to be as recorded"); err != nil {
 			return nil, err
 		}
 		keys = labels.Merge(keys, postrender.ChecksumKeys([]client.Object{live}))
@@ -202,7 +202,7 @@ func (c *Cluster) generated(ctx context.Context, resource *unstructured.Unstruct
 	for _, name := range names {
 		live := kube.Metadata(kube.SecretKind)
 		err := c.reader.Get(ctx, client.ObjectKey{Namespace: resource.GetNamespace(), Name: name}, live)
-		forbidden, err := c.unless(client.IgnoreNotFound(err), "Secrets that the operator fills are taken to be as recorded")
+		forbidden, err := c.tolerate(client.IgnoreNotFound(err), "Secrets that the operator fills are taken to be as recorded")
 		if err != nil {
 			return err
 		}
@@ -226,7 +226,7 @@ func (c *Cluster) selectors(ctx context.Context, resource *unstructured.Unstruct
 		if apierrors.IsNotFound(err) {
 			continue
 		}
-		forbidden, err := c.unless(err, "selectors of workloads that were adopted are not considered")
+		forbidden, err := c.tolerate(err, "selectors of workloads that were adopted are not considered")
 		if err != nil {
 			return nil, err
 		}
@@ -244,15 +244,15 @@ func (c *Cluster) scope(renderer *render.Renderer) {
 	}
 }
 
-// unless reports whether an error means that something may not be read, and reports the consequence. Any other error is
-// returned.
-func (c *Cluster) unless(err error, meaning string) (forbidden bool, _ error) {
+// tolerate reports whether an error means that something may not be read, and tells the user the consequence. Any other
+// error is returned.
+func (c *Cluster) tolerate(err error, meaning string) (forbidden bool, _ error) {
 	if !apierrors.IsForbidden(err) {
 		return false, err
 	}
-	if !c.said[meaning] {
-		c.said[meaning] = true
-		c.missed(fmt.Sprintf("%s: %v", meaning, err))
+	if !c.reported[meaning] {
+		c.reported[meaning] = true
+		c.report(fmt.Sprintf("%s: %v", meaning, err))
 	}
 	return true, nil
 }

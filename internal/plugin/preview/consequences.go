@@ -68,7 +68,7 @@ func Consequences(old, rendered []*unstructured.Unstructured, changes []Change, 
 		for _, port := range portsThatGo(change) {
 			add(Stops, "%s: port %s is removed", key, port)
 		}
-		effect, text := fate(change, sameSpec)
+		effect, text := dataEffect(change, sameSpec)
 		if text != "" {
 			add(effect, "%s", text)
 		}
@@ -166,9 +166,9 @@ func hostsThatGo(before, after []*unstructured.Unstructured) []string {
 	return slices.DeleteFunc(hostsOf(before), func(host string) bool { return slices.Contains(stay, host) })
 }
 
-// fate returns the effect on the data of a PersistentVolumeClaim, or of those of a StatefulSet, that is removed, and on
-// the values of a Secret that the operator made.
-func fate(change Change, sameSpec bool) (Effect, string) {
+// dataEffect returns the effect on the data of a PersistentVolumeClaim, or of those of a StatefulSet, that is removed,
+// and on the values of a Secret that the operator made.
+func dataEffect(change Change, sameSpec bool) (Effect, string) {
 	old, key := change.Old, kube.KeyOf(change.Old)
 	switch {
 	case key.Kind == kube.RetainedKind && change.New == nil && kube.RetainedFor(old) != "":

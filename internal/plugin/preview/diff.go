@@ -41,7 +41,7 @@ func DiffOf(name string, before, after Outcome) *Diff {
 	if len(d.Changes) > 0 && !d.Has(Refused) { // a refused release runs nothing
 		d.Consequences = append(d.Consequences, taskConsequences(before, after)...)
 		if !sameSpec {
-			for _, kept := range notNeeded(before.Kept, after.Objects) {
+			for _, kept := range unneeded(before.Retained, after.Objects) {
 				d.Consequences = append(d.Consequences, Consequence{Loses, kept + ", which was kept, is deleted WITH ITS DATA"})
 			}
 		}
@@ -185,9 +185,9 @@ func (c Change) Object() *unstructured.Unstructured {
 // which they are applied. A Job that runs once stays as it is for as long as it has the same name.
 func Changes(old, rendered []*unstructured.Unstructured) []Change {
 	var list []Change
-	existing := kube.ByKey(old)
+	earlier := kube.ByKey(old)
 	for _, object := range rendered {
-		before := existing[kube.KeyOf(object)]
+		before := earlier[kube.KeyOf(object)]
 		if before == nil {
 			list = append(list, Change{New: object})
 		} else if jobs.RunsOnce(object) && jobs.RunsOnce(before) {
@@ -196,9 +196,9 @@ func Changes(old, rendered []*unstructured.Unstructured) []Change {
 			list = append(list, Change{Old: before, New: object, Fields: fields})
 		}
 	}
-	wanted := kube.ByKey(rendered)
+	remaining := kube.ByKey(rendered)
 	for _, object := range old {
-		if wanted[kube.KeyOf(object)] == nil {
+		if remaining[kube.KeyOf(object)] == nil {
 			list = append(list, Change{Old: object})
 		}
 	}

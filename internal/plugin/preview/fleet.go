@@ -72,7 +72,8 @@ func FleetOf(
 				before := pairs[i].before.Objects
 				kept, certificates := postrender.SelectorsOf(before), postrender.CertificatesOf(before)
 				subject.Facts.Recorded, subject.Facts.Keys = before, postrender.ChecksumKeys(before)
-				if pairs[i].after.Err != nil || !pairs[i].after.Keeps(kept) || len(certificates)+len(subject.Facts.Keys) > 0 {
+				if pairs[i].after.Err != nil || !pairs[i].after.SameSelectors(kept) ||
+					len(certificates)+len(subject.Facts.Keys) > 0 {
 					subject.Facts.Selectors, subject.Facts.Certificates = kept, certificates
 					pairs[i].after = subject.Render(ctx, after.Renderers[kind], capabilities)
 				}

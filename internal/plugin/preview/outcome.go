@@ -34,12 +34,13 @@ type Outcome struct {
 	Digest string
 	// Unknown are the fields of the spec without an effect.
 	Unknown []string
-	// Runs are those of the Jobs that run once, and Noted those that the status in the cluster records; in an assumed
-	// cluster, these Jobs have run.
-	Runs  []jobs.Run
-	Noted []v1.RunStatus
-	// Kept are the objects in the cluster that are kept for their data although no release has them, as in "Secret web".
-	Kept []string
+	// Runs are those of the Jobs that run once, and RecordedRuns those that the status in the cluster records; in an
+	// assumed cluster, these Jobs have run.
+	Runs         []jobs.Run
+	RecordedRuns []v1.RunStatus
+	// Retained are the objects in the cluster that are kept for their data although no release has them, as in
+	// "Secret web".
+	Retained []string
 	// Source has the spec that was rendered; nil if it is not known.
 	Source *release.Source
 	Err    error
@@ -58,12 +59,12 @@ func (s Subject) Render(ctx context.Context, renderer *render.Renderer, capabili
 	in := render.Input{Resource: s.Resource, Defaults: s.Defaults, Capabilities: capabilities}
 	known := func(context.Context, *render.Draft) (postrender.Facts, error) { return s.Facts, nil }
 	out := OutcomeOf(renderer.Predict(ctx, in, known))
-	out.Noted, out.Kept, out.Source = noted(s.Resource), keptData(s.Resource), sourceOf(s.Resource)
+	out.RecordedRuns, out.Retained, out.Source = recordedRuns(s.Resource), retained(s.Resource), sourceOf(s.Resource)
 	return out
 }
 
-// Keeps reports whether the selectors of an earlier rendering are in this one.
-func (o Outcome) Keeps(selectors map[kube.Key]map[string]string) bool {
+// SameSelectors reports whether the selectors of an earlier rendering are in this one.
+func (o Outcome) SameSelectors(selectors map[kube.Key]map[string]string) bool {
 	for key, labels := range postrender.SelectorsOf(o.Objects) {
 		if kept := selectors[key]; kept != nil && !maps.Equal(kept, labels) {
 			return false
@@ -81,9 +82,9 @@ func (c *Cluster) Outcome(
 		return Outcome{}
 	}
 	out := OutcomeOf(c.Render(ctx, charts.Renderers[resource.GroupVersionKind()], resource, last))
-	out.Noted, out.Source = noted(resource), sourceOf(resource)
+	out.RecordedRuns, out.Source = recordedRuns(resource), sourceOf(resource)
 	if c.Assumed() {
-		out.Noted = ended(out.Runs)
+		out.RecordedRuns = completedRuns(out.Runs)
 	}
 	return out
 }

@@ -34,7 +34,8 @@ func (r *Release) Outcome(resource *unstructured.Unstructured) Outcome {
 	if err != nil {
 		return Outcome{Err: fmt.Errorf("the release record %s cannot be read: %w", r.record.Name, err)}
 	}
-	return Outcome{Objects: recorded.Objects, Noted: noted(resource), Kept: keptData(resource), Source: recorded.Source}
+	return Outcome{Objects: recorded.Objects, RecordedRuns: recordedRuns(resource), Retained: retained(resource),
+		Source: recorded.Source}
 }
 
 // Releases are the records of deployed releases, by the UID that each names as its controller.
@@ -82,7 +83,7 @@ func (c *Cluster) releases(ctx context.Context, which ...client.ListOption) (Rel
 	list := &corev1.SecretList{}
 	for {
 		err := c.reader.List(ctx, list, append(which, client.Limit(page), client.Continue(list.Continue))...)
-		forbidden, err := c.unless(err, "release records may not be read: the current spec is rendered again instead")
+		forbidden, err := c.tolerate(err, "release records may not be read: the current spec is rendered again instead")
 		if forbidden || err != nil {
 			return found, err
 		}

@@ -60,7 +60,7 @@ func (c *Cluster) Subjects(ctx context.Context, kind schema.GroupVersionKind, be
 	if err != nil {
 		return nil, err
 	}
-	said, err := c.defaults(ctx)
+	configs, err := c.defaults(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +74,7 @@ func (c *Cluster) Subjects(ctx context.Context, kind schema.GroupVersionKind, be
 			Name: item.GetNamespace() + "/" + item.GetName(), Resource: item,
 			Facts: policy.FactsOf(item.GetNamespace(), labels[item.GetNamespace()], c.Policy),
 		}
-		if config := said[item.GetNamespace()]; config != nil {
+		if config := configs[item.GetNamespace()]; config != nil {
 			subject.Defaults = defaults.Of(config, kind.Kind)
 		}
 		subjects = append(subjects, subject)
@@ -86,7 +86,7 @@ func (c *Cluster) Subjects(ctx context.Context, kind schema.GroupVersionKind, be
 func (c *Cluster) defaults(ctx context.Context) (map[string]*corev1.ConfigMap, error) {
 	list := &corev1.ConfigMapList{}
 	err := c.reader.List(ctx, list, client.MatchingFields{"metadata.name": defaults.Name})
-	if forbidden, err := c.unless(err, "the defaults of namespaces are not considered"); forbidden || err != nil {
+	if forbidden, err := c.tolerate(err, "the defaults of namespaces are not considered"); forbidden || err != nil {
 		return nil, err
 	}
 	found := map[string]*corev1.ConfigMap{}
@@ -100,7 +100,7 @@ func (c *Cluster) defaults(ctx context.Context) (map[string]*corev1.ConfigMap, e
 func (c *Cluster) labels(ctx context.Context) (map[string]map[string]string, error) {
 	list := &metav1.PartialObjectMetadataList{}
 	list.SetGroupVersionKind(reference.NamespaceKind.GroupVersion().WithKind(reference.NamespaceKind.Kind + "List"))
-	if forbidden, err := c.unless(c.reader.List(ctx, list),
+	if forbidden, err := c.tolerate(c.reader.List(ctx, list),
 		"the Pod Security levels of namespaces are not considered"); forbidden || err != nil {
 		return nil, err
 	}

@@ -14,17 +14,17 @@ import (
 	"github.com/example/appservice-operator/internal/operator/status"
 )
 
-// noted returns the runs of Jobs that run once that the status of a resource records; nil if it cannot be read.
-func noted(resource *unstructured.Unstructured) []v1.RunStatus {
-	said, err := status.Of(resource)
+// recordedRuns returns the runs of Jobs that run once that the status of a resource records; nil if it cannot be read.
+func recordedRuns(resource *unstructured.Unstructured) []v1.RunStatus {
+	current, err := status.Of(resource)
 	if err != nil {
 		return nil
 	}
-	return said.Runs
+	return current.Runs
 }
 
-// ended returns runs as they are noted once they are complete.
-func ended(runs []jobs.Run) []v1.RunStatus {
+// completedRuns returns runs as a status records them once they are complete.
+func completedRuns(runs []jobs.Run) []v1.RunStatus {
 	list := make([]v1.RunStatus, 0, len(runs))
 	for _, run := range runs {
 		list = append(list, v1.RunStatus{Job: run.Name(""), Digest: run.Digest, Result: v1.RunComplete})
@@ -38,7 +38,7 @@ func taskConsequences(before, after Outcome) []Consequence {
 	for _, run := range after.Runs {
 		switch {
 		case !run.Before:
-		case run.Due(before.Noted):
+		case run.Due(before.RecordedRuns):
 			list = append(list, Consequence{Runs, "the release task WILL run: " + commandOf(run, after)})
 		default:
 			list = append(list, Consequence{Rests, "the release task does not run" + because(run, before)})
@@ -52,8 +52,8 @@ func because(run jobs.Run, before Outcome) string {
 	if run.Skipped {
 		return ": the annotation " + v1.AnnotationSkipTask + " names it"
 	}
-	settled := run.Settled(before.Noted)
-	for _, known := range before.Noted {
+	settled := run.Settled(before.RecordedRuns)
+	for _, known := range before.RecordedRuns {
 		switch {
 		case known.Digest != settled.Digest:
 		case known.Result == v1.RunFailed || known.Result == v1.RunUnknown:

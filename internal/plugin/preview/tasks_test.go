@@ -49,7 +49,7 @@ func TestWhetherTheReleaseTaskRuns(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := migrating(t, "a", nil)
-			before.Noted = test.noted
+			before.RecordedRuns = test.noted
 			d := DiffOf("AppService shop/web", before, test.after)
 			require.Contains(t, d.Consequences, test.want)
 			require.Equal(t, test.want.Effect == Runs, d.Has(Runs))

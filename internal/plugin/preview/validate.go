@@ -44,7 +44,7 @@ func (c *Cluster) Check(
 	if err != nil {
 		return []Problem{{Message: err.Error()}}
 	}
-	places := placesOf(text)
+	places := positionsOf(text)
 	if d != nil {
 		admitted := d.Admit(ctx, resource.DeepCopy())
 		if problems := ofServer(d, resource, admitted, places); len(problems) > 0 {
@@ -93,12 +93,12 @@ func read(text []byte, namespace string) (*unstructured.Unstructured, error) {
 }
 
 // ofServer lists the API server's errors about a resource, in its words, under strict field validation.
-func ofServer(d *crd.Definition, of *unstructured.Unstructured, admitted crd.Admitted, at *places) []Problem {
+func ofServer(d *crd.Definition, of *unstructured.Unstructured, admitted crd.Admitted, at *fieldPositions) []Problem {
 	var problems []Problem
 	slices.Sort(admitted.Unknown)
 	for _, field := range admitted.Unknown {
 		problems = append(problems, at.problem(field, fmt.Sprintf("unknown field %q%s", field,
-			cmp.Or(inWordsOf(of.Object, field), d.DidYouMean(field)))))
+			cmp.Or(gatewayHint(of.Object, field), d.DidYouMean(field)))))
 	}
 	for _, err := range admitted.Errors {
 		problems = append(problems, at.problem(strings.TrimPrefix(err.Field, "<nil>"),
@@ -108,7 +108,7 @@ func ofServer(d *crd.Definition, of *unstructured.Unstructured, admitted crd.Adm
 }
 
 // ofOperator returns the problem for an error of the operator. For a mistake of the chart, it shows the template.
-func ofOperator(err error, at *places) Problem {
+func ofOperator(err error, at *fieldPositions) Problem {
 	if _, found := errors.AsType[*render.ChartError](err); found {
 		return Problem{Message: strings.TrimSuffix(chart.Explain(err), "\n")}
 	}

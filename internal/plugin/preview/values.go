@@ -63,11 +63,11 @@ func ValuesOf(ctx context.Context, renderer *render.Renderer, in render.Input) (
 		// the last source that a render applies comes first: overrides replace the spec, which lies over defaults
 		source := FromChart
 		switch {
-		case says(over, path):
+		case sets(over, path):
 			source = FromPlatform
-		case says(own, path):
+		case sets(own, path):
 			source = FromSpec
-		case says(filled, path):
+		case sets(filled, path):
 			source = layerOf(layers, path)
 		}
 		list = append(list, Value{Path: path, Value: value, Origin: source})
@@ -78,7 +78,7 @@ func ValuesOf(ctx context.Context, renderer *render.Renderer, in render.Input) (
 // layerOf returns the source of the highest layer that sets a path.
 func layerOf(layers []defaults.Layer, path []string) Source {
 	for _, layer := range layers {
-		if says(layer.Values, path) {
+		if sets(layer.Values, path) {
 			return Source(layer.Source)
 		}
 	}
@@ -97,8 +97,8 @@ func leaves(in map[string]any, path []string, visit func(path []string, value an
 	}
 }
 
-// says reports whether a path is set, or a value that is not a map is on the way to it.
-func says(in map[string]any, path []string) bool {
+// sets reports whether a path is set, or a value that is not a map is on the way to it.
+func sets(in map[string]any, path []string) bool {
 	var at any = in
 	for _, key := range path {
 		content, isMap := at.(map[string]any)

@@ -17,7 +17,7 @@ import (
 
 // dependents adds the objects that other controllers created for an object: slices of a Service, claims of a
 // StatefulSet, Jobs of a CronJob, the autoscaler of a ScaledObject.
-func (l *Looker) dependents(ctx context.Context, f *Findings, object *Object) {
+func (l *Collector) dependents(ctx context.Context, f *Findings, object *Object) {
 	in := client.InNamespace(f.Resource.GetNamespace())
 	switch object.Entry.Kind {
 	case "Service":
@@ -34,7 +34,7 @@ func (l *Looker) dependents(ctx context.Context, f *Findings, object *Object) {
 	}
 }
 
-func (l *Looker) list(ctx context.Context, f *Findings, object *Object, into client.ObjectList,
+func (l *Collector) list(ctx context.Context, f *Findings, object *Object, into client.ObjectList,
 	is func(client.Object) bool, options ...client.ListOption) {
 	if err := l.Reader.List(ctx, into, options...); err != nil {
 		f.gap(err, "objects made for "+object.Entry.Kind, object.Entry.Name)

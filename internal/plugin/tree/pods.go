@@ -9,8 +9,8 @@ import (
 	"github.com/example/appservice-operator/internal/operator/status/diagnose"
 )
 
-// ofPod returns the node of a pod, with the state of its containers.
-func ofPod(sight diagnose.Sight) *Node {
+// podNode returns the node of a pod, with the state of its containers.
+func podNode(sight diagnose.Sight) *Node {
 	pod := sight.Pod
 	n := &Node{Type: TypePod, Name: "Pod " + pod.Name, State: StateWaiting, Since: &pod.CreationTimestamp}
 	ready, all := 0, len(pod.Spec.Containers)
@@ -22,7 +22,7 @@ func ofPod(sight diagnose.Sight) *Node {
 		if container.Ready {
 			ready++
 		}
-		words = append(words, doing(container)...)
+		words = append(words, containerStates(container)...)
 	}
 	n.Ready = fmt.Sprintf("%d/%d", ready, all)
 	switch {
@@ -43,8 +43,8 @@ func ofPod(sight diagnose.Sight) *Node {
 	return n
 }
 
-// doing describes what is unusual about a container.
-func doing(container corev1.ContainerStatus) []string {
+// containerStates describes what is unusual about a container.
+func containerStates(container corev1.ContainerStatus) []string {
 	var words []string
 	switch state := container.State; {
 	case state.Waiting != nil && state.Waiting.Reason != "":

@@ -48,23 +48,23 @@ type Object struct {
 	Entry v1.ResourceStatus
 	// Live is nil if it does not exist, or could not be read.
 	Live *unstructured.Unstructured
-	// Looked has the findings about its pods; nil for objects that create none, or whose pods could not be read.
-	Looked *diagnose.Findings
-	Causes []diagnose.Cause
+	// PodFindings has the findings about its pods; nil for objects that create none, or whose pods could not be read.
+	PodFindings *diagnose.Findings
+	Causes      []diagnose.Cause
 	// Dependents are objects of any kind that other controllers created for it.
 	Dependents []client.Object
 }
 
-// Looker reads resources and their objects.
-type Looker struct {
+// Collector reads resources and their objects.
+type Collector struct {
 	Reader client.Reader
 	Mapper meta.RESTMapper
 	Now    func() time.Time
 }
 
-// Look reads a resource and its objects; less about healthy ones, unless everything is requested. An error means that
-// not even the resource could be read.
-func (l *Looker) Look(ctx context.Context, kind schema.GroupVersionKind, name types.NamespacedName,
+// Collect reads a resource and its objects; less about healthy ones, unless everything is requested. An error means
+// that not even the resource could be read.
+func (l *Collector) Collect(ctx context.Context, kind schema.GroupVersionKind, name types.NamespacedName,
 	everything bool) (*Findings, error) {
 	resource := kube.Object(kind)
 	if err := l.Reader.Get(ctx, name, resource); err != nil {
@@ -98,7 +98,8 @@ func (f *Findings) behind() bool { return f.Status.ObservedGeneration < f.Resour
 
 // find returns the live object that an entry of the status is about: of all kinds of that name, the one that belongs to
 // the resource; nil if there is none.
-func (l *Looker) find(ctx context.Context, f *Findings, entry v1.ResourceStatus) (*unstructured.Unstructured, error) {
+func (l *Collector) find(ctx context.Context, f *Findings,
+	entry v1.ResourceStatus) (*unstructured.Unstructured, error) {
 	plural, _ := meta.UnsafeGuessKindToResource(schema.GroupVersionKind{Kind: entry.Kind})
 	kinds, err := l.Mapper.KindsFor(plural)
 	if err != nil {
@@ -138,7 +139,7 @@ func belongs(object, resource client.Object) bool {
 }
 
 // pods reads the pods of an object as the operator does, if it creates any and is not healthy.
-func (l *Looker) pods(ctx context.Context, f *Findings, object *Object, everything bool) {
+func (l *Collector) pods(ctx context.Context, f *Findings, object *Object, everything bool) {
 	workload, makesPods := diagnose.WorkloadOf(object.Live)
 	if !makesPods {
 		if everything {
@@ -154,14 +155,14 @@ func (l *Looker) pods(ctx context.Context, f *Findings, object *Object, everythi
 		f.gap(err, "pods of "+object.Entry.Kind, object.Entry.Name)
 		return
 	}
-	object.Looked, object.Causes = looked, diagnose.Causes(*looked)
+	object.PodFindings, object.Causes = looked, diagnose.Causes(*looked)
 	if everything {
 		l.dependents(ctx, f, object)
 	}
 }
 
 // namespaceDefaults reads the defaults of the namespace for the kind.
-func (l *Looker) namespaceDefaults(ctx context.Context, f *Findings) {
+func (l *Collector) namespaceDefaults(ctx context.Context, f *Findings) {
 	config := &corev1.ConfigMap{}
 	err := l.Reader.Get(ctx, types.NamespacedName{Namespace: f.Resource.GetNamespace(), Name: defaults.Name}, config)
 	switch {

@@ -97,11 +97,11 @@ func (w *world) look(t *testing.T, said *v1.AppServiceStatus, reader func(client
 	require.NoError(t, err)
 	w.app.Object["status"] = text
 	there := w.client(t, w.app.DeepCopy())
-	looker := Looker{Reader: there, Mapper: testrestmapper.TestOnlyStaticRESTMapper(there.Scheme()), Now: func() time.Time { return w.at }}
+	looker := Collector{Reader: there, Mapper: testrestmapper.TestOnlyStaticRESTMapper(there.Scheme()), Now: func() time.Time { return w.at }}
 	if reader != nil {
 		looker.Reader = reader(there)
 	}
-	found, err := looker.Look(t.Context(), w.app.GroupVersionKind(), client.ObjectKeyFromObject(w.app), false)
+	found, err := looker.Collect(t.Context(), w.app.GroupVersionKind(), client.ObjectKeyFromObject(w.app), false)
 	require.NoError(t, err)
 	return found
 }

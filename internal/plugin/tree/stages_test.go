@@ -36,7 +36,7 @@ func TestAReleaseThatWaitsForAStage(t *testing.T) {
 	text := printed(t, Why(w.look(t, said, nil)), w.at)
 	inOrder(t, text, "Ready=False", "Job web-release-1 [before]  it runs", waits, kept)
 	require.NotContains(t, text, "kubectl appservice restart")
-	require.Equal(t, "stage before", Waits(said, time.Now()))
+	require.Equal(t, "stage before", HeldBack(said, time.Now()))
 
 	w, said = waitingFor(t, v1.ResourceFailed)
 	inOrder(t, printed(t, Why(w.look(t, said, nil)), w.at), waits, kept, "hint: change the spec; or retry a failed task: kubectl appservice restart web; or return to the running version: kubectl appservice undo web")

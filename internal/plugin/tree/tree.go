@@ -23,7 +23,7 @@ import (
 // them, and pods.
 func Tree(f *Findings) *Node {
 	root := f.root()
-	root.add(f.unheard())
+	root.add(f.unobserved())
 	for _, object := range f.Objects {
 		n := &Node{Type: TypeObject, Name: object.Entry.Kind + " " + object.Entry.Name, State: stateOf(object.Entry.State),
 			Stage: object.stage(), Message: object.Entry.Message}
@@ -61,21 +61,21 @@ func (f *Findings) gaps() []*Node {
 // pods returns the nodes of an object's pods; those of a Deployment are below their ReplicaSets, without ReplicaSets
 // that have no pods.
 func (f *Findings) pods(object *Object) []*Node {
-	if object.Looked == nil {
+	if object.PodFindings == nil {
 		return nil
 	}
 	var list []*Node
 	sets := map[string]*Node{}
-	for i := range object.Looked.ReplicaSets {
-		set := &object.Looked.ReplicaSets[i]
+	for i := range object.PodFindings.ReplicaSets {
+		set := &object.PodFindings.ReplicaSets[i]
 		if !metav1.IsControlledBy(set, object.Live) || set.Status.Replicas == 0 && ptr.Deref(set.Spec.Replicas, 1) == 0 {
 			continue
 		}
-		n := ofReplicaSet(set, f)
+		n := replicaSetNode(set, f)
 		sets[string(set.UID)], list = n, append(list, n)
 	}
 	for _, sight := range f.allPods(object) {
-		pod := ofPod(sight)
+		pod := podNode(sight)
 		controller := metav1.GetControllerOfNoCopy(sight.Pod)
 		if controller != nil && sets[string(controller.UID)] != nil {
 			sets[string(controller.UID)].add(pod)
@@ -88,15 +88,15 @@ func (f *Findings) pods(object *Object) []*Node {
 
 // allPods returns the pods that count, followed by those that are being deleted or have ended.
 func (f *Findings) allPods(object *Object) []diagnose.Sight {
-	list := object.Looked.Sights()
+	list := object.PodFindings.Sights()
 	known := map[types.UID]bool{object.Live.GetUID(): true}
-	for i := range object.Looked.ReplicaSets {
-		if set := &object.Looked.ReplicaSets[i]; metav1.IsControlledBy(set, object.Live) {
+	for i := range object.PodFindings.ReplicaSets {
+		if set := &object.PodFindings.ReplicaSets[i]; metav1.IsControlledBy(set, object.Live) {
 			known[set.UID] = true
 		}
 	}
-	for i := range object.Looked.Pods {
-		pod := &object.Looked.Pods[i]
+	for i := range object.PodFindings.Pods {
+		pod := &object.PodFindings.Pods[i]
 		seen := slices.ContainsFunc(list, func(s diagnose.Sight) bool { return s.Pod.UID == pod.UID })
 		if controller := metav1.GetControllerOfNoCopy(pod); controller != nil && known[controller.UID] && !seen {
 			list = append(list, diagnose.Sight{Pod: pod})
@@ -105,9 +105,9 @@ func (f *Findings) allPods(object *Object) []diagnose.Sight {
 	return list
 }
 
-func ofReplicaSet(set *appsv1.ReplicaSet, f *Findings) *Node {
+func replicaSetNode(set *appsv1.ReplicaSet, f *Findings) *Node {
 	state := health.Of(set, health.Facts{Now: f.Now})
-	n := ofState("ReplicaSet "+set.Name, set, state)
+	n := stateNode("ReplicaSet "+set.Name, set, state)
 	n.Ready = fmt.Sprintf("%d/%d", set.Status.ReadyReplicas, ptr.Deref(set.Spec.Replicas, 1))
 	n.Message = join(revision(set), n.Message)
 	return n
@@ -138,10 +138,10 @@ func (f *Findings) dependent(object client.Object) *Node {
 			Ready: fmt.Sprintf("%d/%d", ready, len(slice.Endpoints)), Since: &slice.CreationTimestamp,
 		}
 	}
-	return ofState(kind+" "+object.GetName(), object, health.Of(object, health.Facts{Now: f.Now}))
+	return stateNode(kind+" "+object.GetName(), object, health.Of(object, health.Facts{Now: f.Now}))
 }
 
-func ofState(name string, object client.Object, state health.State) *Node {
+func stateNode(name string, object client.Object, state health.State) *Node {
 	n := &Node{Type: TypeObject, Name: name, Since: ptr.To(object.GetCreationTimestamp())}
 	n.State = states[state.Verdict]
 	if state.Verdict != health.Ready {

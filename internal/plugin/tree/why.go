@@ -18,10 +18,10 @@ import (
 func Why(f *Findings) *Node {
 	root := f.root()
 	used := map[v1.Problem]bool{}
-	root.add(f.unheard(), f.ready(used))
+	root.add(f.unobserved(), f.ready(used))
 	root.add(f.conditions()...)
-	held := f.held(used)
-	root.add(group("worth knowing", f.leftOver(used)), group("held back", held),
+	held := f.heldBack(used)
+	root.add(group("worth knowing", f.unreported(used)), group("held back", held),
 		group("where values come from", f.values()))
 	return root.add(f.gaps()...)
 }
@@ -53,8 +53,8 @@ func (f *Findings) root() *Node {
 	return n
 }
 
-// unheard returns a node if the operator has not observed the present spec; nil if it has.
-func (f *Findings) unheard() *Node {
+// unobserved returns a node if the operator has not observed the present spec; nil if it has.
+func (f *Findings) unobserved() *Node {
 	if !f.behind() {
 		return nil
 	}
@@ -77,7 +77,7 @@ func (f *Findings) ready(used map[v1.Problem]bool) *Node {
 	if condition == nil {
 		return nil
 	}
-	n := ofCondition(*condition)
+	n := conditionNode(*condition)
 	// objects come before problems: a problem that explains an object is shown below it, and not again
 	for _, object := range f.Objects {
 		lasts := func(c diagnose.Cause) bool { return c.Effect == diagnose.Lasting }
@@ -88,7 +88,7 @@ func (f *Findings) ready(used map[v1.Problem]bool) *Node {
 	for _, problem := range f.Status.Problems {
 		if problem.Type == v1.ProblemError && !used[problem] {
 			used[problem] = true
-			n.add(ofProblem(problem))
+			n.add(problemNode(problem))
 		}
 	}
 	if len(n.Children) == 1 && n.Children[0].Type == TypeCause &&
@@ -108,7 +108,7 @@ func (f *Findings) conditions() []*Node {
 			ready != nil && condition.Message == ready.Message {
 			continue
 		}
-		list = append(list, ofCondition(*condition))
+		list = append(list, conditionNode(*condition))
 	}
 	return list
 }
@@ -118,7 +118,7 @@ func (f *Findings) object(object *Object, used map[v1.Problem]bool) *Node {
 	name := object.Entry.Kind + " " + object.Entry.Name
 	n := &Node{Type: TypeObject, Name: name, Stage: object.stage(), State: stateOf(object.Entry.State),
 		Message: object.Entry.Message}
-	if object.Looked != nil {
+	if object.PodFindings != nil {
 		n.Until = f.deadline(object)
 	}
 	for _, cause := range object.Causes {
@@ -129,7 +129,7 @@ func (f *Findings) object(object *Object, used map[v1.Problem]bool) *Node {
 			func(c diagnose.Cause) bool { return c.Reason == problem.Reason && c.Source == problem.Source })
 		said := len(object.Causes) == 0 && (problem.Source == name || problem.Message == object.Entry.Message)
 		if said && !used[problem] {
-			n.add(ofProblem(problem))
+			n.add(problemNode(problem))
 		}
 		if same || said {
 			used[problem] = true
@@ -154,12 +154,12 @@ func (f *Findings) cause(object *Object, cause diagnose.Cause) *Node {
 		}
 	}
 	words := 0
-	for _, sight := range object.Looked.Sights() {
+	for _, sight := range object.PodFindings.Sights() {
 		shows := func(c diagnose.Cause) bool { return c.Reason == cause.Reason && c.Source == cause.Source }
 		if !slices.ContainsFunc(sight.Causes, shows) {
 			continue
 		}
-		pod := ofPod(sight)
+		pod := podNode(sight)
 		// pods of a version say the same
 		if lines := diagnose.LastWords(sight.Pod, cause.Source, mostWords); words == 0 && len(lines) > 0 {
 			words = len(lines)
@@ -180,18 +180,18 @@ func (f *Findings) cause(object *Object, cause diagnose.Cause) *Node {
 // mostWords is the maximum number of lines of a container's last output that are shown.
 const mostWords = 5
 
-// leftOver returns nodes for the problems that were reported nowhere else.
-func (f *Findings) leftOver(used map[v1.Problem]bool) []*Node {
+// unreported returns nodes for the problems that were reported nowhere else.
+func (f *Findings) unreported(used map[v1.Problem]bool) []*Node {
 	var list []*Node
 	for _, problem := range f.Status.Problems {
 		if !used[problem] {
-			list = append(list, ofProblem(problem))
+			list = append(list, problemNode(problem))
 		}
 	}
 	return list
 }
 
-func ofCondition(condition metav1.Condition) *Node {
+func conditionNode(condition metav1.Condition) *Node {
 	n := &Node{Type: TypeCondition, Name: condition.Type + "=" + string(condition.Status), State: StateReady,
 		Message: condition.Reason}
 	if condition.Status != metav1.ConditionTrue {
@@ -203,7 +203,7 @@ func ofCondition(condition metav1.Condition) *Node {
 	return n
 }
 
-func ofProblem(problem v1.Problem) *Node {
+func problemNode(problem v1.Problem) *Node {
 	n := &Node{Type: TypeCause, Name: problem.Reason, State: StateWarning, Message: problem.Message}
 	if problem.Type == v1.ProblemError {
 		n.State = StateFailed

@@ -7,18 +7,18 @@ import (
 	"strings"
 )
 
-// gatewayWords are the equivalents in spec.route of fields that only the Gateway API has. The words may have the value
+// gatewayHints are the equivalents in spec.route of fields that only the Gateway API has. The words may have the value
 // of the object that the field is in: type and value of a path.
-var gatewayWords = []struct {
+var gatewayHints = []struct {
 	field *regexp.Regexp
 	words func(within map[string]any) string
 }{
 	{in(`matches\[\d+\]\.path\.(type|value)`), func(path map[string]any) string {
-		return fmt.Sprintf("write path: %v, and beside it pathType: %v", given(path, "value", "/"), given(path, "type", "PathPrefix"))
+		return fmt.Sprintf("write path: %v, and beside it pathType: %v", valueOr(path, "value", "/"), valueOr(path, "type", "PathPrefix"))
 	}},
 	{in(`matches\[\d+\]\.headers\[\d+\]\.(name|value|type)`), func(header map[string]any) string {
-		return fmt.Sprintf("headers are a map: write headers: {%v: %q}", given(header, "name", "x-a"),
-			fmt.Sprint(given(header, "value", "1")))
+		return fmt.Sprintf("headers are a map: write headers: {%v: %q}", valueOr(header, "name", "x-a"),
+			fmt.Sprint(valueOr(header, "value", "1")))
 	}},
 	{in(`backendRefs`), always("write port: 80, or for several backends: [{port: 80, weight: 9}, {service: next, port: 80}]")},
 	{in(`filters`), always("write a field for each filter: redirect, rewrite, requestHeaders, responseHeaders, cors, mirror")},
@@ -36,17 +36,17 @@ func always(words string) func(map[string]any) string {
 	return func(map[string]any) string { return words }
 }
 
-// given returns a value, or a common one.
-func given(object map[string]any, name string, common any) any {
+// valueOr returns the value of a field, or a common one if it is not set.
+func valueOr(object map[string]any, name string, common any) any {
 	if value, there := object[name]; there {
 		return value
 	}
 	return common
 }
 
-// inWordsOf returns how to say a field that there is not, which begins with a separator; empty if that is not known.
-func inWordsOf(content map[string]any, field string) string {
-	for _, known := range gatewayWords {
+// gatewayHint returns the words for a field, with a separator before them; empty if there are none.
+func gatewayHint(content map[string]any, field string) string {
+	for _, known := range gatewayHints {
 		if known.field.MatchString(field) {
 			within, _ := at(content, field[:max(0, strings.LastIndex(field, "."))]).(map[string]any)
 			return ": in an AppService, " + known.words(within)

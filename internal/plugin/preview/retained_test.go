@@ -17,12 +17,12 @@ func TestWhatBecomesOfDataThatWasKept(t *testing.T) {
 		map[string]any{"kind": "Deployment", "name": "web", "ready": true, "state": "Ready"},
 		map[string]any{"kind": "Secret", "name": "made", "ready": true, "state": "Ready", "message": status.KeptData},
 	}}}}
-	assert.Equal(t, []string{"Secret made"}, keptData(resource))
+	assert.Equal(t, []string{"Secret made"}, retained(resource))
 	goes := Consequence{Loses, "Secret made, which was kept, is deleted WITH ITS DATA"}
 	source := func(image string) *release.Source {
 		return &release.Source{Spec: map[string]any{"image": image}}
 	}
-	before := Outcome{Objects: objects(t, aDeployment), Kept: keptData(resource), Source: source("a")}
+	before := Outcome{Objects: objects(t, aDeployment), Retained: retained(resource), Source: source("a")}
 	other := objects(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: other}}\n---\n"+aDeployment)
 	again := objects(t, "{apiVersion: v1, kind: Secret, metadata: {name: made}}\n---\n"+aDeployment)
 	for name, test := range map[string]struct {

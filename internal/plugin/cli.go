@@ -7,8 +7,8 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 )
 
-// shell holds the streams and flags that all commands share.
-type shell struct {
+// cli holds the streams and flags that all commands share.
+type cli struct {
 	genericiooptions.IOStreams
 	// kube selects the cluster, the namespace and the user. Offline commands use its namespace only.
 	kube  *genericclioptions.ConfigFlags

@@ -16,8 +16,8 @@ import (
 	"github.com/example/appservice-operator/internal/operator/status/reason"
 )
 
-// held returns nodes for the steps that are held back, and until when. It records which problems it reported.
-func (f *Findings) held(used map[v1.Problem]bool) []*Node {
+// heldBack returns nodes for the steps that are held back, and until when. It records which problems it reported.
+func (f *Findings) heldBack(used map[v1.Problem]bool) []*Node {
 	var list []*Node
 	note := func(name, message string, until *metav1.Time) *Node {
 		n := &Node{Type: TypeHeld, Name: name, State: StateWaiting, Message: message, Until: until}
@@ -114,8 +114,8 @@ func (f *Findings) deadline(object *Object) *metav1.Time {
 	return &metav1.Time{Time: end}
 }
 
-// Waits names the step that is held back, for lists; empty if none is.
-func Waits(status *v1.AppServiceStatus, now time.Time) string {
+// HeldBack names the step that is held back, for lists; empty if none is.
+func HeldBack(status *v1.AppServiceStatus, now time.Time) string {
 	switch {
 	case status.Phase == v1.PhasePaused:
 		return "paused"

@@ -21,6 +21,6 @@ func TestWordsOfTheGatewayAPIAreTranslated(t *testing.T) {
 		"spec.route.rules[0].filter":                       "",
 		"spec.ingress.hosts[0].paths[0].path.type":         "",
 	} {
-		assert.Equal(t, want, inWordsOf(content, field), field)
+		assert.Equal(t, want, gatewayHint(content, field), field)
 	}
 }

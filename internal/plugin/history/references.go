@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// named are the objects that pods use by naming them, each with the field that a name is in, or in whose field name.
-var named = []struct {
+// referenceFields are the kinds of objects that pods use by naming them, each with the field that a name is in, or in
+// whose field name.
+var referenceFields = []struct {
 	kind  string
 	field *regexp.Regexp
 }{
@@ -18,30 +19,30 @@ var named = []struct {
 	{"PersistentVolumeClaim", regexp.MustCompile(`(?i)claim(|name)$`)},
 }
 
-// newlyNamed lists the objects of these kinds that a spec names, and an earlier one does not. They are found by the
+// newReferences lists the objects of these kinds that a spec names, and an earlier one does not. They are found by the
 // names of fields, whatever chart and kind the spec is for.
-func newlyNamed(before, after map[string]any) []string {
-	known, list := namesIn("", before), namesIn("", after)
+func newReferences(before, after map[string]any) []string {
+	known, list := referencesIn("", before), referencesIn("", after)
 	slices.Sort(list)
 	return slices.DeleteFunc(slices.Compact(list), func(name string) bool { return slices.Contains(known, name) })
 }
 
-// namesIn lists the objects that a value names, which is that of a field.
-func namesIn(field string, value any) (list []string) {
+// referencesIn lists the objects that the value of a field names.
+func referencesIn(field string, value any) (list []string) {
 	switch value := value.(type) {
 	case []any:
 		for _, item := range value {
-			list = append(list, namesIn(field, item)...)
+			list = append(list, referencesIn(field, item)...)
 		}
 	case map[string]any:
 		for key, inner := range value {
 			if key == "name" {
 				key = field
 			}
-			list = append(list, namesIn(key, inner)...)
+			list = append(list, referencesIn(key, inner)...)
 		}
 	case string:
-		for _, one := range named {
+		for _, one := range referenceFields {
 			if value != "" && one.field.MatchString(field) {
 				list = append(list, fmt.Sprintf("%s %q", one.kind, strings.TrimSpace(value)))
 			}

@@ -18,25 +18,26 @@ import (
 	"github.com/example/appservice-operator/internal/engine/text"
 )
 
-// named identifies a resource of the cluster, given on the command line as NAME, for an AppService, or as KIND/NAME.
-type named struct {
+// resourceName identifies a resource of the cluster, given on the command line as NAME, for an AppService, or as
+// KIND/NAME.
+type resourceName struct {
 	Kind schema.GroupVersionKind
 	types.NamespacedName
 }
 
 // String returns the kind and the name, as in "appservice/web".
-func (n named) String() string { return text.Line(strings.ToLower(n.Kind.Kind) + "/" + n.Name) }
+func (n resourceName) String() string { return text.Line(strings.ToLower(n.Kind.Kind) + "/" + n.Name) }
 
 // appServices is the kind of names without a kind.
 var appServices = v1.GroupVersion.WithKind(v1.Kind)
 
 // nameOf returns the name of a resource.
-func nameOf(resource *unstructured.Unstructured) named {
-	return named{resource.GroupVersionKind(), client.ObjectKeyFromObject(resource)}
+func nameOf(resource *unstructured.Unstructured) resourceName {
+	return resourceName{resource.GroupVersionKind(), client.ObjectKeyFromObject(resource)}
 }
 
 // read reads the resource that a name stands for.
-func (n named) read(ctx context.Context, reader client.Reader) (*unstructured.Unstructured, error) {
+func (n resourceName) read(ctx context.Context, reader client.Reader) (*unstructured.Unstructured, error) {
 	resource := kube.Object(n.Kind)
 	if err := reader.Get(ctx, n.NamespacedName, resource); err != nil {
 		return nil, fmt.Errorf("cannot read %s: %w", n, err)
@@ -44,25 +45,25 @@ func (n named) read(ctx context.Context, reader client.Reader) (*unstructured.Un
 	return resource, nil
 }
 
-// named returns the resource that an argument names, in the namespace of the flag or of the context.
-func (s *shell) named(argument string) (named, error) {
+// resourceName returns the resource that an argument names, in the namespace of the flag or of the context.
+func (s *cli) resourceName(argument string) (resourceName, error) {
 	namespace, err := s.namespace()
 	if err != nil {
-		return named{}, err
+		return resourceName{}, err
 	}
 	word, name, found := strings.Cut(argument, "/")
 	if !found {
-		return named{appServices, types.NamespacedName{Namespace: namespace, Name: argument}}, nil
+		return resourceName{appServices, types.NamespacedName{Namespace: namespace, Name: argument}}, nil
 	}
 	if name == "" || strings.Contains(name, "/") {
-		return named{}, fmt.Errorf("%q names no resource: use NAME or KIND/NAME, as in appjob/migrate", argument)
+		return resourceName{}, fmt.Errorf("%q names no resource: use NAME or KIND/NAME, as in appjob/migrate", argument)
 	}
 	kind, err := s.kind(word)
-	return named{kind, types.NamespacedName{Namespace: namespace, Name: name}}, err
+	return resourceName{kind, types.NamespacedName{Namespace: namespace, Name: name}}, err
 }
 
 // kind returns the kind that a word stands for: its name, its plural, its short name, with or without the group.
-func (s *shell) kind(word string) (schema.GroupVersionKind, error) {
+func (s *cli) kind(word string) (schema.GroupVersionKind, error) {
 	if word = strings.ToLower(word); word == strings.ToLower(v1.Kind) || word == strings.ToLower(v1.Kind)+"s" {
 		return appServices, nil // needs no request
 	}

@@ -43,8 +43,8 @@ func oldFlags(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 	return pflag.NormalizedName(name)
 }
 
-// inputs are the flags of commands that render: the resources, the charts and the properties of the cluster.
-type inputs struct {
+// renderFlags are the flags of commands that render: the resources, the charts and the properties of the cluster.
+type renderFlags struct {
 	files       []string
 	charts      string
 	kubeVersion string
@@ -54,7 +54,7 @@ type inputs struct {
 	live        bool
 }
 
-func (i *inputs) add(command *cobra.Command) {
+func (i *renderFlags) add(command *cobra.Command) {
 	flags := command.Flags()
 	flags.StringArrayVarP(&i.files, "filename", "f", nil, "files or folders with the resources; - for stdin")
 	i.addCharts(command, "")
@@ -62,12 +62,12 @@ func (i *inputs) add(command *cobra.Command) {
 }
 
 // addCharts adds the flag --chart, with a default value.
-func (i *inputs) addCharts(command *cobra.Command, without string) {
+func (i *renderFlags) addCharts(command *cobra.Command, without string) {
 	command.Flags().StringVar(&i.charts, chartFlag, without, chartUsage)
 }
 
 // addCluster adds the flags for properties of the cluster.
-func (i *inputs) addCluster(command *cobra.Command) {
+func (i *renderFlags) addCluster(command *cobra.Command) {
 	flags := command.Flags()
 	flags.StringVar(&i.kubeVersion, "kube-version", "", "the Kubernetes version that templates see")
 	flags.StringSliceVar(&i.apiVersions, "api-versions", nil,
@@ -82,13 +82,13 @@ func (i *inputs) addCluster(command *cobra.Command) {
 	}
 }
 
-// world returns the cluster that resources are rendered for: with --live the one of the current context, else one that
-// the flags stand for, which makes no request and reads no kubeconfig.
-func (s *shell) world(ctx context.Context, i *inputs, charts ...*preview.Charts) (*preview.Cluster, error) {
+// clusterOf returns the cluster that resources are rendered for: with --live the one of the current context, else one
+// that the flags stand for, which makes no request and reads no kubeconfig.
+func (s *cli) clusterOf(ctx context.Context, i *renderFlags, charts ...*preview.Charts) (*preview.Cluster, error) {
 	w := &preview.Cluster{Capabilities: preview.Serving(charts...)}
 	var err error
 	if i.live {
-		if w, err = s.open(ctx); err != nil {
+		if w, err = s.openCluster(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -137,16 +137,16 @@ func policyOf(flag string) (*policy.Policy, error) {
 	return policy.Read(flag, text)
 }
 
-// prepared returns the charts, the cluster and the resources that the flags and the names in the cluster stand for.
-func (s *shell) prepared(
-	ctx context.Context, i *inputs, names []string,
+// prepare returns the charts, the cluster and the resources that the flags and the names in the cluster stand for.
+func (s *cli) prepare(
+	ctx context.Context, i *renderFlags, names []string,
 ) (*preview.Charts, *preview.Cluster, []subject, error) {
 	charts, err := chartsIn(i.charts)
 	if err != nil {
 		return nil, nil, nil, err
 	}
 	i.live = i.live || len(names) > 0
-	w, err := s.world(ctx, i, charts)
+	w, err := s.clusterOf(ctx, i, charts)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -154,8 +154,8 @@ func (s *shell) prepared(
 	return charts, w, subjects, err
 }
 
-// open returns the cluster of the current context, whose namespace is that of resources without one.
-func (s *shell) open(ctx context.Context) (*preview.Cluster, error) {
+// openCluster returns the cluster of the current context, whose namespace is that of resources without one.
+func (s *cli) openCluster(ctx context.Context) (*preview.Cluster, error) {
 	config, err := s.config()
 	if err != nil {
 		return nil, err
@@ -175,7 +175,7 @@ func (s *shell) open(ctx context.Context) (*preview.Cluster, error) {
 }
 
 // note prints a message to stderr.
-func (s *shell) note(text string, args ...any) {
+func (s *cli) note(text string, args ...any) {
 	_, _ = fmt.Fprintf(s.ErrOut, "note: "+text+"\n", args...)
 }
 
@@ -183,8 +183,8 @@ func (s *shell) note(text string, args ...any) {
 type subject struct {
 	document
 	// live is the resource as it is in the cluster; nil if it does not exist, or was not read.
-	live     *unstructured.Unstructured
-	released *preview.Release
+	live    *unstructured.Unstructured
+	release *preview.Release
 }
 
 // name returns the kind, namespace and name, as in "AppService shop/web".
@@ -194,7 +194,7 @@ func (d document) name() string {
 
 // subjects returns the resources of the files, and those of the cluster named by arguments. Documents of kinds that are
 // not served are skipped.
-func (s *shell) subjects(ctx context.Context, i *inputs, w *preview.Cluster, charts *preview.Charts,
+func (s *cli) subjects(ctx context.Context, i *renderFlags, w *preview.Cluster, charts *preview.Charts,
 	names []string) ([]subject, error) {
 	if len(i.files) == 0 && len(names) == 0 {
 		return nil, errors.New("name the resources: files with -f, or names in the cluster")
@@ -216,7 +216,7 @@ func (s *shell) subjects(ctx context.Context, i *inputs, w *preview.Cluster, cha
 		}
 	}
 	for _, argument := range names {
-		named, err := s.named(argument)
+		named, err := s.resourceName(argument)
 		if err != nil {
 			return nil, err
 		}
@@ -252,7 +252,7 @@ func (u *subject) find(ctx context.Context, w *preview.Cluster) error {
 		return err
 	}
 	u.live = live
-	if u.released, err = w.Release(ctx, live); err != nil {
+	if u.release, err = w.Release(ctx, live); err != nil {
 		return err
 	}
 	if u.File == "" {
@@ -269,9 +269,9 @@ func (u *subject) find(ctx context.Context, w *preview.Cluster) error {
 	return nil
 }
 
-// explained wraps an error of a resource or a chart, and adds the lines of the template around its position, if it has
-// one.
-func explained(what string, err error) error {
+// explainError wraps an error of a resource or a chart, and adds the lines of the template around its position, if it
+// has one.
+func explainError(what string, err error) error {
 	what = text.Line(what)
 	var explains interface{ Explain() string }
 	if !errors.As(err, &explains) {
@@ -288,12 +288,12 @@ type explainedError struct {
 func (e *explainedError) Error() string { return e.text }
 func (e *explainedError) Unwrap() error { return e.err }
 
-// failed wraps an error with the name of the resource, and its file and line if it has any.
-func (d document) failed(err error) error {
+// wrap wraps an error with the name of the resource, and its file and line if it has any.
+func (d document) wrap(err error) error {
 	if d.File == "" {
-		return explained(d.name(), err)
+		return explainError(d.name(), err)
 	}
-	return explained(d.at()+": "+d.name(), err)
+	return explainError(d.at()+": "+d.name(), err)
 }
 
 func kindsOf(charts *preview.Charts) string {

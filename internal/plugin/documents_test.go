@@ -48,7 +48,7 @@ func TestDocuments(t *testing.T) {
 				}
 				names = append(names, file)
 			}
-			s := &shell{IOStreams: genericiooptions.IOStreams{In: strings.NewReader(test.in)}, kube: genericclioptions.NewConfigFlags(true)}
+			s := &cli{IOStreams: genericiooptions.IOStreams{In: strings.NewReader(test.in)}, kube: genericclioptions.NewConfigFlags(true)}
 			list, err := s.documents(names)
 			var got []string
 			for _, d := range list {

@@ -30,7 +30,7 @@ func TestWhatASpecNamesNewly(t *testing.T) {
 			`ConfigMap "new"`, `Secret "csi"`, `Secret "new"`,
 		},
 	} {
-		got := newlyNamed(read(before), read(after))
+		got := newReferences(read(before), read(after))
 		if len(want) == 0 {
 			assert.Empty(t, got, after)
 		} else {

@@ -10,14 +10,14 @@ import (
 	"github.com/example/appservice-operator/internal/operator/status"
 )
 
-// keptData returns the objects that the status of a resource calls kept for their data, although no release has them,
+// retained returns the objects that the status of a resource calls kept for their data, although no release has them,
 // as in "Secret web-generated"; nil if it cannot be read.
-func keptData(resource *unstructured.Unstructured) (list []string) {
-	said, err := status.Of(resource)
+func retained(resource *unstructured.Unstructured) (list []string) {
+	current, err := status.Of(resource)
 	if err != nil {
 		return nil
 	}
-	for _, object := range said.Resources {
+	for _, object := range current.Resources {
 		if object.Message == status.KeptData {
 			list = append(list, object.Kind+" "+object.Name)
 		}
@@ -25,9 +25,9 @@ func keptData(resource *unstructured.Unstructured) (list []string) {
 	return list
 }
 
-// notNeeded returns the kept objects that are not among others, and that none of these refers to: a release of a
+// unneeded returns the kept objects that are not among others, and that none of these refers to: a release of a
 // changed spec deletes them.
-func notNeeded(kept []string, objects []*unstructured.Unstructured) []string {
+func unneeded(kept []string, objects []*unstructured.Unstructured) []string {
 	used := map[string]bool{}
 	for _, object := range objects {
 		used[kube.KeyOf(object).String()] = true

@@ -7,8 +7,8 @@ import (
 	"github.com/example/appservice-operator/config"
 )
 
-// shipped contains the built-in files of an installation, under the same paths as in the repository.
-var shipped fs.FS = below{config.Files, "config/"}
+// builtInFiles contains the built-in files of an installation, under the same paths as in the repository.
+var builtInFiles fs.FS = below{config.Files, "config/"}
 
 // below is a file system mounted in a folder, a prefix that ends with a slash.
 type below struct {

@@ -54,7 +54,7 @@ var extensions = []string{".yaml", ".yml", ".json"}
 
 // documents reads the objects of files, folders and stdin, in order. Objects without a namespace get that of the flag,
 // or "default", and those without a UID a placeholder.
-func (s *shell) documents(names []string) ([]document, error) {
+func (s *cli) documents(names []string) ([]document, error) {
 	var all []document
 	for _, name := range names {
 		files, err := filesOf(name)
@@ -80,7 +80,7 @@ func (s *shell) documents(names []string) ([]document, error) {
 }
 
 // content returns the text of a file, or of stdin.
-func (s *shell) content(name string) ([]byte, error) {
+func (s *cli) content(name string) ([]byte, error) {
 	if name == stdin {
 		return io.ReadAll(s.In)
 	}
@@ -108,7 +108,7 @@ func filesOf(name string) ([]string, error) {
 }
 
 // split reads the documents of a file. They are separated by lines that begin with ---, as for kubectl.
-func (s *shell) split(name string, content []byte) ([]document, error) {
+func (s *cli) split(name string, content []byte) ([]document, error) {
 	var list []document
 	begin, line := 1, 0
 	var text []byte
@@ -123,7 +123,7 @@ func (s *shell) split(name string, content []byte) ([]document, error) {
 		if err != nil {
 			return fmt.Errorf("%s: %w", d.at(), err)
 		}
-		// nothing but comments, as before a first separator
+		// only comments, as before a first separator
 		if len(d.Object) == 0 {
 			return nil
 		}

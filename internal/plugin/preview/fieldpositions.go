@@ -16,11 +16,11 @@ var (
 	step = regexp.MustCompile(`\.?([^.\[\]]+)|\[([^\]]*)\]`)
 )
 
-// places locates the fields of a text.
-type places struct{ root *yaml.Node } // nil if it is empty
+// fieldPositions locates the fields of a text.
+type fieldPositions struct{ root *yaml.Node } // nil if it is empty
 
-func placesOf(text []byte) *places {
-	p := &places{}
+func positionsOf(text []byte) *fieldPositions {
+	p := &fieldPositions{}
 	var document yaml.Node
 	if yaml.Unmarshal(text, &document) == nil && len(document.Content) > 0 {
 		p.root = document.Content[0]
@@ -29,7 +29,7 @@ func placesOf(text []byte) *places {
 }
 
 // problem returns a problem of a field, at the place of the field, or of its parent if it is missing.
-func (p *places) problem(field, message string) Problem {
+func (p *fieldPositions) problem(field, message string) Problem {
 	found := Problem{Field: field, Message: message}
 	node := p.root
 	if node == nil || field == "" {
