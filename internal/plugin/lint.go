@@ -136,6 +136,7 @@ func entriesOf(files fs.FS) ([]chart.Watch, error) {
 	if err != nil {
 		return nil, err
 	}
+	// a chart that does not load is a finding: only mistakes of the file itself are errors
 	faults := broken.WithoutKind()
 	for _, entry := range list {
 		if fault, is := errors.AsType[*chart.EntryError](broken[entry.GroupVersionKind]); is {

@@ -73,6 +73,7 @@ func (s *cli) render(command *cobra.Command, r *renderOptions, names []string) e
 	for _, one := range subjects {
 		result, err := w.Render(ctx, charts.Renderers[one.GroupVersionKind()], one.Unstructured, one.release)
 		if err == nil {
+			// as in the operator: without a kind that the chart requires, nothing is applied
 			err = result.Served()
 		}
 		if err != nil {
@@ -93,6 +94,7 @@ func (s *cli) render(command *cobra.Command, r *renderOptions, names []string) e
 		}
 		shown += count
 	}
+	// of several resources, one that has the template is enough
 	if shown == 0 && len(r.only) > 0 {
 		return fmt.Errorf("--show-only=%s: nothing is rendered: the template does not exist, or is empty for these resources", strings.Join(r.only, ","))
 	}

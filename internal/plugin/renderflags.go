@@ -206,6 +206,7 @@ func (s *cli) subjects(ctx context.Context, i *renderFlags, w *preview.Cluster, 
 			return nil, err
 		}
 		for _, d := range documents {
+			// a file may have other objects beside the resources
 			if charts.Renderers[d.GroupVersionKind()] != nil {
 				list = append(list, subject{document: d})
 			}
@@ -223,6 +224,7 @@ func (s *cli) subjects(ctx context.Context, i *renderFlags, w *preview.Cluster, 
 		if charts.Renderers[named.Kind] == nil {
 			return nil, fmt.Errorf("%s: %s is not served; served are %s", argument, named.Kind.Kind, kindsOf(charts))
 		}
+		// a name alone: find reads the rest
 		d := document{Unstructured: kube.Object(named.Kind)}
 		d.SetNamespace(named.Namespace)
 		d.SetName(named.Name)

@@ -162,19 +162,19 @@ func (s *cli) printRows(list []unstructured.Unstructured, wide, everywhere bool)
 	now := time.Now()
 	for i := range list {
 		one := &list[i]
-		said, err := status.Of(one)
+		current, err := status.Of(one)
 		if err != nil {
 			return fmt.Errorf("cannot read the status of %s %s: %w", one.GetKind(), one.GetName(), err)
 		}
 		cells := map[string]string{
-			"NAMESPACE": one.GetNamespace(), "NAME": one.GetName(), "PHASE": string(said.Phase), "REPLICAS": said.Readiness,
-			"HELD BACK": tree.HeldBack(said, now), "AGE": duration.HumanDuration(now.Sub(one.GetCreationTimestamp().Time)),
+			"NAMESPACE": one.GetNamespace(), "NAME": one.GetName(), "PHASE": string(current.Phase),
+			"REPLICAS": current.Readiness, "HELD BACK": tree.HeldBack(current, now),
+			"AGE": duration.HumanDuration(now.Sub(one.GetCreationTimestamp().Time)), "IMAGE": current.Image, "URL": current.URL,
 			// the operator leaves the common one out of the status
-			"POLICY": cmp.Or(said.Policy, string(policy.Shared)), "IMAGE": said.Image, "URL": said.URL,
-			"MESSAGE": message(one, said),
+			"POLICY": cmp.Or(current.Policy, string(policy.Shared)), "MESSAGE": message(one, current),
 		}
-		if said.Release != nil {
-			cells["CHART"] = said.Release.ChartVersion
+		if current.Release != nil {
+			cells["CHART"] = current.Release.ChartVersion
 		}
 		line := make([]string, 0, len(columns))
 		for _, column := range columns {
@@ -195,17 +195,17 @@ func row(out io.Writer, cells []string) {
 }
 
 // message returns the column MESSAGE: why a resource is not ready, or its first problem; empty if there is none.
-func message(one *unstructured.Unstructured, said *v1.AppServiceStatus) string {
-	ready := meta.FindStatusCondition(said.Conditions, v1.ConditionReady)
+func message(one *unstructured.Unstructured, current *v1.AppServiceStatus) string {
+	ready := meta.FindStatusCondition(current.Conditions, v1.ConditionReady)
 	switch {
-	case said.ObservedGeneration == 0:
+	case current.ObservedGeneration == 0:
 		return "no operator has reconciled this resource yet"
-	case said.ObservedGeneration < one.GetGeneration():
+	case current.ObservedGeneration < one.GetGeneration():
 		return "the operator has not reconciled the latest spec yet"
 	case ready != nil && ready.Status != "True":
 		return ready.Reason + ": " + ready.Message
-	case len(said.Problems) > 0:
-		return said.Problems[0].Reason + ": " + said.Problems[0].Message
+	case len(current.Problems) > 0:
+		return current.Problems[0].Reason + ": " + current.Problems[0].Message
 	}
 	return ""
 }

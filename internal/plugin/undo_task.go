@@ -26,7 +26,7 @@ func planTask(ctx context.Context, plan *history.Undo, run bool) (string, error)
 	if run {
 		plan.Skip("")
 	}
-	said, err := status.Of(plan.Resource)
+	current, err := status.Of(plan.Resource)
 	if err != nil || !plan.HasTask || len(plan.Changes) == 0 {
 		return "", err
 	}
@@ -34,8 +34,8 @@ func planTask(ctx context.Context, plan *history.Undo, run bool) (string, error)
 	if err != nil {
 		return "", err
 	}
-	tasks := slices.DeleteFunc(tasksOf(ctx, charts, plan, said.Release),
-		func(task string) bool { return jobs.Ran(task, said.Runs) })
+	tasks := slices.DeleteFunc(tasksOf(ctx, charts, plan, current.Release),
+		func(task string) bool { return jobs.Ran(task, current.Runs) })
 	switch {
 	case len(tasks) == 0:
 		return "", nil

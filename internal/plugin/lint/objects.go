@@ -36,8 +36,8 @@ func (t *trial) object(owner, object *unstructured.Unstructured) []failure {
 			message: "is cluster-scoped: it is deleted by a finalizer, and resources of different namespaces can conflict over it",
 		})
 	}
-	_, says := object.GetAnnotations()[v1.AnnotationReadyWhen]
-	if !says && !scheme.Scheme.Recognizes(kind) && !health.HasRule(object) {
+	_, hasRule := object.GetAnnotations()[v1.AnnotationReadyWhen]
+	if !hasRule && !scheme.Scheme.Recognizes(kind) && !health.HasRule(object) {
 		list = append(list, failure{
 			rule: ruleReady, path: []any{"kind"},
 			message: "is of a custom kind, so it counts as ready unless its conditions deny it: define readiness in annotation " + v1.AnnotationReadyWhen,

@@ -116,7 +116,7 @@ func (q *quotes) isText(path []string) bool {
 			properties, _ := at["properties"].(map[string]any)
 			at, _ = properties[name].(map[string]any)
 		}
-		if kind, says := at["type"]; says {
+		if kind, typed := at["type"]; typed {
 			return kind == "string" && at["enum"] == nil
 		}
 	}

@@ -190,9 +190,9 @@ func dataEffect(change Change, sameSpec bool) (Effect, string) {
 	case change.New == nil:
 		return Keeps, fmt.Sprintf("the claims of %s stay with their data, though nothing uses them", key)
 	case retention(change.New, "whenScaled") == "Delete":
-		before, said := replicas(old)
-		after, saysToo := replicas(change.New)
-		if said && saysToo && after < before {
+		before, set := replicas(old)
+		after, stillSet := replicas(change.New)
+		if set && stillSet && after < before {
 			return Loses, fmt.Sprintf("the claims of %d pods of %s are deleted WITH THEIR DATA", before-after, key)
 		}
 	}
@@ -212,7 +212,7 @@ func retention(object *unstructured.Unstructured, when string) string {
 }
 
 // replicas returns the replicas of a workload, and whether they are set: with autoscaling they are not.
-func replicas(object *unstructured.Unstructured) (count int64, said bool) {
-	count, said, _ = unstructured.NestedInt64(object.Object, "spec", "replicas")
-	return count, said
+func replicas(object *unstructured.Unstructured) (count int64, set bool) {
+	count, set, _ = unstructured.NestedInt64(object.Object, "spec", "replicas")
+	return count, set
 }

@@ -70,12 +70,12 @@ func (l *Collector) Collect(ctx context.Context, kind schema.GroupVersionKind, n
 	if err := l.Reader.Get(ctx, name, resource); err != nil {
 		return nil, fmt.Errorf("cannot read %s %s: %w", kind.Kind, name, err)
 	}
-	said, err := status.Of(resource)
+	current, err := status.Of(resource)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the status of %s %s: %w", kind.Kind, name, err)
 	}
-	f := &Findings{Resource: resource, Status: said, Now: l.Now()}
-	for _, entry := range said.Resources {
+	f := &Findings{Resource: resource, Status: current, Now: l.Now()}
+	for _, entry := range current.Resources {
 		object := &Object{Entry: entry}
 		f.Objects = append(f.Objects, object)
 		if !everything && entry.State == v1.ResourceReady && entry.Message == "" && !f.behind() {

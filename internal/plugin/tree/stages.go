@@ -25,8 +25,8 @@ func (o *Object) stage() string {
 }
 
 // waitsForStage returns the stage that has to be ready before a release continues; empty if it waits for none.
-func waitsForStage(said *v1.AppServiceStatus) string {
-	ready := meta.FindStatusCondition(said.Conditions, v1.ConditionReady)
+func waitsForStage(current *v1.AppServiceStatus) string {
+	ready := meta.FindStatusCondition(current.Conditions, v1.ConditionReady)
 	if ready == nil || ready.Status == metav1.ConditionTrue {
 		return ""
 	}

@@ -54,7 +54,7 @@ func (f *Findings) values() []*Node {
 func (f *Findings) origin(path []string) (value, from string) {
 	spec, _ := f.Resource.Object["spec"].(map[string]any)
 	joined := strings.Join(path, ".")
-	if set, says, _ := unstructured.NestedFieldNoCopy(spec, path...); says {
+	if found, isSet, _ := unstructured.NestedFieldNoCopy(spec, path...); isSet {
 		from = "spec"
 		if manager := f.setBy(path); manager != "" {
 			from += ", set by " + manager
@@ -64,7 +64,7 @@ func (f *Findings) origin(path []string) (value, from string) {
 				from += "; parts of it are from " + source.Source
 			}
 		}
-		return short(set), from
+		return short(found), from
 	}
 	for _, source := range f.Status.Defaults {
 		covers := func(field string) bool {
@@ -75,14 +75,14 @@ func (f *Findings) origin(path []string) (value, from string) {
 		}
 		// those of the platform are in files of the operator, which nobody else reads
 		if source.Source == defaults.ByNamespace {
-			if set, says, _ := unstructured.NestedFieldNoCopy(f.Defaults, path...); says {
-				value = short(set)
+			if found, isSet, _ := unstructured.NestedFieldNoCopy(f.Defaults, path...); isSet {
+				value = short(found)
 			}
 		}
 		return value, source.Source
 	}
-	if set, says, _ := unstructured.NestedFieldNoCopy(f.Chart, path...); says {
-		return short(set), "values.yaml of the chart"
+	if found, isSet, _ := unstructured.NestedFieldNoCopy(f.Chart, path...); isSet {
+		return short(found), "values.yaml of the chart"
 	}
 	return "", "not set: the chart decides"
 }
