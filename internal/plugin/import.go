@@ -182,7 +182,8 @@ var workloads = map[string]schema.GroupVersionKind{
 	"cronjob": {Group: "batch", Version: "v1", Kind: "CronJob"}, "cj": {Group: "batch", Version: "v1", Kind: "CronJob"},
 }
 
-func (i *importOptions) fromCluster(ctx context.Context, made *importer.Importer, arg string) (*importer.Import, error) {
+func (i *importOptions) fromCluster(ctx context.Context, made *importer.Importer,
+	arg string) (*importer.Import, error) {
 	kind, name, found := strings.Cut(arg, "/")
 	if !found || name == "" {
 		return nil, fmt.Errorf("%q: write deployment/NAME, statefulset/NAME, another kind/NAME, or release/NAME", arg)

@@ -5,7 +5,7 @@
 //
 // Objects go through these packages:
 //
-//	read (objects and workloads) → translate (a spec that says the same) → proof (the differences) → explain (their notes)
+//	read (objects, workloads) → translate (a spec that says the same) → proof (differences) → explain (their notes)
 //
 // It makes no request, writes nothing, and knows of no command line.
 package importer

@@ -59,14 +59,15 @@ func (e *explainer) after(all []*translate.Application) proof.Side {
 
 // rank orders notes by their objects.
 func (e *explainer) rank(object string) int {
-	if at := slices.IndexFunc(e.Given, func(o *unstructured.Unstructured) bool { return read.Describe(o) == object }); at >= 0 {
+	is := func(o *unstructured.Unstructured) bool { return read.Describe(o) == object }
+	if at := slices.IndexFunc(e.Given, is); at >= 0 {
 		return at
 	}
 	return len(e.Given)
 }
 
-// difference adds a note on why there is a difference. It looks for what the translation left out, for what the operator
-// refused, and for a rule; a difference that has none of them is a bug.
+// difference adds a note on why there is a difference. It looks for a loss of the translation, for a refusal of the
+// operator, and for a rule; a difference that has none of them is a bug.
 func (e *explainer) difference(d proof.Difference) {
 	switch {
 	case d.Before == nil:
@@ -155,7 +156,8 @@ func (e *explainer) added(object *unstructured.Unstructured) {
 	case object.GetKind() == "Service" && object.GetLabels()["app.example.com/headless"] != "":
 		e.notes.Add(read.Describe(object), "", "it is new: it gives the replicas their names", "")
 	default:
-		e.notes = append(e.notes, read.Note{Object: read.Describe(object), Reason: "the " + e.Kind() + " makes it, and there was none",
+		e.notes = append(e.notes, read.Note{Object: read.Describe(object),
+			Reason: "the " + e.Kind() + " makes it, and there was none",
 			Remedy: "report this", Unexplained: true})
 	}
 }

@@ -17,7 +17,8 @@ import (
 	sigsyaml "sigs.k8s.io/yaml"
 )
 
-// FromManifest reads the objects of a rendered manifest. Those without a namespace get one, and repeated ones count once.
+// FromManifest reads the objects of a rendered manifest. Those without a namespace get one, and repeated ones count
+// once.
 // The error for a Compose or a Score file says how to convert it.
 func FromManifest(text []byte, namespace string) ([]*unstructured.Unstructured, error) {
 	documents, err := split(text)

@@ -26,8 +26,8 @@ type Workload struct {
 	Selector   *metav1.LabelSelector
 }
 
-// ReadWorkload reads a workload, which has to have a container.
-func ReadWorkload(object *unstructured.Unstructured) (*Workload, error) {
+// AsWorkload reads a workload, which has to have a container.
+func AsWorkload(object *unstructured.Unstructured) (*Workload, error) {
 	w := &Workload{Object: object}
 	if err := w.read(); err != nil {
 		return nil, err

@@ -16,7 +16,7 @@ import (
 
 // choose returns the objects that belong to a workload, which becomes a resource of a name.
 func choose(o *read.Objects, object *unstructured.Unstructured, name string) (*Application, error) {
-	of, err := read.ReadWorkload(object)
+	of, err := read.AsWorkload(object)
 	if err != nil {
 		return nil, err
 	}

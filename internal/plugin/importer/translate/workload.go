@@ -13,7 +13,8 @@ import (
 )
 
 // Workload returns what a workload and the objects that belong to it become, as a resource of a name.
-func Workload(ctx context.Context, r Renderer, o *read.Objects, of *unstructured.Unstructured, name string) (*Application, error) {
+func Workload(ctx context.Context, r Renderer, o *read.Objects, of *unstructured.Unstructured,
+	name string) (*Application, error) {
 	s, err := choose(o, of, name)
 	if err != nil {
 		return nil, err
