@@ -9,7 +9,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"sync"
 	"time"
 
 	helmrelease "helm.sh/helm/v3/pkg/release"
@@ -18,6 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/engine/freelist"
 	"github.com/example/appservice-operator/internal/engine/kube/livestate"
 )
 
@@ -78,7 +78,7 @@ func (s *Source) Again(returned *Returned) *Source {
 }
 
 // compressors are reused: each takes 800 KB, which Helm's own store allocates for every record that it writes.
-var compressors = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}
+var compressors = freelist.New(func() *gzip.Writer { return gzip.NewWriter(nil) })
 
 // encode returns the Secret for the record of a deployed release, as the driver for Secrets of
 // helm.sh/helm/v3/pkg/storage does: base64 of compressed JSON, with labels to find it by.
@@ -118,7 +118,7 @@ func payload(release any) ([]byte, error) {
 
 // compress writes the concatenation of the parts, compressed.
 func compress(to io.Writer, parts ...[]byte) error {
-	compressor := compressors.Get().(*gzip.Writer)
+	compressor := compressors.Get()
 	defer compressors.Put(compressor)
 	compressor.Reset(to)
 	for _, part := range parts {

@@ -13,6 +13,7 @@ import (
 	"helm.sh/helm/v3/pkg/engine"
 
 	appchart "github.com/example/appservice-operator/internal/engine/chart"
+	"github.com/example/appservice-operator/internal/engine/freelist"
 )
 
 // templates caches the parsed templates of one chart: Helm's engine parses all of them in every render, which takes
@@ -32,7 +33,7 @@ type set struct {
 	files     []appchart.Template
 	// members are what each chart's templates see in every render, by its path.
 	members  map[string]any
-	programs sync.Pool // of *program; one render at a time uses one
+	programs *freelist.List[*program] // one render at a time uses one
 }
 
 // program is a set of parsed templates and the work that they have done in the current render.
@@ -91,10 +92,10 @@ func (s *set) prepare(c *chart.Chart) error {
 		return err
 	}
 	s.files = appchart.TemplateFiles(c)
-	s.programs.New = func() any {
+	s.programs = freelist.New(func() *program {
 		again, _ := newProgram(c, s.published) // it succeeded above
 		return again
-	}
+	})
 	s.programs.Put(first)
 	return nil
 }
@@ -173,7 +174,7 @@ func (s *set) execute(c *chart.Chart, input chartutil.Values, with seed, only st
 	if s.err != nil {
 		return texts{}, s.err
 	}
-	p := s.programs.Get().(*program)
+	p := s.programs.Get()
 	if traced != nil {
 		p, _ = newProgram(c, s.published) // its templates are about to be marked
 		traced.mark(p.all)
