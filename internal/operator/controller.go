@@ -128,7 +128,13 @@ func addController(mgr manager.Manager, shared shared, entry chart.Watch) error 
 		MaxConcurrentReconciles: ptr.Deref(entry.MaxConcurrentReconciles, shared.MaxConcurrentReconciles),
 		SkipNameValidation:      ptr.To(true),
 		ReconciliationTimeout:   shared.ReconcileTimeout,
-		NewQueue:                queue.New,
+		NewQueue: func(name string,
+			limiter workqueue.TypedRateLimiter[reconcile.Request],
+		) workqueue.TypedRateLimitingInterface[reconcile.Request] {
+			requests := queue.New(name, limiter)
+			reconciler.UsersWait = requests.UsersWait
+			return requests
+		},
 		RateLimiter:             rateLimiter(),
 	})
 	if err != nil {

@@ -130,6 +130,13 @@ func (o *order) Len() int {
 	return o.length
 }
 
+// has reports whether requests of a class are queued. Namespaces with some are in its line.
+func (o *order) has(of class) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.lines[of].Len() > 0
+}
+
 // Pop implements workqueue.Queue.
 func (o *order) Pop() reconcile.Request {
 	o.mu.Lock()

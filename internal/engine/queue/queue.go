@@ -42,10 +42,8 @@ type delay struct {
 	timer    *time.Timer
 }
 
-// New returns the queue of a controller; its signature is that of NewQueue in controller-runtime's options. Metrics are
-// labeled with the name; without one, there are none.
-func New(name string,
-	limiter workqueue.TypedRateLimiter[reconcile.Request]) workqueue.TypedRateLimitingInterface[reconcile.Request] {
+// New returns the queue of a controller. Metrics are labeled with the name; without one, there are none.
+func New(name string, limiter workqueue.TypedRateLimiter[reconcile.Request]) *Queue {
 	order := newOrder()
 	return &Queue{
 		TypedInterface: workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[reconcile.Request]{Name: name, Queue: order}),
@@ -129,6 +127,9 @@ func (q *Queue) Get() (request reconcile.Request, shutdown bool) {
 	request, _, shutdown = q.GetWithPriority()
 	return request, shutdown
 }
+
+// UsersWait reports whether requests that users wait for are queued.
+func (q *Queue) UsersWait() bool { return q.order.has(objects) }
 
 // Add queues a request at priority 0.
 func (q *Queue) Add(request reconcile.Request) {

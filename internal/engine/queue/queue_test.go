@@ -29,7 +29,7 @@ func request(namespace string, i int) reconcile.Request {
 func started(t testing.TB) *Queue {
 	t.Helper()
 	limiter := workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](time.Second, time.Minute)
-	q := New("", limiter).(*Queue)
+	q := New("", limiter)
 	t.Cleanup(q.ShutDown)
 	return q
 }
@@ -111,7 +111,7 @@ func TestARequestIsNotHandedOutTwiceAtATime(t *testing.T) {
 
 func TestMetricsAreThoseOfControllerRuntime(t *testing.T) {
 	const name = "a-test"
-	q := New(name, workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]()).(*Queue)
+	q := New(name, workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
 	t.Cleanup(q.ShutDown)
 	for _, want := range []float64{1, 0} {
 		if want == 1 {
@@ -190,4 +190,24 @@ func TestConcurrentUse(t *testing.T) {
 	}
 	q.ShutDown()
 	readers.Wait()
+}
+
+func TestWhetherUsersWait(t *testing.T) {
+	q := started(t)
+	says := func(want bool, when string) {
+		t.Helper()
+		if got := q.UsersWait(); got != want {
+			t.Errorf("%s: got %t, want %t", when, got, want)
+		}
+	}
+	says(false, "at first")
+	add(q, low, 0, request("a", 1))
+	says(false, "with bookkeeping")
+	add(q, 0, time.Hour, request("a", 2))
+	says(false, "with a request that is not due")
+	add(q, 0, 0, request("a", 1))
+	says(true, "when bookkeeping becomes more")
+	r, _ := q.Get()
+	says(false, "while the request is being reconciled")
+	q.Done(r)
 }

@@ -67,7 +67,7 @@ func TestRandomOrders(t *testing.T) {
 func BenchmarkAddAndGet(b *testing.B) {
 	limiter := workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]()
 	for name, make := range map[string]func() priorityqueue.PriorityQueue[reconcile.Request]{
-		"fair":  func() priorityqueue.PriorityQueue[reconcile.Request] { return New("", limiter).(*Queue) },
+		"fair":  func() priorityqueue.PriorityQueue[reconcile.Request] { return New("", limiter) },
 		"plain": func() priorityqueue.PriorityQueue[reconcile.Request] { return priorityqueue.New[reconcile.Request]("") },
 	} {
 		b.Run(name, func(b *testing.B) {

@@ -13,8 +13,6 @@ const (
 	staleRetry = 250 * time.Millisecond
 	// stalePatience is how long that delay is used before the status reports what it waits for.
 	stalePatience = 2 * time.Second
-	// noticeDelay is how long the status may wait for the Deployment controller to observe a release.
-	noticeDelay = time.Second
 )
 
 // backoff decides when a failed reconcile is tried again. It counts the failed attempts at one version. The zero value

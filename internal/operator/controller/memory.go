@@ -33,6 +33,8 @@ type remembered struct {
 	contests map[string]*contest
 	// looks at the pods of workloads that are not as desired.
 	looks schedules
+	// notice of a release by the controllers of its workloads.
+	notice notice
 	// backoff after failed attempts.
 	backoff backoff[version]
 

@@ -103,14 +103,24 @@ func (r *Reconciler) reconcile(parent context.Context,
 
 	// 8. Report: diagnose, judge, summarize, write the status and events.
 	done.err = cmp.Or(done.err, done.contended)
-	if done.err == nil && (done.released() || done.resumed) && status.Unnoticed(done.observed) {
-		return metrics.Acted, requeueLater(noticeDelay), nil
+	if wait := r.awaitNotice(s, wanted, done); wait > 0 {
+		return metrics.Acted, requeueLater(wait), nil
 	}
+	s.memory.notice = notice{}
 	if done.err == nil && len(wanted.heldRoutes) > 0 {
 		done.err = wanted.heldRoutes[0].Err
 	}
 	done.err = timedOut(ctx, done.err)
 	return r.report(parent, s, wanted, done)
+}
+
+// awaitNotice returns how long the status may wait until the controllers of workloads have observed a release; 0 if it
+// may not, or something is wrong.
+func (r *Reconciler) awaitNotice(s *scope, wanted rendering, done attempt) time.Duration {
+	if done.err != nil || s.paused || len(wanted.heldRoutes) > 0 || !status.Unnoticed(done.observed) {
+		return 0
+	}
+	return s.memory.notice.Wait(r.Clock.Now(), done.released() || done.resumed, r.UsersWait != nil && r.UsersWait())
 }
 
 // untilReport returns a context that ends before that of a reconcile, so that there is time to report that it did.

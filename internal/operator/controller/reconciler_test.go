@@ -854,34 +854,6 @@ func TestNotesOfEventsAreCut(t *testing.T) {
 	}
 }
 
-func TestTheStatusWaitsForTheControllerOfAWorkloadToTakeNote(t *testing.T) {
-	deployment := func(generation, observed int64) *livestate.Snapshot {
-		object := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "apps/v1", "kind": "Deployment", "status": map[string]any{"observedGeneration": observed}}}
-		object.SetGeneration(generation)
-		return &livestate.Snapshot{Objects: map[kube.Key]client.Object{{GroupKind: schema.GroupKind{Group: "apps", Kind: "Deployment"}, Name: "web"}: object}}
-	}
-	cases := map[string]struct {
-		state    plan.State
-		snapshot *livestate.Snapshot
-		want     bool
-	}{
-		"after an install":                {plan.Absent, deployment(1, 0), true},
-		"after an upgrade":                {plan.OutOfDate, deployment(2, 1), true},
-		"after an upgrade that was noted": {plan.OutOfDate, deployment(2, 2), false},
-		"the time after that":             {plan.InSync, deployment(2, 1), false},
-		"after a repair":                  {plan.Drifted, deployment(2, 1), false},
-		"without a Deployment":            {plan.Absent, &livestate.Snapshot{}, false},
-	}
-	for name, test := range cases {
-		t.Run(name, func(t *testing.T) {
-			done := attempt{state: test.state, observed: test.snapshot}
-			if got := done.released() && status.Unnoticed(done.observed); got != test.want {
-				t.Errorf("got %t, want %t", got, test.want)
-			}
-		})
-	}
-}
-
 func app(uid string) *unstructured.Unstructured {
 	o := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "app.example.com/v1", "kind": "AppService"}}
 	o.SetNamespace("demo")

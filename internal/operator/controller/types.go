@@ -53,6 +53,8 @@ type Reconciler struct {
 	Recorder record.EventRecorder
 	Metrics  *metrics.Kind
 	Clock    clock.PassiveClock
+	// UsersWait reports whether users wait for other resources; nil for never.
+	UsersWait func() bool
 	// Period after which a resource is reconciled again without a cause; 0 for never.
 	Period time.Duration
 
