@@ -194,9 +194,13 @@ record-diagnosis:
 
 ##@ Benchmarks
 
-.PHONY: bench profile
+.PHONY: bench bench-crd profile
 bench: ## Compare the operator with others: N=1000, PODS=1, ROUNDS=3, CONTENDERS=abe, SKIP=alone,drift, ADMISSION=1; DOCS=1 publishes it.
 	@go run ./test/bench
+
+# What a write of an AppService costs the API server, with and without the rules of its CRD: REQUESTS=200, ROUNDS=11.
+bench-crd:
+	@go run ./test/bench/crd
 
 # CPU and memory of the manager (install, no-op, image change of N), into bin/profiles.
 profile:

@@ -7,6 +7,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"os"
 	"os/signal"
@@ -15,6 +16,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"testing"
 	"text/tabwriter"
 
 	"github.com/go-logr/logr"
@@ -28,6 +30,7 @@ import (
 
 func main() {
 	log.SetLogger(logr.Discard())
+	testing.Init()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
 	if err := try.Catch(func() { run(ctx) }); err != nil {
@@ -83,6 +86,8 @@ func run(ctx context.Context) {
 	}
 	report(root, requests, rounds, all)
 	try.Do(err)
+	try.Do(flag.Set("test.benchtime", "20ms"))
+	b.costsOfRules()
 }
 
 func number(variable string, otherwise int) int {
