@@ -19,6 +19,7 @@ import (
 	"github.com/example/appservice-operator/internal/engine/text"
 	"github.com/example/appservice-operator/internal/plugin/importer"
 	"github.com/example/appservice-operator/internal/plugin/importer/read"
+	"github.com/example/appservice-operator/internal/plugin/importer/translate"
 	"github.com/example/appservice-operator/internal/plugin/preview"
 )
 
@@ -107,18 +108,20 @@ func (i *importOptions) importer() (*importer.Importer, error) {
 		}
 	}
 	return &importer.Importer{
-		Render: func(ctx context.Context, app *unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
-			of := kinds[app.GetKind()]
-			result, err := of.renderer.Render(ctx, app, of.capabilities)
-			if err != nil {
-				return nil, err
-			}
-			return result.Objects, nil
-		},
-		Check: func(app *unstructured.Unstructured) error {
-			app = app.DeepCopy()
-			app.SetNamespace(cmp.Or(app.GetNamespace(), i.offlineNamespace()))
-			return kinds[app.GetKind()].definition.Admit(context.Background(), app).Errors.ToAggregate()
+		Renderer: translate.Renderer{
+			Render: func(ctx context.Context, app *unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
+				of := kinds[app.GetKind()]
+				result, err := of.renderer.Render(ctx, app, of.capabilities)
+				if err != nil {
+					return nil, err
+				}
+				return result.Objects, nil
+			},
+			Check: func(app *unstructured.Unstructured) error {
+				app = app.DeepCopy()
+				app.SetNamespace(cmp.Or(app.GetNamespace(), i.offlineNamespace()))
+				return kinds[app.GetKind()].definition.Admit(context.Background(), app).Errors.ToAggregate()
+			},
 		},
 		Names: i.renamed(),
 	}, nil

@@ -33,6 +33,7 @@ import (
 	"github.com/example/appservice-operator/internal/operator/policy"
 	"github.com/example/appservice-operator/internal/plugin/importer"
 	"github.com/example/appservice-operator/internal/plugin/importer/read"
+	"github.com/example/appservice-operator/internal/plugin/importer/translate"
 	"github.com/example/appservice-operator/internal/plugin/preview"
 )
 
@@ -120,14 +121,16 @@ func TestPublicManifestsPassTheBuiltInPolicies(t *testing.T) {
 		return admitted.Resource, admitted.Errors.ToAggregate()
 	}
 	i := &importer.Importer{
-		Render: func(ctx context.Context, app *unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
-			result, err := charts.Renderers[app.GroupVersionKind()].Render(ctx, app, capabilities[app.GetKind()])
-			if err != nil {
-				return nil, err
-			}
-			return result.Objects, nil
+		Renderer: translate.Renderer{
+			Render: func(ctx context.Context, app *unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
+				result, err := charts.Renderers[app.GroupVersionKind()].Render(ctx, app, capabilities[app.GetKind()])
+				if err != nil {
+					return nil, err
+				}
+				return result.Objects, nil
+			},
+			Check: func(app *unstructured.Unstructured) error { _, err := admit(app); return err },
 		},
-		Check: func(app *unstructured.Unstructured) error { _, err := admit(app); return err },
 	}
 
 	policies := map[policy.BuiltIn]*policy.Policy{}

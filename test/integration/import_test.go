@@ -27,6 +27,7 @@ import (
 	"github.com/example/appservice-operator/internal/plugin/importer"
 	"github.com/example/appservice-operator/internal/plugin/importer/proof"
 	"github.com/example/appservice-operator/internal/plugin/importer/read"
+	"github.com/example/appservice-operator/internal/plugin/importer/translate"
 	"github.com/example/appservice-operator/internal/plugin/preview"
 )
 
@@ -42,18 +43,20 @@ func importerHere(t *testing.T) *importer.Importer {
 	charts, err := preview.LoadCharts(appservice.Files)
 	require.NoError(t, err)
 	return &importer.Importer{
-		Render: func(ctx context.Context, app *unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
-			renderer := charts.Renderers[v1.GroupVersion.WithKind(app.GetKind())]
-			result, err := renderer.Render(ctx, app, render.Serving(renderer.Chart))
-			if err != nil {
-				return nil, err
-			}
-			return result.Objects, nil
-		},
-		Check: func(app *unstructured.Unstructured) error {
-			app = app.DeepCopy()
-			app.SetNamespace("default")
-			return cluster.Client.Create(t.Context(), app, client.DryRunAll)
+		Renderer: translate.Renderer{
+			Render: func(ctx context.Context, app *unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
+				renderer := charts.Renderers[v1.GroupVersion.WithKind(app.GetKind())]
+				result, err := renderer.Render(ctx, app, render.Serving(renderer.Chart))
+				if err != nil {
+					return nil, err
+				}
+				return result.Objects, nil
+			},
+			Check: func(app *unstructured.Unstructured) error {
+				app = app.DeepCopy()
+				app.SetNamespace("default")
+				return cluster.Client.Create(t.Context(), app, client.DryRunAll)
+			},
 		},
 	}
 }

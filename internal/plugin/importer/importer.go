@@ -17,11 +17,7 @@ import (
 
 // Importer converts workloads into AppServices, and Jobs into AppJobs.
 type Importer struct {
-	// Render returns the rendered objects of an AppService or AppJob, without access to a cluster, or the error with
-	// which the operator would refuse it.
-	Render func(context.Context, *unstructured.Unstructured) ([]*unstructured.Unstructured, error)
-	// Check returns the error with which the API server would refuse a resource. It may be nil.
-	Check func(*unstructured.Unstructured) error
+	translate.Renderer
 	// Names are those of resources whose workload has another name, by the workload: NAME or KIND/NAME, in lower case.
 	// That of "" is for the only workload.
 	Names map[string]string
@@ -31,13 +27,12 @@ type Importer struct {
 // is none; one that cannot be imported does not hold up the others.
 func (i *Importer) Objects(ctx context.Context, objects []*unstructured.Unstructured, only string) (*Import, error) {
 	w, out := read.Sort(objects), &Import{}
-	r := translate.Renderer{Render: i.Render, Check: i.Check}
 	var applications []*translate.Application
 	for _, of := range w.Workloads {
 		if only != "" && of.GetName() != only {
 			continue
 		}
-		s, err := translate.Workload(ctx, r, w, of, i.nameOf(w, of))
+		s, err := translate.Workload(ctx, i.Renderer, w, of, i.nameOf(w, of))
 		if err == nil {
 			err = unique(applications, s)
 		}

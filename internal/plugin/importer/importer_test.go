@@ -19,6 +19,7 @@ import (
 	"github.com/example/appservice-operator/internal/engine/chart"
 	"github.com/example/appservice-operator/internal/engine/render"
 	"github.com/example/appservice-operator/internal/plugin/importer/read"
+	"github.com/example/appservice-operator/internal/plugin/importer/translate"
 	"github.com/example/appservice-operator/test/specs"
 )
 
@@ -59,14 +60,16 @@ var shipped = sync.OnceValues(func() (*Importer, error) {
 		}
 	}
 	return &Importer{
-		Render: func(ctx context.Context, app *unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
-			result, err := renderers[app.GetKind()].Render(ctx, app, capabilities)
-			if err != nil {
-				return nil, err
-			}
-			return result.Objects, nil
+		Renderer: translate.Renderer{
+			Render: func(ctx context.Context, app *unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
+				result, err := renderers[app.GetKind()].Render(ctx, app, capabilities)
+				if err != nil {
+					return nil, err
+				}
+				return result.Objects, nil
+			},
+			Check: func(app *unstructured.Unstructured) error { return checkers[app.GetKind()].Check(app.Object) },
 		},
-		Check: func(app *unstructured.Unstructured) error { return checkers[app.GetKind()].Check(app.Object) },
 	}, nil
 })
 

@@ -6,8 +6,6 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/utils/ptr"
-
-	v1 "github.com/example/appservice-operator/api/v1"
 )
 
 // jobFields are the fields of an AppJob that are those of an AppService.
@@ -76,12 +74,4 @@ func (a *Application) jobToo() error {
 		return fmt.Errorf("spec.completions, spec.parallelism: an AppJob runs one pod at a time, to its end: keep it beside")
 	}
 	return nil
-}
-
-// specOfKind drops what the kind of a resource does not have.
-func (a *Application) specOfKind(content map[string]any) map[string]any {
-	if a.Kind() != v1.Kind {
-		forJob(content)
-	}
-	return content
 }

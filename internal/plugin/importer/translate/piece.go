@@ -9,8 +9,6 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 )
@@ -77,17 +75,6 @@ func theSpec(spec *v1.AppServiceSpec) *v1.AppServiceSpec { return spec }
 func made[T any](part **T) *T {
 	fillPointer(part, *new(T))
 	return *part
-}
-
-// resource returns an AppService or AppJob with a spec.
-func resource(of types.NamespacedName, kind string, content map[string]any) *unstructured.Unstructured {
-	metadata := map[string]any{"name": of.Name}
-	if of.Namespace != "" {
-		metadata["namespace"] = of.Namespace
-	}
-	return &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": v1.GroupVersion.String(), "kind": kind, "metadata": metadata, "spec": content,
-	}}
 }
 
 func templatePath(field string) string { return "spec.template.spec." + field }

@@ -3,11 +3,11 @@ package translate
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/engine/text"
@@ -57,19 +57,22 @@ func (a *Application) resource(pieces []piece) (*unstructured.Unstructured, erro
 		if p.set != nil {
 			p.set(spec)
 		}
-		for key, value := range p.job {
-			more[key] = value
-		}
+		maps.Copy(more, p.job)
 	}
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(spec)
 	if err != nil {
 		return nil, err
 	}
-	content = a.specOfKind(content)
-	for key, value := range more {
-		content[key] = value
+	if a.Cron != nil {
+		forJob(content)
+		maps.Copy(content, more)
 	}
-	return resource(types.NamespacedName{Namespace: a.Namespace(), Name: a.Name}, a.Kind(), content), nil
+	app := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": v1.GroupVersion.String(), "kind": a.Kind(), "spec": content,
+	}}
+	app.SetNamespace(a.Namespace())
+	app.SetName(a.Name)
+	return app, nil
 }
 
 // release gives back objects that were refused as a whole, and reports whether there were any: they stay beside the
