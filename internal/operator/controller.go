@@ -135,7 +135,7 @@ func addController(mgr manager.Manager, shared shared, entry chart.Watch) error 
 			reconciler.UsersWait = requests.UsersWait
 			return requests
 		},
-		RateLimiter:             rateLimiter(),
+		RateLimiter: rateLimiter(),
 	})
 	if err != nil {
 		return fmt.Errorf("cannot make the controller of %s: %w", kind, err)
