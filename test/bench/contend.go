@@ -33,9 +33,6 @@ func (b *bench) contend(ctx context.Context, c *contender) *Result {
 	}
 	config := b.api.identity(ctx, c.account, m.kubeconfig)
 	b.api.namespace(ctx, m.namespace)
-	watching, unwatch := context.WithCancel(ctx)
-	defer unwatch()
-	m.scene = b.watchScene(watching, m.namespace, c.version)
 	if c.command == nil {
 		own := try.Get(client.New(config, client.Options{Scheme: b.api.client.Scheme()}))
 		m.writer = &bareWriter{resourceWriter{client: own, version: c.version, namespace: m.namespace, pods: b.pods}}
@@ -44,6 +41,12 @@ func (b *bench) contend(ctx context.Context, c *contender) *Result {
 		m.process = b.start(c, m.kubeconfig)
 		defer func() { m.process.stop() }() // the one that is running by then
 	}
+	if c.install != nil {
+		c.install(ctx)
+	}
+	watching, unwatch := context.WithCancel(ctx)
+	defer unwatch()
+	m.scene = b.watchScene(watching, m.namespace, c.version)
 	m.play(ctx)
 	if m.process != nil {
 		m.process.stop()

@@ -23,6 +23,7 @@ type contender struct {
 	command       func(metrics string) (program string, args []string, err error) // nil: the benchmark writes itself
 	env           []string                                                        // further variables
 	newChart      func() (args []string, err error)                               // start it with another chart; nil: not measured
+	install       func(context.Context)                                           // installs what it needs while it runs; nil for nothing
 }
 
 func (c *contender) String() string { return "(" + c.letter + ") " + c.title }
@@ -80,6 +81,7 @@ func (b *bench) contenders() []*contender {
 			},
 			newChart: b.newChart,
 		},
+		b.kro(),
 	}
 	var taking []*contender
 	for _, c := range all {

@@ -69,7 +69,7 @@ const mostOverhead = 1.7
 
 // judge computes the figures, and whether the run is void.
 func (r *Results) judge() {
-	bare, native, stock, ours := r.of("a"), r.of("b"), r.of("c"), r.of("e")
+	bare, native, stock, ours, kro := r.of("a"), r.of("b"), r.of("c"), r.of("e"), r.of("f")
 	if a, b := bare.phase("install"), native.phase("install"); a != nil && b != nil && b.Seconds > mostOverhead*a.Seconds {
 		r.Void = fmt.Sprintf("the plain controller took %.2f × as long as bare writes, at most %.1f × is allowed", b.Seconds/a.Seconds, mostOverhead)
 	}
@@ -80,12 +80,18 @@ func (r *Results) judge() {
 		return float64(phase.Total) / float64(phase.Wanted)
 	}
 	noop, nativeNoop := r.noop("e"), r.noop("b")
-	aloneP99, rss := math.NaN(), math.NaN()
+	aloneP99, rss, kroRSS, drift := math.NaN(), math.NaN(), math.NaN(), math.NaN()
 	if ours != nil && ours.Alone != nil {
 		aloneP99 = ours.Alone.P99
 	}
 	if ours != nil && native != nil && native.SettledMiB > 0 {
 		rss = ours.SettledMiB / native.SettledMiB
+	}
+	if ours != nil && kro != nil && kro.SettledMiB > 0 {
+		kroRSS = ours.SettledMiB / kro.SettledMiB
+	}
+	if ours != nil && kro != nil && ours.Drift != nil && kro.Drift != nil {
+		drift = ours.Drift.P50 / kro.Drift.P50
 	}
 	objects := float64(r.Objects)
 	settle := math.Ceil(float64(r.N) / 1000) // each thousand begun
@@ -103,6 +109,13 @@ func (r *Results) judge() {
 		{Name: "CPU of an image change of all, against (b)", Unit: " ×", Must: 3, Reach: 2, Measured: ratio(ours, native, "image", cpu)},
 		{Name: "settled memory, against (b)", Unit: " ×", Must: 1.9, Reach: 1.5, Measured: rss},
 		{Name: "settled after a restart, against (b)", Unit: " ×", Must: 5, Reach: 2.5, Measured: ratio(ours, native, "restart", seconds)},
+		{Name: "install, against (f)", Unit: " ×", AtLeast: true, Must: 0.95, Reach: 1, Measured: ratio(ours, kro, "install", perSecond)},
+		{Name: "CPU of an install, against (f)", Unit: " ×", Must: 1.05, Reach: 1, Measured: ratio(ours, kro, "install", cpu)},
+		{Name: "image change of all, against (f)", Unit: " ×", AtLeast: true, Must: 1, Reach: 1.5, Measured: ratio(ours, kro, "image", perSecond)},
+		{Name: "CPU of an image change of all, against (f)", Unit: " ×", Must: 1, Reach: 0.75, Measured: ratio(ours, kro, "image", cpu)},
+		{Name: "settled memory, against (f)", Unit: " ×", Must: 1.25, Reach: 1, Measured: kroRSS},
+		{Name: "settled after a restart, against (f)", Unit: " ×", Must: 1, Reach: 0.25, Measured: ratio(ours, kro, "restart", seconds)},
+		{Name: "a drift is repaired, p50, against (f)", Unit: " ×", Must: 1, Reach: 0.75, Measured: drift},
 		{Name: "requests per install, all told", Must: 2*objects + 6, Reach: objects + 4, Measured: perResource(ours.phase("install"))},
 		{Name: "writes after a restart", Must: 0, Reach: 0, Measured: of(ours.phase("restart"), func(p *Phase) float64 { return float64(p.Writes) })},
 		{Name: "CPU of a reconcile with nothing to do", Unit: " ms", Must: none, Reach: 1, Measured: noop.CPUMillis},

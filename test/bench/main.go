@@ -80,6 +80,9 @@ func (b *bench) measure(ctx context.Context) *Results {
 	defer b.down(ctx)
 	var rounds []*Results
 	for n := range b.rounds {
+		if b.rounds > 1 { // of medians
+			b.rest(ctx)
+		}
 		b.say("\nround %d of %d", n+1, b.rounds)
 		rounds = append(rounds, b.round(ctx, contenders, earlier, here))
 	}

@@ -84,9 +84,11 @@ type gauges struct {
 // wantedGauges requests few metrics. Contenders with an older library send all.
 var wantedGauges = url.Values{"name[]": {
 	"controller_runtime_reconcile_total", "workqueue_depth", "controller_runtime_active_workers", "go_memstats_alloc_bytes_total",
+	"dynamic_controller_reconcile_total", "dynamic_controller_queue_length", // kro's, for its instances
 }}
 
-// gauges reads the metrics. All contenders are built on controller-runtime and have the same.
+// gauges reads the metrics. All contenders are built on controller-runtime and have the same; kro has counters
+// of its instances.
 func (p *process) gauges(ctx context.Context) (gauges, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
@@ -108,8 +110,8 @@ func (p *process) gauges(ctx context.Context) (gauges, error) {
 		return total
 	}
 	return gauges{
-		reconciles: sum("controller_runtime_reconcile_total"),
-		waiting:    sum("workqueue_depth") + sum("controller_runtime_active_workers"),
+		reconciles: sum("controller_runtime_reconcile_total") + sum("dynamic_controller_reconcile_total"),
+		waiting:    sum("workqueue_depth") + sum("controller_runtime_active_workers") + sum("dynamic_controller_queue_length"),
 		allocated:  sum("go_memstats_alloc_bytes_total"),
 	}, err
 }

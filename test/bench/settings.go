@@ -34,7 +34,7 @@ type settings struct {
 var phases = []string{"alone", "idle", "noop", "image", "toggle", "drift", "change", "restart", "chart"}
 
 func fromEnvironment() (settings, error) {
-	s := settings{n: 200, rounds: 1, letters: "abcde", skip: map[string]bool{}, cluster: os.Getenv("CLUSTER_NAME")}
+	s := settings{n: 200, rounds: 1, letters: "abcdef", skip: map[string]bool{}, cluster: os.Getenv("CLUSTER_NAME")}
 	s.out, s.reuse, s.docs = os.Getenv("OUT"), os.Getenv("REUSE"), os.Getenv("DOCS") != ""
 	s.guards = os.Getenv("ADMISSION") != ""
 	if os.Getenv("PROFILE") != "" {
@@ -76,8 +76,8 @@ func fromEnvironment() (settings, error) {
 		s.letters = strings.NewReplacer(",", "", " ", "").Replace(value)
 	}
 	for _, letter := range s.letters {
-		if !strings.ContainsRune("abcde", letter) {
-			return s, fmt.Errorf("cannot use CONTENDERS=%s: letters are a to e", s.letters)
+		if !strings.ContainsRune("abcdef", letter) {
+			return s, fmt.Errorf("cannot use CONTENDERS=%s: letters are a to f", s.letters)
 		}
 	}
 	for _, name := range strings.FieldsFunc(os.Getenv("SKIP"), func(r rune) bool { return r == ',' || r == ' ' }) {
@@ -94,7 +94,7 @@ func fromEnvironment() (settings, error) {
 
 // complete reports whether the run is one to be published: all contenders take part in all parts. The peers have no policies, so none has.
 func (s settings) complete() bool {
-	return s.letters == "abcde" && len(s.skip) == 0 && s.n == 200 && s.pods == 0 && s.rounds > 1 && !s.guards
+	return s.letters == "abcdef" && len(s.skip) == 0 && s.n == 200 && s.pods == 0 && s.rounds > 1 && !s.guards
 }
 
 // outFolder is the folder for benchmarks.md. An unpublished run changes no file of the repository.
@@ -120,7 +120,7 @@ func (b *bench) command() string {
 	if b.rounds != 1 {
 		command += fmt.Sprintf(" ROUNDS=%d", b.rounds)
 	}
-	if b.letters != "abcde" {
+	if b.letters != "abcdef" {
 		command += " CONTENDERS=" + b.letters
 	}
 	if len(b.skip) > 0 {

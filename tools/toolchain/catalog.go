@@ -73,6 +73,10 @@ func catalog(version string) []program {
 		sdk("operator-sdk", "/cmd/operator-sdk", slim, 8*time.Minute, "generates and checks the bundle"),
 		sdk("scorecard-test", "/images/scorecard-test", slim, 2*time.Minute, "the scorecard's own tests"),
 		sdk("helm-operator", "/cmd/helm-operator", "", 2*time.Minute, "what the benchmark compares with"),
+		{
+			name: "kro", use: "what the benchmark compares with", module: "kro", path: "github.com/kubernetes-sigs/kro/cmd/controller",
+			source: "github.com/kubernetes-sigs/kro", takes: 3 * time.Minute,
+		},
 		prometheus("prometheus", "scrapes the operator in tests"),
 		prometheus("promtool", "tests the alerts"),
 		{
