@@ -78,7 +78,7 @@ func (s *Source) Again(returned *Returned) *Source {
 }
 
 // compressors are reused: each takes 800 KB, which Helm's own store allocates for every record that it writes.
-var compressors = freelist.New(func() *gzip.Writer { return gzip.NewWriter(nil) })
+var compressors freelist.List[struct{}, *gzip.Writer]
 
 // encode returns the Secret for the record of a deployed release, as the driver for Secrets of
 // helm.sh/helm/v3/pkg/storage does: base64 of compressed JSON, with labels to find it by.
@@ -118,8 +118,14 @@ func payload(release any) ([]byte, error) {
 
 // compress writes the concatenation of the parts, compressed.
 func compress(to io.Writer, parts ...[]byte) error {
-	compressor := compressors.Get()
-	defer compressors.Put(compressor)
+	compressor, found := compressors.Get(struct{}{})
+	if !found {
+		compressor = gzip.NewWriter(nil)
+	}
+	defer func() {
+		compressor.Reset(nil) // it would keep what it was written to
+		compressors.Put(struct{}{}, compressor)
+	}()
 	compressor.Reset(to)
 	for _, part := range parts {
 		if _, err := compressor.Write(part); err != nil {

@@ -32,9 +32,11 @@ type set struct {
 	err       error
 	files     []appchart.Template
 	// members are what each chart's templates see in every render, by its path.
-	members  map[string]any
-	programs *freelist.List[*program] // one render at a time uses one
+	members map[string]any
 }
+
+// programs are those that no render uses. One render at a time uses one.
+var programs freelist.List[*set, *program]
 
 // program is a set of parsed templates and the work that they have done in the current render.
 type program struct {
@@ -92,11 +94,7 @@ func (s *set) prepare(c *chart.Chart) error {
 		return err
 	}
 	s.files = appchart.TemplateFiles(c)
-	s.programs = freelist.New(func() *program {
-		again, _ := newProgram(c, s.published) // it succeeded above
-		return again
-	})
-	s.programs.Put(first)
+	programs.Put(s, first)
 	return nil
 }
 
@@ -174,9 +172,15 @@ func (s *set) execute(c *chart.Chart, input chartutil.Values, with seed, only st
 	if s.err != nil {
 		return texts{}, s.err
 	}
-	p := s.programs.Get()
+	var p *program
+	found := false
+	if traced == nil { // else its templates are marked, and used once
+		p, found = programs.Get(s)
+	}
+	if !found {
+		p, _ = newProgram(c, s.published) // it succeeded in prepare
+	}
 	if traced != nil {
-		p, _ = newProgram(c, s.published) // its templates are about to be marked
 		traced.mark(p.all)
 	}
 	defer func() {
@@ -185,7 +189,7 @@ func (s *set) execute(c *chart.Chart, input chartutil.Values, with seed, only st
 		}
 		out.cost = max(float64(p.work.steps)/maxSteps, p.work.bytes/maxBytes)
 		if err == nil && traced == nil {
-			s.programs.Put(p) // last: another render may use it from here on
+			programs.Put(s, p) // last: another render may use it from here on
 		}
 	}()
 	p.work.begin(with, only)

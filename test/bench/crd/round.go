@@ -196,7 +196,7 @@ func (b *bench) allocated(ctx context.Context) float64 {
 // measure writes as often as requested, and returns the cost of one request.
 func (b *bench) measure(ctx context.Context, idle float64, size, variant, write string) cost {
 	o := b.object(variant, size, "written")
-	do := b.writer(ctx, o, variant, size, write)
+	do := b.writer(ctx, o, variant, write)
 	for n := range 10 { // warm
 		do(n - 10)
 	}
@@ -215,7 +215,7 @@ func (b *bench) measure(ctx context.Context, idle float64, size, variant, write 
 const made = "bench"
 
 // writer returns what does one write; its argument is another one each time.
-func (b *bench) writer(ctx context.Context, o *unstructured.Unstructured, variant, size, write string) func(int) {
+func (b *bench) writer(ctx context.Context, o *unstructured.Unstructured, variant, write string) func(int) {
 	labels := maps.Clone(o.GetLabels())
 	if labels == nil {
 		labels = map[string]string{}
