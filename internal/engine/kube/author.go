@@ -12,6 +12,9 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
+// FieldManager owns the fields that the operator writes, whatever its binary is called.
+const FieldManager = "appservice-operator"
+
 // ChangedBy returns which field manager changed the spec of a resource last, and when; empty if its managed fields do
 // not show that. Their times are in seconds, so that there may be several managers, as in "argocd, kubectl". A scale
 // subresource changes the spec, too, and leaves no time: "argocd; kubectl, through scale" is one of these two.
@@ -111,4 +114,13 @@ func withAuthor(metadata any, author string) any {
 	out["managedFields"] = []any{map[string]any{"manager": manager, "time": at,
 		"fieldsV1": map[string]any{"f:spec": map[string]any{}}}}
 	return out
+}
+
+// fieldsOf decodes an entry; an entry that cannot be decoded counts as empty, as for the API server.
+func fieldsOf(entry metav1.ManagedFieldsEntry) *fieldpath.Set {
+	set := fieldpath.NewSet()
+	if entry.FieldsV1 == nil || set.FromJSON(entry.FieldsV1.GetRawReader()) != nil {
+		return fieldpath.NewSet()
+	}
+	return set
 }

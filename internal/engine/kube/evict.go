@@ -9,9 +9,6 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
-// FieldManager owns the fields that the operator writes, whatever its binary is called.
-const FieldManager = "appservice-operator"
-
 // Evict returns managed fields of an object in which the operator owns the given fields, and all that others have in
 // the part that belongs to it alone (Traits.Exclusive): its next apply removes what it does not have.
 func Evict(object client.Object, fields *fieldpath.Set) []metav1.ManagedFieldsEntry {
@@ -82,15 +79,6 @@ func begins(path fieldpath.Path, with []string) bool {
 		}
 	}
 	return true
-}
-
-// fieldsOf decodes an entry; an entry that cannot be decoded counts as empty, as for the API server.
-func fieldsOf(entry metav1.ManagedFieldsEntry) *fieldpath.Set {
-	set := fieldpath.NewSet()
-	if entry.FieldsV1 == nil || set.FromJSON(entry.FieldsV1.GetRawReader()) != nil {
-		return fieldpath.NewSet()
-	}
-	return set
 }
 
 func encode(set *fieldpath.Set) *metav1.FieldsV1 {

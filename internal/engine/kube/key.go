@@ -101,9 +101,6 @@ func LabeledOwner(object client.Object) string {
 	return object.GetLabels()[v1.LabelOwner]
 }
 
-// RetainedKind is the kind of objects that may be retained when their resource is deleted.
-const RetainedKind = "PersistentVolumeClaim"
-
 // RetainedFor returns the name of the resource that a claim, or a Secret, belongs to without a controller reference: a
 // retained one, or a claim that was created for a pod of a workload with claim templates. It is empty for any other
 // object, and for the claim of a pod that was scaled away.

@@ -108,3 +108,6 @@ var kinds = map[schema.GroupKind]Traits{
 
 // TraitsOf returns the traits of a kind.
 func TraitsOf(kind schema.GroupKind) Traits { return kinds[kind] }
+
+// RetainedKind is the kind of objects that may be retained when their resource is deleted.
+const RetainedKind = "PersistentVolumeClaim"

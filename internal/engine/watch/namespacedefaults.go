@@ -8,16 +8,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/util/workqueue"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrl "sigs.k8s.io/controller-runtime/pkg/controller"
-	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/log"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/engine/chart/rbac"
@@ -114,14 +110,4 @@ func (d *Defaults) says(object client.Object) string {
 		return ""
 	}
 	return defaults.Of(config, d.Kind).Digest
-}
-
-// Later adds a request behind those that users wait for.
-func Later(q workqueue.TypedRateLimitingInterface[reconcile.Request], name types.NamespacedName) {
-	request := reconcile.Request{NamespacedName: name}
-	if priorities, is := q.(priorityqueue.PriorityQueue[reconcile.Request]); is {
-		priorities.AddWithOpts(priorityqueue.AddOpts{Priority: ptr.To(Bookkeeping)}, request)
-		return
-	}
-	q.Add(request)
 }

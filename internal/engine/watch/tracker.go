@@ -13,7 +13,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
@@ -27,13 +26,6 @@ import (
 	"github.com/example/appservice-operator/internal/engine/kube"
 	"github.com/example/appservice-operator/internal/engine/kube/livestate"
 )
-
-// Bookkeeping is the priority of reconciles that are not caused by a change of a resource, below the usual 0.
-const Bookkeeping = handler.LowPriority
-
-// settleTimeout is how long a reconcile waits for the first list of a kind, and the start of a controller for one that
-// was answered with an error.
-const settleTimeout = 15 * time.Second
 
 // Tracker watches the kinds that a chart renders, from when they are first rendered, and turns events of objects into
 // reconciles of the resources that control them. It is safe for concurrent use.
@@ -88,15 +80,6 @@ func (t *Tracker) Preload(ctx context.Context, kinds ...schema.GroupVersionKind)
 		}
 		return settled(ctx, t.Informers, served...)
 	}))
-}
-
-// settled waits for the first answer about each kind, and then until those that were answered with an error are seen,
-// or the time for that is over. Until the API server has answered, it is not known what a missing object means.
-func settled(ctx context.Context, informers *kube.Informers, kinds ...schema.GroupVersionKind) error {
-	if err := informers.Answered(ctx, kinds...); err != nil {
-		return err
-	}
-	return informers.Settle(ctx, time.Now().Add(settleTimeout), kinds...)
 }
 
 // watchServed watches those of the kinds that the cluster serves, and returns them.
@@ -175,8 +158,6 @@ func (t *Tracker) watchedSince(kind schema.GroupVersionKind) (since time.Time, f
 	since, found = t.watched[kind]
 	return since, found
 }
-
-type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 
 // Create implements handler.EventHandler.
 func (t *Tracker) Create(_ context.Context, e event.CreateEvent, q queue) {

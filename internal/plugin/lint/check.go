@@ -1,7 +1,6 @@
 package lint
 
 import (
-	"cmp"
 	"context"
 	"slices"
 
@@ -11,17 +10,8 @@ import (
 	"github.com/example/appservice-operator/internal/engine/chart"
 	"github.com/example/appservice-operator/internal/engine/chart/fields"
 	"github.com/example/appservice-operator/internal/engine/render"
-	"github.com/example/appservice-operator/internal/engine/text"
 	"github.com/example/appservice-operator/internal/plugin/lint/usedvalues"
 )
-
-func (f *findings) addFault(fault *chart.Fault) {
-	found := Finding{
-		Rule: ruleOf(cmp.Or(fault.Rule, chart.RuleUnusable)), File: fault.File, Line: fault.Line, Column: fault.Column,
-		Message: text.Line(fault.Message), Remedy: fault.Remedy, Excerpt: chart.Excerpt(fault.Text, fault.Line, fault.Column),
-	}
-	f.add(found)
-}
 
 // Check returns the mistakes of a chart, in the order in which they are found. The error is not about the chart's
 // rules: for example, its exceptions cannot be read.

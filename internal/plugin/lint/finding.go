@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"slices"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/example/appservice-operator/internal/engine/chart"
 	"github.com/example/appservice-operator/internal/engine/chart/rbac"
+	"github.com/example/appservice-operator/internal/engine/text"
 )
 
 // Case is a resource to render.
@@ -90,4 +92,12 @@ func (f *findings) add(found Finding, cases ...string) {
 	}
 	found.Cases = cases
 	*f = append(*f, found)
+}
+
+func (f *findings) addFault(fault *chart.Fault) {
+	found := Finding{
+		Rule: ruleOf(cmp.Or(fault.Rule, chart.RuleUnusable)), File: fault.File, Line: fault.Line, Column: fault.Column,
+		Message: text.Line(fault.Message), Remedy: fault.Remedy, Excerpt: chart.Excerpt(fault.Text, fault.Line, fault.Column),
+	}
+	f.add(found)
 }

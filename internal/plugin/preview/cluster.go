@@ -256,3 +256,19 @@ func (c *Cluster) tolerate(err error, meaning string) (forbidden bool, _ error) 
 	}
 	return true, nil
 }
+
+// Outcome renders a resource with one version of the charts. It is empty if the resource is nil or its kind is not
+// served.
+func (c *Cluster) Outcome(
+	ctx context.Context, charts *Charts, resource *unstructured.Unstructured, last *Release,
+) Outcome {
+	if resource == nil || charts == nil || charts.Renderers[resource.GroupVersionKind()] == nil {
+		return Outcome{}
+	}
+	out := OutcomeOf(c.Render(ctx, charts.Renderers[resource.GroupVersionKind()], resource, last))
+	out.RecordedRuns, out.Source = recordedRuns(resource), sourceOf(resource)
+	if c.Assumed() {
+		out.RecordedRuns = completedRuns(out.Runs)
+	}
+	return out
+}

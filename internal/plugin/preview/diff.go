@@ -166,21 +166,6 @@ func verb(count int) string {
 	return "change"
 }
 
-// Change is the change of an object: Old is nil if it is created, New is nil if it is deleted.
-type Change struct {
-	Old, New *unstructured.Unstructured
-	// Fields are the differences of an object that stays.
-	Fields []plan.Difference
-}
-
-// Object returns the new object, or the old one if it is deleted.
-func (c Change) Object() *unstructured.Unstructured {
-	if c.New != nil {
-		return c.New
-	}
-	return c.Old
-}
-
 // Changes lists the objects that differ between two renderings: those that exist afterwards first, in the order in
 // which they are applied. A Job that runs once stays as it is for as long as it has the same name.
 func Changes(old, rendered []*unstructured.Unstructured) []Change {

@@ -46,3 +46,13 @@ func (p *fieldPositions) problem(field, message string) Problem {
 	found.Line, found.Column = key.Line, key.Column
 	return found
 }
+
+// Problem is why a resource would be refused.
+type Problem struct {
+	// Field that it is about, for example spec.ports[0].port; empty if that is not known.
+	Field string
+	// Message is one line. It begins with the field if the API server's does.
+	Message string
+	// Line and Column in the text of the resource, from 1; 0 if it is about no field.
+	Line, Column int
+}

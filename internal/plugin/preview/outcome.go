@@ -2,18 +2,22 @@ package preview
 
 import (
 	"context"
+	"fmt"
 	"maps"
 
 	"helm.sh/helm/v3/pkg/chartutil"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/engine/kube"
 	"github.com/example/appservice-operator/internal/engine/kube/jobs"
+	"github.com/example/appservice-operator/internal/engine/kube/reference"
 	"github.com/example/appservice-operator/internal/engine/postrender"
 	"github.com/example/appservice-operator/internal/engine/release"
 	"github.com/example/appservice-operator/internal/engine/render"
 	"github.com/example/appservice-operator/internal/engine/render/defaults"
+	"github.com/example/appservice-operator/internal/operator/status"
 )
 
 // Subject is a resource to render, with the known facts about its namespace and cluster.
@@ -46,6 +50,17 @@ type Outcome struct {
 	Err    error
 }
 
+// Release is the newest recorded release of a resource.
+type Release struct {
+	Revision int
+	// Digest identifies the written objects.
+	Digest string
+	// Content is the content that its pods took from referenced objects.
+	Content reference.Content
+
+	record *corev1.Secret
+}
+
 // sourceOf returns the source of a resource that is rendered as it is.
 func sourceOf(resource *unstructured.Unstructured) *release.Source {
 	return &release.Source{Spec: resource.Object["spec"]}
@@ -73,22 +88,6 @@ func (o Outcome) SameSelectors(selectors map[kube.Key]map[string]string) bool {
 	return true
 }
 
-// Outcome renders a resource with one version of the charts. It is empty if the resource is nil or its kind is not
-// served.
-func (c *Cluster) Outcome(
-	ctx context.Context, charts *Charts, resource *unstructured.Unstructured, last *Release,
-) Outcome {
-	if resource == nil || charts == nil || charts.Renderers[resource.GroupVersionKind()] == nil {
-		return Outcome{}
-	}
-	out := OutcomeOf(c.Render(ctx, charts.Renderers[resource.GroupVersionKind()], resource, last))
-	out.RecordedRuns, out.Source = recordedRuns(resource), sourceOf(resource)
-	if c.Assumed() {
-		out.RecordedRuns = completedRuns(out.Runs)
-	}
-	return out
-}
-
 // OutcomeOf returns the outcome of a rendering. A required kind that the cluster does not serve is an error, as for the
 // operator.
 func OutcomeOf(result *render.Result, err error) Outcome {
@@ -99,4 +98,32 @@ func OutcomeOf(result *render.Result, err error) Outcome {
 		return Outcome{Err: err}
 	}
 	return Outcome{Objects: result.Objects, Digest: result.Digest, Unknown: result.Unknown, Runs: result.Runs}
+}
+
+// Outcome returns the objects that were written for a resource.
+func (r *Release) Outcome(resource *unstructured.Unstructured) Outcome {
+	recorded, err := release.Decode(r.record)
+	if err != nil {
+		return Outcome{Err: fmt.Errorf("the release record %s cannot be read: %w", r.record.Name, err)}
+	}
+	return Outcome{Objects: recorded.Objects, RecordedRuns: recordedRuns(resource), Retained: retained(resource),
+		Source: recorded.Source}
+}
+
+// recordedRuns returns the runs of Jobs that run once that the status of a resource records; nil if it cannot be read.
+func recordedRuns(resource *unstructured.Unstructured) []v1.RunStatus {
+	current, err := status.Of(resource)
+	if err != nil {
+		return nil
+	}
+	return current.Runs
+}
+
+// completedRuns returns runs as a status records them once they are complete.
+func completedRuns(runs []jobs.Run) []v1.RunStatus {
+	list := make([]v1.RunStatus, 0, len(runs))
+	for _, run := range runs {
+		list = append(list, v1.RunStatus{Job: run.Name(""), Digest: run.Digest, Result: v1.RunComplete})
+	}
+	return list
 }

@@ -2,7 +2,6 @@ package preview
 
 import (
 	"context"
-	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,29 +13,7 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/engine/kube/livestate"
 	"github.com/example/appservice-operator/internal/engine/kube/reference"
-	"github.com/example/appservice-operator/internal/engine/release"
 )
-
-// Release is the newest recorded release of a resource.
-type Release struct {
-	Revision int
-	// Digest identifies the written objects.
-	Digest string
-	// Content is the content that its pods took from referenced objects.
-	Content reference.Content
-
-	record *corev1.Secret
-}
-
-// Outcome returns the objects that were written for a resource.
-func (r *Release) Outcome(resource *unstructured.Unstructured) Outcome {
-	recorded, err := release.Decode(r.record)
-	if err != nil {
-		return Outcome{Err: fmt.Errorf("the release record %s cannot be read: %w", r.record.Name, err)}
-	}
-	return Outcome{Objects: recorded.Objects, RecordedRuns: recordedRuns(resource), Retained: retained(resource),
-		Source: recorded.Source}
-}
 
 // Releases are the records of deployed releases, by the UID that each names as its controller.
 type Releases map[types.UID][]*corev1.Secret

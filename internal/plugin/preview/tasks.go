@@ -5,32 +5,12 @@ import (
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/engine/kube"
 	"github.com/example/appservice-operator/internal/engine/kube/jobs"
 	"github.com/example/appservice-operator/internal/engine/text"
-	"github.com/example/appservice-operator/internal/operator/status"
 )
-
-// recordedRuns returns the runs of Jobs that run once that the status of a resource records; nil if it cannot be read.
-func recordedRuns(resource *unstructured.Unstructured) []v1.RunStatus {
-	current, err := status.Of(resource)
-	if err != nil {
-		return nil
-	}
-	return current.Runs
-}
-
-// completedRuns returns runs as a status records them once they are complete.
-func completedRuns(runs []jobs.Run) []v1.RunStatus {
-	list := make([]v1.RunStatus, 0, len(runs))
-	for _, run := range runs {
-		list = append(list, v1.RunStatus{Job: run.Name(""), Digest: run.Digest, Result: v1.RunComplete})
-	}
-	return list
-}
 
 // taskConsequences says of each Job of the stage `before` whether the change makes it run.
 func taskConsequences(before, after Outcome) []Consequence {

@@ -20,16 +20,6 @@ import (
 	"github.com/example/appservice-operator/internal/operator/policy"
 )
 
-// Problem is why a resource would be refused.
-type Problem struct {
-	// Field that it is about, for example spec.ports[0].port; empty if that is not known.
-	Field string
-	// Message is one line. It begins with the field if the API server's does.
-	Message string
-	// Line and Column in the text of the resource, from 1; 0 if it is about no field.
-	Line, Column int
-}
-
 // Check lists the problems of a resource by its text, which is YAML or JSON: those of the API server by the
 // definition of its kind, if that is available, and those of the operator by its limits, the chart and the
 // platform's policy. Namespace is used if it names none. Problems of the API server come first; the operator checks

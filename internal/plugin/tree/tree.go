@@ -49,15 +49,6 @@ func Tree(f *Findings) *Node {
 	return root.add(f.gaps()...)
 }
 
-// gaps returns nodes for the objects that could not be read.
-func (f *Findings) gaps() []*Node {
-	var list []*Node
-	for _, gap := range f.Gaps {
-		list = append(list, &Node{Type: TypeGap, Name: "not read", Message: gap})
-	}
-	return list
-}
-
 // pods returns the nodes of an object's pods; those of a Deployment are below their ReplicaSets, without ReplicaSets
 // that have no pods.
 func (f *Findings) pods(object *Object) []*Node {

@@ -211,13 +211,6 @@ func problemNode(problem v1.Problem) *Node {
 	return n.add(hint(problem.Hint))
 }
 
-func hint(text string) *Node {
-	if text == "" {
-		return nil
-	}
-	return &Node{Type: TypeHint, Name: "hint", Message: text}
-}
-
 func stateOf(state v1.ResourceState) State {
 	return cmp.Or(State(state), StateReady) // a status may name none
 }
