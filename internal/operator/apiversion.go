@@ -2,6 +2,7 @@ package operator
 
 import (
 	"context"
+	"sync/atomic"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -15,6 +16,22 @@ import (
 	"github.com/example/appservice-operator/internal/engine/text"
 	"github.com/example/appservice-operator/internal/engine/watch"
 )
+
+// onceGranted returns a function that checks whether the operator may watch CRDs. A right that it has is asked for once,
+// one that it lacks each time, since an administrator may grant it.
+func onceGranted(
+	may func(context.Context, schema.GroupVersionKind) (bool, error),
+) func(context.Context, schema.GroupVersionKind) (bool, error) {
+	var granted atomic.Bool
+	return func(ctx context.Context, kind schema.GroupVersionKind) (bool, error) {
+		if granted.Load() {
+			return true, nil
+		}
+		allowed, err := may(ctx, kind)
+		granted.Store(allowed)
+		return allowed, err
+	}
+}
 
 // apiVersions returns which version of its API the CRD of a kind is from, by the metadata that the operator watches;
 // empty if it does not say, or may not be watched.

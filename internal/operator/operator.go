@@ -116,7 +116,8 @@ func New(config *rest.Config, options Options) (manager.Manager, error) {
 		return labels
 	}}
 	mayWatch := rights(mgr)
-	charts.event, charts.live = crdEvents(mgr, mayWatch, recorder), mgr.GetAPIReader()
+	mayWatchCRDs := onceGranted(mayWatch)
+	charts.event, charts.live = crdEvents(mgr, mayWatchCRDs, recorder), mgr.GetAPIReader()
 	charts.version = func(context.Context) string {
 		version, err := discoverer.ServerVersion()
 		if err != nil {
@@ -137,7 +138,7 @@ func New(config *rest.Config, options Options) (manager.Manager, error) {
 		Hosts:              hosts.New(mgr.GetCache(), routes, mgr.GetRESTMapper(), hosting),
 		Observer:           livestate.New(mgr.GetCache(), informers, kube.Named(mgr.GetAPIReader())),
 		Capabilities: &watch.Discovered{Discovery: discoverer, Clock: clock.RealClock{},
-			Version: apiVersions(mgr, mayWatch)},
+			Version: apiVersions(mgr, mayWatchCRDs)},
 		Recorder:         recorder,
 		Metrics:          counters,
 		Clock:            clock.RealClock{},

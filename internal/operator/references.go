@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"sync"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -76,26 +75,16 @@ func namespaces(options Options) map[string]cache.Config {
 	return configs
 }
 
-// rights returns a function that checks whether the operator may list and watch a kind in all of the cluster. A right
-// that it has is asked for once, since the kind is watched from then on; one that it lacks each time, since an
-// administrator may grant it.
+// rights returns a function that checks whether the operator may list and watch a kind in all of the cluster.
 func rights(mgr manager.Manager) func(context.Context, schema.GroupVersionKind) (bool, error) {
-	var granted sync.Map // of kinds
 	return func(ctx context.Context, kind schema.GroupVersionKind) (bool, error) {
-		if _, known := granted.Load(kind); known {
-			return true, nil
-		}
 		mapping, err := mgr.GetRESTMapper().RESTMapping(kind.GroupKind(), kind.Version)
 		if err != nil {
 			return false, fmt.Errorf("cannot find the resource of %s: %w", kind.Kind, err)
 		}
 		missing, err := lacks(ctx, mgr, rbac.Need{GroupResource: mapping.Resource.GroupResource(),
 			Verbs: []string{"list", "watch"}}, []string{""})
-		allowed := err == nil && len(missing) == 0
-		if allowed {
-			granted.Store(kind, nil)
-		}
-		return allowed, err
+		return err == nil && len(missing) == 0, err
 	}
 }
 

@@ -38,7 +38,7 @@ func (r *reviewed) Create(_ context.Context, object client.Object, _ ...client.C
 
 func TestARightIsAskedForUntilItIsThere(t *testing.T) {
 	mgr := &reviewed{}
-	may := rights(mgr)
+	may := onceGranted(rights(mgr))
 	for _, test := range []struct {
 		granted bool
 		asked   int // so far: two verbs each time
