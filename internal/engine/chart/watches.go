@@ -197,6 +197,10 @@ func completeWatch(w *Watch) (err error) {
 	if w.ChartPath == "" {
 		return fmt.Errorf("chart is required")
 	}
+	if !fs.ValidPath(path.Clean(w.ChartPath)) {
+		return fmt.Errorf("chart %s: write a path below the folder of --chart-dir, by default that of --watches-file, "+
+			"such as helm-charts/%s", w.ChartPath, path.Base(w.ChartPath))
+	}
 	if err := w.check(); err != nil {
 		return err
 	}

@@ -173,6 +173,7 @@ func TestWhatCannotBeUsedIsRefusedByName(t *testing.T) {
 		"no chart":                               {"- {group: example.com, version: v1, kind: Web}", []string{"example.com/v1, Kind=Web", "chart is required"}},
 		"a chart that is not there":              {"- {group: example.com, version: v1, kind: Web, chart: charts/absent}", []string{"example.com/v1, Kind=Web", "charts/absent"}},
 		"a chart outside":                        {"- {group: example.com, version: v1, kind: Web, chart: ../web}", []string{"example.com/v1, Kind=Web", "../web"}},
+		"a chart with an absolute path":          {"- {group: example.com, version: v1, kind: Web, chart: /opt/helm-charts/web}", []string{"example.com/v1, Kind=Web", "/opt/helm-charts/web", "--chart-dir", "helm-charts/web"}},
 		"a chart that does not parse":            {"- {group: example.com, version: v1, kind: Web, chart: charts/broken}", []string{"example.com/v1, Kind=Web", "broken.yaml:2"}},
 		"a selector with an unknown operator":    {"- {version: v1, kind: Web, chart: charts/web, selector: {matchExpressions: [{key: a, operator: Like}]}}", []string{"Kind=Web", "selector", "Like"}},
 		"a selector with a value that cannot be": {"- {version: v1, kind: Web, chart: charts/web, selector: {matchLabels: {a: 'b c'}}}", []string{"Kind=Web", "selector", "b c"}},
