@@ -94,8 +94,7 @@ func (m *match) notePeak() {
 	if m.process == nil {
 		return
 	}
-	_, peak := try.Get2(m.process.memory())
-	m.result.PeakMiB = max(m.result.PeakMiB, peak)
+	m.result.PeakMiB = max(m.result.PeakMiB, try.Get(m.process.memory()).peak)
 }
 
 func (m *match) install(ctx context.Context) {

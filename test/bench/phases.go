@@ -70,8 +70,9 @@ func (m *match) idle(ctx context.Context) {
 	finish()
 	phase.Seconds = idleFor.Seconds()
 	m.idleRate = float64(phase.Total) / idleFor.Seconds()
-	m.result.SettledMiB, _ = try.Get2(m.process.memory())
-	m.say("%-12s %d requests, CPU %.2f s, %.0f MiB resident", "idle", phase.Total, phase.CPU, m.result.SettledMiB)
+	memory := try.Get(m.process.memory())
+	m.result.SettledMiB, m.result.SettledAnonMiB = memory.now, memory.anonymous
+	m.say("%-12s %d requests, CPU %.2f s, %.0f MiB resident, %.0f of them anonymous", "idle", phase.Total, phase.CPU, memory.now, memory.anonymous)
 }
 
 // drift changes Deployments behind the contender's back, one after the other.

@@ -64,14 +64,17 @@ func (p *process) cpu() (time.Duration, error) {
 	return time.Duration(stat.CPUTime() * float64(time.Second)), err
 }
 
-// memory returns the resident memory now and at most, in MiB.
-func (p *process) memory() (now, peak float64, err error) {
+// memory is resident memory in MiB: now, the part that is not of files such as the program itself, and at most.
+type memory struct{ now, anonymous, peak float64 }
+
+func (p *process) memory() (memory, error) {
 	kernel, err := procfs.NewProc(p.Pid())
 	if err != nil {
-		return 0, 0, errors.Join(p.alive(), err)
+		return memory{}, errors.Join(p.alive(), err)
 	}
 	status, err := kernel.NewStatus()
-	return float64(status.VmRSS) / (1 << 20), float64(status.VmHWM) / (1 << 20), err
+	const mib = 1 << 20
+	return memory{float64(status.VmRSS) / mib, float64(status.RssAnon) / mib, float64(status.VmHWM) / mib}, err
 }
 
 // gauges are values of a controller's metrics.

@@ -127,7 +127,7 @@ func (r *Results) costTable() string {
 	names := []string{"install", "image", "idle", "restart", "delete"}
 	head := []string{"CPU seconds"}
 	head = append(head, names...)
-	t := table{append(head, "no-op, each", "allocated, each", "memory, settled", "memory, peak")}
+	t := table{append(head, "no-op, each", "allocated, each", "memory, settled", "anonymous", "memory, peak")}
 	for _, c := range r.Contenders {
 		if c.PeakMiB == 0 {
 			continue // bare writes: no process of their own
@@ -140,7 +140,7 @@ func (r *Results) costTable() string {
 		if c.NoOp != nil && c.NoOp.Reconciles > 0 {
 			cpu, allocated = short(c.NoOp.CPUMillis)+" ms", short(c.NoOp.KiB)+" KiB"
 		}
-		t = append(t, append(row, cpu, allocated, short(c.SettledMiB)+" MiB", short(c.PeakMiB)+" MiB"))
+		t = append(t, append(row, cpu, allocated, short(c.SettledMiB)+" MiB", short(c.SettledAnonMiB)+" MiB", short(c.PeakMiB)+" MiB"))
 	}
 	return t.String()
 }

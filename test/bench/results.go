@@ -33,7 +33,9 @@ type Result struct {
 	NoOp   *NoOp    `json:"noOp,omitempty"`
 
 	SettledMiB float64 `json:"settledMiB,omitempty"` // resident memory after the idle phase
-	PeakMiB    float64 `json:"peakMiB,omitempty"`
+	// SettledAnonMiB is the part of it that is not of files, such as the program itself.
+	SettledAnonMiB float64 `json:"settledAnonMiB,omitempty"`
+	PeakMiB        float64 `json:"peakMiB,omitempty"`
 }
 
 // Phase is one operation on all AppServices.
