@@ -2,9 +2,13 @@ package main
 
 import (
 	"context"
+	"path/filepath"
 	"time"
 
+	"github.com/prometheus/procfs"
+
 	"github.com/example/appservice-operator/test/try"
+	"github.com/example/appservice-operator/tools/processes"
 )
 
 // begin opens a phase. The returned function closes it: requests and CPU are counted in between.
@@ -14,7 +18,7 @@ func (m *match) begin(ctx context.Context, name string) (*Phase, func()) {
 	user := m.contender.account.user()
 	before := try.Get(m.audit.of(user))
 	process := m.process
-	cpu := try.Get(m.cpu())
+	cpu, server := try.Get(m.cpu()), m.serverCPU(ctx)
 	m.mark(name, ".cpu.pprof")
 	reconciles := m.reconciles(ctx)
 	finish := func() {
@@ -26,7 +30,7 @@ func (m *match) begin(ctx context.Context, name string) (*Phase, func()) {
 		if process != m.process {
 			cpu, reconciles = 0, 0 // another process, which is counted from its start
 		}
-		phase.CPU = (used - cpu).Seconds()
+		phase.CPU, phase.ServerCPU = (used - cpu).Seconds(), m.serverCPU(ctx)-server
 		phase.Reconciles = int(m.reconciles(ctx) - reconciles)
 	}
 	return phase, finish
@@ -45,6 +49,15 @@ func (m *match) cpu() (time.Duration, error) {
 		return 0, nil
 	}
 	return m.process.cpu()
+}
+
+// serverCPU is the CPU time of the API server so far, in seconds.
+func (m *match) serverCPU(ctx context.Context) float64 {
+	running := try.Get(processes.Of(ctx, filepath.Dir(m.cluster.Kubeconfig)))["kube-apiserver"]
+	if len(running) != 1 {
+		try.Fail("there are %d API servers", len(running))
+	}
+	return try.Get(try.Get(procfs.NewProc(running[0])).Stat()).CPUTime()
 }
 
 // quiet returns when the contender has made no request and no reconcile for a second, or after 20 s for each 200 resources:

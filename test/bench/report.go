@@ -127,7 +127,7 @@ func (r *Results) costTable() string {
 	names := []string{"install", "image", "idle", "restart", "delete"}
 	head := []string{"CPU seconds"}
 	head = append(head, names...)
-	t := table{append(head, "no-op, each", "allocated, each", "memory, settled", "anonymous", "memory, peak")}
+	t := table{append(head, "API server, each install", "each image change", "no-op, each", "allocated, each", "memory, settled", "anonymous", "memory, peak")}
 	for _, c := range r.Contenders {
 		if c.PeakMiB == 0 {
 			continue // bare writes: no process of their own
@@ -139,6 +139,9 @@ func (r *Results) costTable() string {
 		cpu, allocated := "–", "–"
 		if c.NoOp != nil && c.NoOp.Reconciles > 0 {
 			cpu, allocated = short(c.NoOp.CPUMillis)+" ms", short(c.NoOp.KiB)+" KiB"
+		}
+		for _, name := range []string{"install", "image"} {
+			row = append(row, show(c.phase(name), func(p *Phase) string { return short(1000*p.ServerCPU/float64(p.Wanted)) + " ms" }))
 		}
 		t = append(t, append(row, cpu, allocated, short(c.SettledMiB)+" MiB", short(c.SettledAnonMiB)+" MiB", short(c.PeakMiB)+" MiB"))
 	}

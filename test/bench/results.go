@@ -49,6 +49,8 @@ type Phase struct {
 	Total     int            `json:"requestsTotal"`
 	Writes    int            `json:"writes"`
 	CPU       float64        `json:"cpuSeconds"`
+	// ServerCPU is what the API server used meanwhile, for everybody.
+	ServerCPU float64 `json:"serverCPUSeconds"`
 	// Reconciles begun and ended, of the process that ended the phase.
 	Reconciles int     `json:"reconciles"`
 	Curve      []Point `json:"curve,omitempty"`
