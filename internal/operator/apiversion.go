@@ -17,8 +17,8 @@ import (
 	"github.com/example/appservice-operator/internal/engine/watch"
 )
 
-// onceGranted returns a function that checks whether the operator may watch CRDs. A right that it has is asked for once,
-// one that it lacks each time, since an administrator may grant it.
+// onceGranted returns a function that checks whether the operator may watch CRDs. A right that it has is asked for
+// once, one that it lacks each time, since an administrator may grant it.
 func onceGranted(
 	may func(context.Context, schema.GroupVersionKind) (bool, error),
 ) func(context.Context, schema.GroupVersionKind) (bool, error) {
