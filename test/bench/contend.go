@@ -74,6 +74,7 @@ func (m *match) play(ctx context.Context) {
 		{"idle", false, m.idle},
 		{"noop", false, m.noop},
 		{"image", true, m.image},
+		{"settle", false, m.settle},
 		{"toggle", true, m.toggle},
 		{"drift", false, m.drift},
 		{"change", false, m.change},

@@ -16,7 +16,7 @@ import (
 )
 
 // profiledPhases are those that make profile looks at, in the order in which they come.
-var profiledPhases = []string{"install", "noop", "image"}
+var profiledPhases = []string{"install", "noop", "image", "settle"}
 
 // profileAs replaces the operator's program by one that writes profiles, if that is wanted.
 func (b *bench) profileAs(c *contender) {
@@ -48,9 +48,24 @@ func (m *match) mark(phase, file string) {
 	try.Do(poll.PacedWithin(context.Background(), time.Minute, poll.Every(10*time.Millisecond), func(context.Context) error { _, err := os.Stat(path); return err }))
 }
 
-// summarize prints what took most of CPU and allocations.
+// settle waits after an install and an image change, so that the live heap is that of resources at rest.
+func (m *match) settle(ctx context.Context) {
+	if m.profile {
+		_, finish := m.begin(ctx, "settle")
+		pause(ctx, idleFor)
+		finish()
+	}
+}
+
+// summarize prints what took most of CPU and allocations, and the live heap of a resource.
 func (b *bench) summarize(ctx context.Context) {
 	folder := b.profileFolder()
+	live := func(name string) (bytes float64) {
+		_ = try.Get(fmt.Sscan(string(try.Get(os.ReadFile(filepath.Join(folder, name)))), &bytes))
+		return bytes
+	}
+	none, all := live("install.live-before"), live("settle.live")
+	b.say("live heap: %.1f MiB with none, %.1f MiB with %d, so %.1f KiB each", none/(1<<20), all/(1<<20), b.n, (all-none)/1024/float64(b.n))
 	for _, phase := range profiledPhases {
 		path := filepath.Join(folder, phase)
 		for _, args := range [][]string{

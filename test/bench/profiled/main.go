@@ -52,6 +52,7 @@ func profiles() {
 	for _, name := range strings.Split(os.Getenv("PROFILES"), ",") {
 		path := filepath.Join(os.Getenv("PROFILE_DIR"), name)
 		<-signals
+		write(path+".live-before", live)
 		write(path+".allocs-before.pprof", allocations)
 		cpu := try.Get(os.Create(path + ".cpu.pprof"))
 		try.Do(pprof.StartCPUProfile(cpu))
@@ -59,8 +60,19 @@ func profiles() {
 		pprof.StopCPUProfile()
 		try.Do(cpu.Close())
 		write(path+".allocs.pprof", allocations)
+		write(path+".live", live)
 		write(path+".heap.pprof", inUse)
 	}
+}
+
+// live writes how many bytes of the heap are in use.
+func live(file *os.File) error {
+	runtime.GC()
+	runtime.GC() // the first one may have left what finalizers keep, and half of each sync.Pool
+	var now runtime.MemStats
+	runtime.ReadMemStats(&now)
+	_, err := fmt.Fprint(file, now.HeapAlloc)
+	return err
 }
 
 func allocations(file *os.File) error {
