@@ -4,6 +4,7 @@ package cli
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -15,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/example/appservice-operator/test/files"
+	"github.com/example/appservice-operator/test/harness"
 )
 
 var update = flag.Bool("update", false, "put what commands print into the documents")
@@ -22,52 +24,53 @@ var update = flag.Bool("update", false, "put what commands print into the docume
 // varying is what differs between runs.
 var varying = regexp.MustCompile(`(web|legacy|shop)-[a-z0-9]{5,10}(-[a-z0-9]{5})?\b|--namespace=\S+|\d+[smh](\d+[smh])?( old)?\b|[ ]{2,}`)
 
-// shown are the commands whose output documents show, and the preparation for each.
-var shown = []string{"kubectl appservice tree web", "kubectl appservice status", "kubectl appservice why web"}
+// shown are the commands whose output documents show, and the word that ends the wait for a new text.
+var shown = []struct{ line, word string }{
+	{"kubectl appservice tree web", "EndpointSlice web-"},
+	{"kubectl appservice status", "ContainerCrashed"},
+	{"kubectl appservice why web", "ContainerCrashed"},
+}
 
 func TestDocumentsShowWhatCommandsPrint(t *testing.T) {
 	u := newUser(t, cluster.Namespace(t))
 	cluster.Manager(t, u.namespace)
 	app := u.web(t)
-	printed := map[string]string{}
-	for _, line := range shown {
-		if strings.HasPrefix(line, "kubectl appservice tree") {
-			printed[line] = u.says(t, line, "EndpointSlice web-", "2/2")
-			crash(t, app) // what the others are about
-			continue
-		}
-		printed[line] = strings.ReplaceAll(u.says(t, line, "ContainerCrashed"), u.namespace, "shop")
-	}
 	pages, err := filepath.Glob(filepath.Join(root, "docs/cli*.md"))
 	require.NoError(t, err)
-	found := map[string]bool{}
-	for _, file := range pages {
-		if filepath.Base(file) == sessionPage {
-			continue // it has a test of its own
-		}
-		text, err := os.ReadFile(file)
-		require.NoError(t, err)
-		changed := string(text)
-		for _, line := range shown {
-			before, after, there := strings.Cut(changed, "```console\n$ "+line+"\n")
+	for i, command := range shown {
+		found := false
+		for _, file := range pages {
+			if filepath.Base(file) == sessionPage {
+				continue // it has a test of its own
+			}
+			text, err := os.ReadFile(file)
+			require.NoError(t, err)
+			before, after, there := strings.Cut(string(text), "```console\n$ "+command.line+"\n")
 			if !there {
 				continue
 			}
-			found[line] = true
+			found = true
 			block, rest, _ := strings.Cut(after, "```\n")
-			if diff := cmp.Diff(steady(block), steady(printed[line])); diff != "" && !*update {
-				t.Errorf("%s: %s prints something else (-document +now); -update writes it:\n%s", filepath.Base(file), line, diff)
+			if *update {
+				printed := strings.ReplaceAll(u.says(t, command.line, command.word), u.namespace, "shop")
+				if steady(block) != steady(printed) {
+					files.Write(t, file, before+"```console\n$ "+command.line+"\n"+printed+"```\n"+rest)
+				}
+				continue
 			}
-			if *update && steady(block) != steady(printed[line]) {
-				changed = before + "```console\n$ " + line + "\n" + printed[line] + "```\n" + rest
-			}
+			// Controllers report endpoints and pods one after the other, so the text of a document is awaited.
+			harness.Eventually(t, filepath.Base(file)+": "+command.line, func() error {
+				printed := strings.ReplaceAll(u.run(t, command.line, nil).stdout, u.namespace, "shop")
+				if diff := cmp.Diff(steady(block), steady(printed)); diff != "" {
+					return fmt.Errorf("it prints something else (-document +now); -update writes it:\n%s", diff)
+				}
+				return nil
+			})
 		}
-		if changed != string(text) {
-			files.Write(t, file, changed)
+		assert.True(t, found, "no document shows %s", command.line)
+		if i == 0 {
+			crash(t, app) // what the commands after the tree are about
 		}
-	}
-	for _, line := range shown {
-		assert.True(t, found[line], "no document shows %s", line)
 	}
 }
 
