@@ -24,11 +24,14 @@ var update = flag.Bool("update", false, "put what commands print into the docume
 // varying is what differs between runs.
 var varying = regexp.MustCompile(`(web|legacy|shop)-[a-z0-9]{5,10}(-[a-z0-9]{5})?\b|--namespace=\S+|\d+[smh](\d+[smh])?( old)?\b|[ ]{2,}`)
 
-// shown are the commands whose output documents show, and the word that ends the wait for a new text.
-var shown = []struct{ line, word string }{
-	{"kubectl appservice tree web", "EndpointSlice web-"},
-	{"kubectl appservice status", "ContainerCrashed"},
-	{"kubectl appservice why web", "ContainerCrashed"},
+// shown are the commands whose output documents show, and the words that end the wait for a new text.
+var shown = []struct {
+	line  string
+	words []string
+}{
+	{"kubectl appservice tree web", []string{"EndpointSlice web-", "2/2"}},
+	{"kubectl appservice status", []string{"ContainerCrashed"}},
+	{"kubectl appservice why web", []string{"ContainerCrashed"}},
 }
 
 func TestDocumentsShowWhatCommandsPrint(t *testing.T) {
@@ -52,7 +55,7 @@ func TestDocumentsShowWhatCommandsPrint(t *testing.T) {
 			found = true
 			block, rest, _ := strings.Cut(after, "```\n")
 			if *update {
-				printed := strings.ReplaceAll(u.says(t, command.line, command.word), u.namespace, "shop")
+				printed := strings.ReplaceAll(u.says(t, command.line, command.words...), u.namespace, "shop")
 				if steady(block) != steady(printed) {
 					files.Write(t, file, before+"```console\n$ "+command.line+"\n"+printed+"```\n"+rest)
 				}
