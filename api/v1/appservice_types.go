@@ -430,7 +430,7 @@ type LocalReference struct {
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:subresource:scale:specpath=.spec.size,statuspath=.status.replicas,selectorpath=.status.selector
-// +kubebuilder:resource:path=appservices,scope=Namespaced,shortName=appsvc,categories=all
+// +kubebuilder:resource:path=appservices,scope=Namespaced,shortName=appsvc,categories={all,appservice-kinds}
 // +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
 // +kubebuilder:printcolumn:name="Replicas",type=string,JSONPath=`.status.readiness`,description="Ready replicas of the desired ones"
 // +kubebuilder:printcolumn:name="URL",type=string,JSONPath=`.status.url`

@@ -9,6 +9,9 @@ import (
 // Kind is the kind of the resource.
 const Kind = "AppService"
 
+// Category is that of all kinds of the operator: kubectl get appservice-kinds lists their resources.
+const Category = "appservice-kinds"
+
 // GroupVersion is the API group and version of the types in this package.
 var GroupVersion = schema.GroupVersion{Group: "app.example.com", Version: "v1"}
 

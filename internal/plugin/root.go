@@ -32,6 +32,7 @@ var commands = []func(*cli) *cobra.Command{
 	whyCommand,
 	treeCommand,
 	historyCommand,
+	dashboardCommand,
 	undoCommand,
 	pauseCommand,
 	resumeCommand,
@@ -49,7 +50,7 @@ var groups = []struct {
 	names []string
 }{
 	{"Preview", []string{"render", "values", "diff", "dev"}},
-	{"Explain", []string{"status", "why", "tree", "history"}},
+	{"Explain", []string{"status", "why", "tree", "history", "dashboard"}},
 	{"Change", []string{"pause", "resume", "restart", "undo"}},
 	{"Migrate", []string{"import", "convert-ingress", "adopt"}},
 	{"Check", []string{"lint", "validate"}},

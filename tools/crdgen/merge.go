@@ -9,6 +9,7 @@ import (
 	"github.com/gobuffalo/flect"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
+	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/engine/chart/fields"
 )
 
@@ -94,7 +95,7 @@ func describe(crd *apiextensionsv1.CustomResourceDefinition, of *served) {
 	crd.Spec.Group = of.Group
 	crd.Spec.Names = apiextensionsv1.CustomResourceDefinitionNames{
 		Kind: of.Kind, ListKind: of.Kind + "List", Plural: plural, Singular: singular,
-		ShortNames: described.ShortNames, Categories: described.Categories,
+		ShortNames: described.ShortNames, Categories: append(slices.Clone(described.Categories), v1.Category),
 	}
 }
 

@@ -14,6 +14,8 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
+
+	v1 "github.com/example/appservice-operator/api/v1"
 )
 
 // mostCRD is the largest file of a CRD, in bytes: kubectl apply keeps a copy of it in an annotation.
@@ -256,7 +258,7 @@ func (k kind) crdOf(like *apiextensionsv1.CustomResourceDefinition, c *helmchart
 	crd.Name = plural + "." + k.Group
 	crd.Spec.Group = k.Group
 	crd.Spec.Names = apiextensionsv1.CustomResourceDefinitionNames{
-		Kind: k.Kind, ListKind: k.Kind + "List", Plural: plural, Singular: singular,
+		Kind: k.Kind, ListKind: k.Kind + "List", Plural: plural, Singular: singular, Categories: []string{v1.Category},
 	}
 	crd.Spec.Versions = crd.Spec.Versions[:1]
 	version := &crd.Spec.Versions[0]

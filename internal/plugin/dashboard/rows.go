@@ -1,0 +1,148 @@
+package dashboard
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/engine/text"
+	"github.com/example/appservice-operator/internal/operator/status"
+	"github.com/example/appservice-operator/internal/plugin/tree"
+)
+
+// Row is a resource in the list.
+type Row struct {
+	// ID is KIND.GROUP/NAMESPACE/NAME.
+	ID        string `json:"id"`
+	Kind      string `json:"kind"`
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	Ready     bool   `json:"ready"`
+	Phase     string `json:"phase,omitempty"`
+	Replicas  string `json:"replicas,omitempty"`
+	// Reason, Message and Hint of what is wrong, or of the first warning.
+	Reason  string `json:"reason,omitempty"`
+	Message string `json:"message,omitempty"`
+	Hint    string `json:"hint,omitempty"`
+	// HeldBack names the step that is held back.
+	HeldBack string `json:"heldBack,omitempty"`
+	// Since is when Ready became what it is.
+	Since time.Time `json:"since,omitzero"`
+}
+
+// longest is how many characters of a message or a hint are in the list; the page of a resource has all.
+const longest = 200
+
+// rowOf returns the row of a resource.
+func rowOf(resource *unstructured.Unstructured, now time.Time) Row {
+	kind := resource.GroupVersionKind()
+	row := Row{
+		ID:   kind.Kind + "." + kind.Group + "/" + resource.GetNamespace() + "/" + resource.GetName(),
+		Kind: kind.Kind, Namespace: resource.GetNamespace(), Name: resource.GetName(),
+		Since: resource.GetCreationTimestamp().UTC(),
+	}
+	current, err := status.Of(resource)
+	if err != nil {
+		row.Reason, row.Message = "StatusUnreadable", text.Cut(err.Error(), longest)
+		return row
+	}
+	row.Phase, row.Replicas, row.HeldBack = string(current.Phase), current.Readiness, tree.HeldBack(current, now)
+	ready := meta.FindStatusCondition(current.Conditions, v1.ConditionReady)
+	if current.ObservedGeneration < resource.GetGeneration() || ready == nil {
+		row.Reason, row.Message = "Unnoticed", "the operator has not reconciled the latest spec yet"
+		return row
+	}
+	row.Since = ready.LastTransitionTime.UTC()
+	row.Ready = ready.Status == metav1.ConditionTrue
+	problem := firstProblem(current.Problems, row.Ready)
+	row.Reason, row.Message, row.Hint = problem.Reason, problem.Message, problem.Hint
+	if !row.Ready {
+		row.Reason, row.Message = ready.Reason, ready.Message
+	}
+	row.Message, row.Hint = text.Cut(row.Message, longest), text.Cut(row.Hint, longest)
+	return row
+}
+
+// firstProblem returns the first error, or the first warning of a resource that is ready; empty if there is none.
+func firstProblem(problems []v1.Problem, ready bool) v1.Problem {
+	at := slices.IndexFunc(problems, func(p v1.Problem) bool { return ready || p.Type == v1.ProblemError })
+	if at < 0 {
+		return v1.Problem{}
+	}
+	return problems[at]
+}
+
+// change is one of the list: a row, or the ID of one that is gone.
+type change struct {
+	row  *Row
+	gone string
+}
+
+// rows is the list. Those that listen get the changes of it.
+type rows struct {
+	mu        sync.Mutex
+	all       map[string]Row
+	listeners map[chan change]bool
+}
+
+// waiting is how many changes a listener may be behind; its connection ends then, and the browser begins anew.
+const waiting = 4096
+
+func newRows() *rows { return &rows{all: map[string]Row{}, listeners: map[chan change]bool{}} }
+
+// put adds a row, or replaces it. Listeners are told if it differs.
+func (r *rows) put(row Row) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.all[row.ID] == row {
+		return
+	}
+	r.all[row.ID] = row
+	r.tell(change{row: &row})
+}
+
+// remove removes a row.
+func (r *rows) remove(id string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, found := r.all[id]; found {
+		delete(r.all, id)
+		r.tell(change{gone: id})
+	}
+}
+
+func (r *rows) tell(c change) {
+	for listener := range r.listeners {
+		select {
+		case listener <- c:
+		default: // it is too far behind
+			delete(r.listeners, listener)
+			close(listener)
+		}
+	}
+}
+
+// listen returns all rows, and a channel of what changes from here on, which is closed if the listener is too slow.
+// Stop ends it.
+func (r *rows) listen() (all []Row, changes <-chan change, stop func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	all = slices.SortedFunc(maps.Values(r.all), func(a, b Row) int {
+		return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name), strings.Compare(a.Kind, b.Kind))
+	})
+	listener := make(chan change, waiting)
+	r.listeners[listener] = true
+	return all, listener, func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		delete(r.listeners, listener)
+	}
+}
