@@ -29,6 +29,7 @@ var commands = []func(*cli) *cobra.Command{
 	diffCommand,
 	devCommand,
 	statusCommand,
+	waitCommand,
 	whyCommand,
 	treeCommand,
 	historyCommand,
@@ -50,7 +51,7 @@ var groups = []struct {
 	names []string
 }{
 	{"Preview", []string{"render", "values", "diff", "dev"}},
-	{"Explain", []string{"status", "why", "tree", "history", "dashboard"}},
+	{"Explain", []string{"status", "wait", "why", "tree", "history", "dashboard"}},
 	{"Change", []string{"pause", "resume", "restart", "undo"}},
 	{"Migrate", []string{"import", "convert-ingress", "adopt"}},
 	{"Check", []string{"lint", "validate"}},

@@ -109,7 +109,7 @@ function summarize() {
   for (const { row, element } of rows.values()) {
     count.all++;
     if (row.ready) count.ready++;
-    if (row.phase === 'Updating' || row.phase === 'Installing') count.updating++;
+    if (row.phase === 'Updating') count.updating++;
     if (row.heldBack === 'its turn') count.line++;
     if (!element.hidden) count.shown++;
   }

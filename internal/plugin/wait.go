@@ -1,0 +1,184 @@
+package plugin
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/example/appservice-operator/internal/engine/kube"
+	"github.com/example/appservice-operator/internal/engine/text"
+	"github.com/example/appservice-operator/internal/plugin/tree"
+)
+
+func waitCommand(s *cli) *cobra.Command {
+	timeout := 10 * time.Minute
+	cmd := &cobra.Command{
+		Use:   "wait NAME...",
+		Short: "Wait until AppServices are ready with their latest spec",
+		Long: "Wait prints a line for each change until the AppServices are ready with their latest spec, and exits with 0. It exits with 1, and prints\n" +
+			"what why says, as soon as one cannot become ready without help: its rollout is stalled, it is paused, deleted, or back at a former\n" +
+			"release. Other errors, such as a Secret that is missing, have 30 seconds to end. A rollout that has to wait for its turn is waited for.",
+		Example: `# after a change
+kubectl apply -f app.yaml && kubectl appservice wait web
+
+# several, for at most five minutes
+kubectl appservice wait web api appjob/migrate --timeout 5m`,
+		Args:              cobra.MinimumNArgs(1),
+		ValidArgsFunction: s.completeMoreNames,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return s.wait(cmd.Context(), args, timeout, clock.RealClock{})
+		},
+	}
+	cmd.Flags().DurationVar(&timeout, "timeout", timeout, "how long to wait, as in 5m")
+	return cmd
+}
+
+// seen is a resource as it was last seen, nil if it does not exist.
+type seen struct {
+	index    int
+	resource *unstructured.Unstructured
+	err      error
+}
+
+// wait waits for all resources that the arguments name.
+func (s *cli) wait(ctx context.Context, args []string, timeout time.Duration, clock clock.WithTicker) error {
+	reader, err := s.client()
+	if err != nil {
+		return err
+	}
+	list := make([]*waited, len(args))
+	for i, arg := range args {
+		name, err := s.resourceName(arg)
+		if err != nil {
+			return err
+		}
+		list[i] = &waited{name: name}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	changes := make(chan seen)
+	for i, one := range list {
+		go follow(ctx, reader, one.name, func(resource *unstructured.Unstructured, err error) {
+			select {
+			case changes <- seen{i, resource, err}:
+			case <-ctx.Done():
+			}
+		})
+	}
+	return s.waitFor(ctx, list, changes, timeout, clock)
+}
+
+// waitFor judges each change, and each second the state that lasts.
+func (s *cli) waitFor(ctx context.Context, list []*waited, changes <-chan seen, timeout time.Duration, clock clock.WithTicker) error {
+	last := make([]*seen, len(list))
+	printed := make([]string, len(list))
+	open, failed := len(list), false
+	ended := make([]bool, len(list))
+	judge := func(i int) error {
+		if last[i] == nil || ended[i] {
+			return nil
+		}
+		if last[i].err != nil {
+			return last[i].err
+		}
+		result, line := list[i].verdict(last[i].resource, clock.Now())
+		if line != printed[i] {
+			printed[i] = line
+			if _, err := fmt.Fprintf(s.Out, "%s  %s\n", list[i].name, text.Unbroken(line)); err != nil {
+				return err
+			}
+		}
+		if result == outcomeWaiting {
+			return nil
+		}
+		ended[i] = true
+		open--
+		if result == outcomeFailed {
+			failed = true
+			return s.explain(ctx, list[i].name)
+		}
+		return nil
+	}
+	ticker, end := clock.NewTicker(time.Second), clock.After(timeout)
+	defer ticker.Stop()
+	for open > 0 {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-end:
+			for i, one := range list {
+				if !ended[i] {
+					_, _ = fmt.Fprintf(s.ErrOut, "%s is not ready after %s: --timeout makes it longer\n", one.name, timeout)
+				}
+			}
+			return errFound
+		case <-ticker.C():
+			for i := range list {
+				if err := judge(i); err != nil {
+					return err
+				}
+			}
+		case change := <-changes:
+			last[change.index] = &change
+			if err := judge(change.index); err != nil {
+				return err
+			}
+		}
+	}
+	return ifFound(failed)
+}
+
+// explain prints what why says of a resource, if it is there.
+func (s *cli) explain(ctx context.Context, name resourceName) error {
+	found, err := s.findings(ctx, name.String(), false)
+	if err != nil {
+		return nil //nolint:nilerr // that it is not there was said
+	}
+	return s.printTree(tree.Why(found), asText, found.Now)
+}
+
+// follow reports a resource as it is, and each change of it, until the context ends. An error is the last report.
+func follow(ctx context.Context, reader client.WithWatch, name resourceName, report func(*unstructured.Unstructured, error)) {
+	for ctx.Err() == nil {
+		list := kube.List(name.Kind)
+		only := []client.ListOption{client.InNamespace(name.Namespace),
+			client.MatchingFieldsSelector{Selector: fields.OneTermEqualSelector("metadata.name", name.Name)}}
+		if err := reader.List(ctx, list, only...); err != nil {
+			report(nil, fmt.Errorf("cannot read %s: %w", name, err))
+			return
+		}
+		var now *unstructured.Unstructured
+		if len(list.Items) > 0 {
+			now = &list.Items[0]
+		}
+		report(now, nil)
+		events, err := reader.Watch(ctx, list, append(only, &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: list.GetResourceVersion()}})...)
+		if err != nil {
+			report(nil, fmt.Errorf("cannot watch %s: %w", name, err))
+			return
+		}
+		for event := range events.ResultChan() {
+			resource, is := event.Object.(*unstructured.Unstructured)
+			switch {
+			case event.Type == watch.Error && !apierrors.IsResourceExpired(apierrors.FromObject(event.Object)):
+				report(nil, fmt.Errorf("cannot watch %s: %w", name, apierrors.FromObject(event.Object)))
+				events.Stop()
+				return
+			case event.Type == watch.Deleted:
+				report(nil, nil)
+			case is && (event.Type == watch.Added || event.Type == watch.Modified):
+				report(resource, nil)
+			}
+		}
+		events.Stop()
+	}
+}
