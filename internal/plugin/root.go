@@ -32,6 +32,7 @@ var commands = []func(*cli) *cobra.Command{
 	waitCommand,
 	whyCommand,
 	treeCommand,
+	logsCommand,
 	historyCommand,
 	dashboardCommand,
 	undoCommand,
@@ -51,7 +52,7 @@ var groups = []struct {
 	names []string
 }{
 	{"Preview", []string{"render", "values", "diff", "dev"}},
-	{"Explain", []string{"status", "wait", "why", "tree", "history", "dashboard"}},
+	{"Explain", []string{"status", "wait", "why", "tree", "logs", "history", "dashboard"}},
 	{"Change", []string{"pause", "resume", "restart", "undo"}},
 	{"Migrate", []string{"import", "convert-ingress", "adopt"}},
 	{"Check", []string{"lint", "validate"}},

@@ -1,0 +1,119 @@
+package plugin
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/kubectl/pkg/cmd/logs"
+	"k8s.io/kubectl/pkg/cmd/util/podcmd"
+	"k8s.io/kubectl/pkg/polymorphichelpers"
+
+	"github.com/example/appservice-operator/internal/engine/kube/stage"
+	"github.com/example/appservice-operator/internal/plugin/tree"
+)
+
+// logFlags say which logs are printed.
+type logFlags struct {
+	task, sidecars, follow, previous bool
+	tail                             int64
+}
+
+func logsCommand(s *cli) *cobra.Command {
+	flags := logFlags{tail: -1}
+	cmd := &cobra.Command{
+		Use:   "logs NAME",
+		Short: "Print the logs of the newest pods of an AppService",
+		Long: "Logs prints what the application writes: of the pods of the newest release, each line with its pod if there are several. With --task it is the\n" +
+			"release task, with --sidecars all containers, with --previous those that have crashed, before they were started again. You need the right to\n" +
+			"read pods/log, which the role \"view\" has.",
+		Example: `# as it comes
+kubectl appservice logs web -f
+
+# what the container wrote before it crashed
+kubectl appservice logs web --previous
+
+# of the migration
+kubectl appservice logs web --task`,
+		Args:              oneName,
+		ValidArgsFunction: s.completeNames,
+		RunE:              func(cmd *cobra.Command, args []string) error { return s.logs(cmd.Context(), args[0], flags) },
+	}
+	cmd.Flags().BoolVar(&flags.task, "task", false, "print those of the Jobs that run for a release")
+	cmd.Flags().BoolVar(&flags.sidecars, "sidecars", false, "print those of all containers")
+	cmd.Flags().BoolVarP(&flags.follow, "follow", "f", false, "print what comes, until it is interrupted")
+	cmd.Flags().BoolVarP(&flags.previous, "previous", "p", false, "print those of containers that have crashed, before they were started again")
+	cmd.Flags().Int64Var(&flags.tail, "tail", flags.tail, "how many of the last lines of each; all if it is -1")
+	return cmd
+}
+
+// logs prints the logs of the pods of the resource that an argument names.
+func (s *cli) logs(ctx context.Context, argument string, flags logFlags) error {
+	found, err := s.findings(ctx, argument, true)
+	if err != nil {
+		return err
+	}
+	pods := logged(found, flags)
+	if len(pods) == 0 {
+		return s.noPods(argument, found, flags)
+	}
+	several := len(pods) > 1 || flags.sidecars
+	options := logs.NewLogsOptions(s.IOStreams)
+	options.RESTClientGetter, options.LogsForObject = s.kube, polymorphichelpers.LogsForObjectFn
+	options.ConsumeRequestFn = logs.DefaultConsumeRequest
+	options.Object = &corev1.PodList{Items: pods}
+	options.Follow, options.AllContainers, options.Prefix = flags.follow, flags.sidecars, several
+	options.MaxFollowConcurrency = len(pods) * mostContainers
+	options.IgnoreLogErrors = several // a container that has not begun keeps no other from being printed
+	content := &corev1.PodLogOptions{Follow: flags.follow, Previous: flags.previous}
+	if flags.tail >= 0 {
+		content.TailLines = &flags.tail
+	}
+	options.Options = content
+	return options.RunLogsContext(ctx)
+}
+
+// mostContainers is more than a pod has.
+const mostContainers = 100
+
+// logged returns the pods whose logs are asked for: of the newest release, or of its tasks.
+func logged(found *tree.Findings, flags logFlags) (pods []corev1.Pod) {
+	for _, object := range found.Objects {
+		if object.PodFindings == nil || object.Live == nil || (stage.Of(object.Live) != stage.Main) != flags.task {
+			continue
+		}
+		for _, sight := range object.PodFindings.Sights() {
+			if sight.Earlier || flags.previous && !crashed(sight.Pod) {
+				continue
+			}
+			pod := sight.Pod.DeepCopy()
+			if pod.Annotations[podcmd.DefaultContainerAnnotationName] == "" {
+				metav1.SetMetaDataAnnotation(&pod.ObjectMeta, podcmd.DefaultContainerAnnotationName, pod.Spec.Containers[0].Name)
+			}
+			pods = append(pods, *pod)
+		}
+	}
+	return pods
+}
+
+// crashed reports whether a container of a pod ended and was started again.
+func crashed(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Status.ContainerStatuses,
+		func(status corev1.ContainerStatus) bool { return status.LastTerminationState.Terminated != nil })
+}
+
+// noPods returns why there is nothing to print.
+func (s *cli) noPods(name string, found *tree.Findings, flags logFlags) error {
+	switch {
+	case len(found.Gaps) > 0:
+		return fmt.Errorf("cannot read the pods of %s: %s", name, found.Gaps[0])
+	case flags.previous:
+		return fmt.Errorf("no container of %s was started again: leave out --previous", name)
+	case flags.task:
+		return fmt.Errorf("no Job of a release of %s has pods: kubectl appservice history %s says how it ended", name, name)
+	}
+	return fmt.Errorf("%s has no pods: kubectl appservice why %s says why", name, name)
+}
