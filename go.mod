@@ -42,6 +42,11 @@ require (
 )
 
 require (
+	github.com/gorilla/websocket v1.5.4-0.20250319132907-e064f32e3674 // indirect
+	github.com/moby/spdystream v0.5.1 // indirect
+)
+
+require (
 	github.com/fatih/camelcase v1.0.0 // indirect
 	k8s.io/component-helpers v0.37.2
 )

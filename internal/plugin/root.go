@@ -36,6 +36,7 @@ var commands = []func(*cli) *cobra.Command{
 	historyCommand,
 	dashboardCommand,
 	undoCommand,
+	runCommand,
 	pauseCommand,
 	resumeCommand,
 	restartCommand,
@@ -53,7 +54,7 @@ var groups = []struct {
 }{
 	{"Preview", []string{"render", "values", "diff", "dev"}},
 	{"Explain", []string{"status", "wait", "why", "tree", "logs", "history", "dashboard"}},
-	{"Change", []string{"pause", "resume", "restart", "undo"}},
+	{"Change", []string{"run", "pause", "resume", "restart", "undo"}},
 	{"Migrate", []string{"import", "convert-ingress", "adopt"}},
 	{"Check", []string{"lint", "validate"}},
 }
@@ -80,9 +81,12 @@ func Run(ctx context.Context, args []string, streams genericiooptions.IOStreams)
 
 // exitCode returns the exit code for the error of a command, and prints the error unless it is errFound.
 func exitCode(ctx context.Context, err error, streams genericiooptions.IOStreams) int {
+	var ran exitError
 	switch {
 	case err == nil:
 		return exitOK
+	case errors.As(err, &ran):
+		return int(ran)
 	case errors.Is(err, errFound):
 		return exitFound
 	case ctx.Err() != nil:

@@ -1,0 +1,191 @@
+package plugin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/rand"
+	"k8s.io/kubectl/pkg/cmd/attach"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/example/appservice-operator/internal/engine/kube/stage"
+	"github.com/example/appservice-operator/internal/operator/status/diagnose"
+	"github.com/example/appservice-operator/internal/plugin/tree"
+)
+
+// runFlags say how a command runs.
+type runFlags struct {
+	sidecars, stdin, tty, detach bool
+}
+
+// exitError is the exit code of a command that ran in a pod.
+type exitError int
+
+func (e exitError) Error() string { return fmt.Sprintf("the command ended with %d", int(e)) }
+
+func runCommand(s *cli) *cobra.Command {
+	var flags runFlags
+	cmd := &cobra.Command{
+		Use:   "run NAME -- COMMAND [ARG...]",
+		Short: "Run a command with the image, environment and volumes of an AppService",
+		Long: "Run creates a Job with your rights, from the pods that run now: the same image, environment, account and volumes, without ports, probes, init\n" +
+			"containers and sidecars, and with labels that no Service selects. It prints what the command writes, ends with its exit code, and deletes the\n" +
+			"Job, also if it is interrupted. If the application may reach only some addresses, so may the command.",
+		Example: `# one command
+kubectl appservice run web -- ./manage.py createcachetable
+
+# a shell
+kubectl appservice run web -it -- sh`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) < 2 || cmd.ArgsLenAtDash() != 1 {
+				return fmt.Errorf("name one resource, and the command after --: %s", cmd.UseLine())
+			}
+			return nil
+		},
+		ValidArgsFunction: s.completeNames,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return s.run(cmd.Context(), args[0], args[1:], flags)
+		},
+	}
+	cmd.Flags().BoolVar(&flags.sidecars, "with-sidecars", false, "start the sidecars, too; the Job ends when they do")
+	cmd.Flags().BoolVarP(&flags.stdin, "stdin", "i", false, "pass stdin to the command")
+	cmd.Flags().BoolVarP(&flags.tty, "tty", "t", false, "give the command a terminal, with -i")
+	cmd.Flags().BoolVar(&flags.detach, "detach", false, "print the name of the Job and leave it; it is deleted a day after it ended")
+	return cmd
+}
+
+// run runs a command for the resource that an argument names.
+func (s *cli) run(ctx context.Context, argument string, command []string, flags runFlags) error {
+	found, err := s.findings(ctx, argument, true)
+	if err != nil {
+		return err
+	}
+	template := mainTemplate(found)
+	if template == nil {
+		return fmt.Errorf("%s has no workload whose pods could be copied: kubectl appservice tree %s lists its objects", argument, argument)
+	}
+	c, err := s.client()
+	if err != nil {
+		return err
+	}
+	namespace := found.Resource.GetNamespace()
+	if err := s.checkClaims(ctx, c, namespace, template); err != nil {
+		return err
+	}
+	wanted := commandJob{name: runName(found.Resource.GetName(), rand.String(5)), namespace: namespace, command: command,
+		sidecars: flags.sidecars, tty: flags.stdin && flags.tty}
+	job, policy := wanted.of(template), (*networkingv1.NetworkPolicy)(nil)
+	policies := &networkingv1.NetworkPolicyList{}
+	if err := c.List(ctx, policies, client.InNamespace(namespace)); err != nil {
+		s.unlimited(err)
+	} else if policy, err = egressOf(policies.Items, template, job); err != nil {
+		return err
+	}
+	first := &job.Spec.Template.Spec.Containers[0]
+	first.Stdin, first.StdinOnce = flags.stdin, flags.stdin
+	job.Spec.Suspend = ptr.To(policy != nil)
+	if err := c.Create(ctx, job); err != nil {
+		return fmt.Errorf("cannot create Job %s: %w", job.Name, err)
+	}
+	if !flags.detach {
+		defer s.takeAway(ctx, c, job)
+	}
+	if policy != nil {
+		if err := s.limit(ctx, c, job, policy); err != nil {
+			return err
+		}
+	}
+	if flags.detach {
+		_, err := fmt.Fprintf(s.Out, "job.batch/%s\n", job.Name)
+		return err
+	}
+	return s.output(ctx, c, job, flags)
+}
+
+// mainTemplate returns the pod template of the workload of the main stage; nil if there is none.
+func mainTemplate(found *tree.Findings) *corev1.PodTemplateSpec {
+	for _, object := range found.Objects {
+		if object.Live == nil || stage.Of(object.Live) != stage.Main {
+			continue
+		}
+		if workload, is := diagnose.WorkloadOf(object.Live); is && workload.Template != nil {
+			return workload.Template
+		}
+	}
+	return nil
+}
+
+// checkClaims refuses a command whose volumes are in use elsewhere.
+func (s *cli) checkClaims(ctx context.Context, c client.Client, namespace string, template *corev1.PodTemplateSpec) error {
+	claims := map[string]*corev1.PersistentVolumeClaim{}
+	for _, volume := range template.Spec.Volumes {
+		if volume.PersistentVolumeClaim == nil {
+			continue
+		}
+		claim := &corev1.PersistentVolumeClaim{}
+		key := types.NamespacedName{Namespace: namespace, Name: volume.PersistentVolumeClaim.ClaimName}
+		if err := c.Get(ctx, key, claim); err != nil {
+			return fmt.Errorf("cannot read the claim that the pods have: %w", err)
+		}
+		claims[claim.Name] = claim
+	}
+	if len(claims) == 0 {
+		return nil
+	}
+	pods := &corev1.PodList{}
+	if err := c.List(ctx, pods, client.InNamespace(namespace)); err != nil {
+		return fmt.Errorf("cannot read who uses the claims: %w", err)
+	}
+	if why := inUse(template, claims, pods.Items); why != "" {
+		return errors.New(why)
+	}
+	return nil
+}
+
+// limit creates a policy owned by a suspended Job, then lets the Job begin.
+func (s *cli) limit(ctx context.Context, c client.Client, job *batchv1.Job, policy *networkingv1.NetworkPolicy) error {
+	policy.OwnerReferences = []metav1.OwnerReference{{APIVersion: "batch/v1", Kind: "Job", Name: job.Name, UID: job.UID}}
+	if err := c.Create(ctx, policy); err != nil {
+		s.unlimited(err)
+	}
+	begin := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"suspend":false}}`))
+	if err := c.Patch(ctx, job, begin); err != nil {
+		return fmt.Errorf("cannot start Job %s: %w", job.Name, err)
+	}
+	return nil
+}
+
+// unlimited says that the command is not limited as the application is.
+func (s *cli) unlimited(err error) {
+	_, _ = fmt.Fprintf(s.ErrOut, "the policies of the application do not apply to this command, which may reach more, or less: %v\n", err)
+}
+
+// takeAway deletes a Job with its pods, also after an interrupt.
+func (s *cli) takeAway(ctx context.Context, c client.Client, job *batchv1.Job) {
+	err := c.Delete(context.WithoutCancel(ctx), job, client.PropagationPolicy(metav1.DeletePropagationBackground))
+	if client.IgnoreNotFound(err) != nil {
+		_, _ = fmt.Fprintf(s.ErrOut, "cannot delete Job %s: %v\n", job.Name, err)
+	}
+}
+
+// attachTo connects the terminal with a container.
+func (s *cli) attachTo(pod *corev1.Pod, flags runFlags) error {
+	config, err := s.config()
+	if err != nil {
+		return err
+	}
+	options := attach.NewAttachOptions(s.IOStreams)
+	options.In, options.Out, options.ErrOut = s.In, raw(s.Out), os.Stderr
+	options.Pod, options.Namespace, options.PodName, options.Config = pod, pod.Namespace, pod.Name, config
+	options.ContainerName, options.Stdin, options.TTY, options.Quiet = pod.Spec.Containers[0].Name, true, flags.tty, true
+	return options.Run()
+}

@@ -1,0 +1,144 @@
+package plugin
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/utils/ptr"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+)
+
+// commandJob is what the Job of a command is made of.
+type commandJob struct {
+	name, namespace string
+	command         []string
+	sidecars, tty   bool
+	// suspended until a policy limits what its pod reaches.
+	suspended bool
+}
+
+// runLabel is the only label of the pods, besides those of their Job: no Service, policy or autoscaler selects it.
+const runLabel = "app.kubernetes.io/managed-by"
+
+// kept is for how long a Job that nobody takes away is there after its end, in seconds.
+const kept = 24 * 60 * 60
+
+// of returns a Job that runs the command in the first container of a pod template: with its image, environment, account and
+// volumes, and without its labels, ports, probes, init containers, and what the operator has written on it. The container
+// has no other name, so a policy of admission sees the same.
+func (c commandJob) of(template *corev1.PodTemplateSpec) *batchv1.Job {
+	pod := template.DeepCopy()
+	pod.ObjectMeta = metav1.ObjectMeta{Labels: map[string]string{runLabel: fieldManager}, Annotations: foreign(pod.Annotations)}
+	pod.Spec.InitContainers, pod.Spec.EphemeralContainers = nil, nil
+	pod.Spec.RestartPolicy, pod.Spec.NodeName, pod.Spec.Hostname, pod.Spec.Subdomain = corev1.RestartPolicyNever, "", "", ""
+	pod.Spec.ReadinessGates, pod.Spec.TopologySpreadConstraints = nil, nil
+	if !c.sidecars {
+		pod.Spec.Containers = pod.Spec.Containers[:1]
+	}
+	for i := range pod.Spec.Containers {
+		container := &pod.Spec.Containers[i]
+		container.Ports, container.Lifecycle = nil, nil
+		container.LivenessProbe, container.ReadinessProbe, container.StartupProbe = nil, nil, nil
+	}
+	first := &pod.Spec.Containers[0]
+	first.Command, first.Args = c.command, nil
+	first.Stdin, first.StdinOnce, first.TTY = c.tty, c.tty, c.tty
+	return &batchv1.Job{
+		ObjectMeta: metav1.ObjectMeta{Name: c.name, Namespace: c.namespace, Labels: map[string]string{runLabel: fieldManager}},
+		Spec: batchv1.JobSpec{BackoffLimit: ptr.To[int32](0), Parallelism: ptr.To[int32](1), Completions: ptr.To[int32](1),
+			Suspend: ptr.To(c.suspended), TTLSecondsAfterFinished: ptr.To[int32](kept), Template: *pod},
+	}
+}
+
+// foreign returns the annotations that are not the operator's own.
+func foreign(annotations map[string]string) map[string]string {
+	out := maps.Clone(annotations)
+	maps.DeleteFunc(out, func(key, _ string) bool {
+		domain, _, _ := strings.Cut(key, "/")
+		return domain == v1.GroupVersion.Group || domain == "kubectl.kubernetes.io"
+	})
+	return out
+}
+
+// runName returns the name of a Job of a resource.
+func runName(resource, suffix string) string {
+	name := resource + "-run-" + suffix
+	if extra := len(name) - mostOfJob; extra > 0 {
+		name = strings.TrimRight(resource[:len(resource)-extra], "-.") + "-run-" + suffix
+	}
+	return name
+}
+
+// mostOfJob is the maximum length of a Job's name, which is a label of its pods.
+const mostOfJob = 63
+
+// egressOf returns a policy for the pods of a Job, with what the policies that select the pods of a template let them
+// reach; nil if none limits that.
+func egressOf(policies []networkingv1.NetworkPolicy, template *corev1.PodTemplateSpec, job *batchv1.Job) (*networkingv1.NetworkPolicy, error) {
+	var rules []networkingv1.NetworkPolicyEgressRule
+	limited := false
+	for i := range policies {
+		policy := &policies[i]
+		selector, err := metav1.LabelSelectorAsSelector(&policy.Spec.PodSelector)
+		if err != nil {
+			return nil, fmt.Errorf("cannot read NetworkPolicy %s: %w", policy.Name, err)
+		}
+		egress := slices.Contains(policy.Spec.PolicyTypes, networkingv1.PolicyTypeEgress)
+		if !egress || !selector.Matches(labels.Set(template.Labels)) || selector.Matches(labels.Set(job.Spec.Template.Labels)) {
+			continue // one that selects both applies by itself
+		}
+		limited = true
+		rules = append(rules, policy.Spec.Egress...)
+	}
+	if !limited {
+		return nil, nil
+	}
+	return &networkingv1.NetworkPolicy{
+		ObjectMeta: metav1.ObjectMeta{Name: job.Name, Namespace: job.Namespace, Labels: maps.Clone(job.Labels)},
+		Spec: networkingv1.NetworkPolicySpec{
+			PodSelector: metav1.LabelSelector{MatchLabels: map[string]string{batchv1.JobNameLabel: job.Name}},
+			PolicyTypes: []networkingv1.PolicyType{networkingv1.PolicyTypeEgress}, Egress: rules,
+		},
+	}, nil
+}
+
+// inUse returns why a command cannot have the volumes of a template now; empty if it can. Claims are those of the
+// namespace, pods those that run.
+func inUse(template *corev1.PodTemplateSpec, claims map[string]*corev1.PersistentVolumeClaim, pods []corev1.Pod) string {
+	for _, volume := range template.Spec.Volumes {
+		if volume.PersistentVolumeClaim == nil {
+			continue
+		}
+		name := volume.PersistentVolumeClaim.ClaimName
+		claim := claims[name]
+		if claim == nil || !single(claim.Spec.AccessModes) {
+			continue
+		}
+		for i := range pods {
+			uses := func(v corev1.Volume) bool {
+				return v.PersistentVolumeClaim != nil && v.PersistentVolumeClaim.ClaimName == name
+			}
+			ended := pods[i].Status.Phase == corev1.PodSucceeded || pods[i].Status.Phase == corev1.PodFailed
+			if !ended && slices.ContainsFunc(pods[i].Spec.Volumes, uses) {
+				return fmt.Sprintf("claim %s can be mounted on one node only (%s), and pod %s uses it: use kubectl exec %s, or scale down first",
+					name, claim.Spec.AccessModes[0], pods[i].Name, pods[i].Name)
+			}
+		}
+	}
+	return ""
+}
+
+// single reports whether a claim can be mounted on one node only.
+func single(modes []corev1.PersistentVolumeAccessMode) bool {
+	return len(modes) > 0 && !slices.ContainsFunc(modes, func(mode corev1.PersistentVolumeAccessMode) bool {
+		return mode == corev1.ReadWriteMany || mode == corev1.ReadOnlyMany
+	})
+}
