@@ -60,6 +60,16 @@ func (s *cli) logs(ctx context.Context, argument string, flags logFlags) error {
 	if len(pods) == 0 {
 		return s.noPods(argument, found, flags)
 	}
+	return s.printLogs(ctx, pods, flags)
+}
+
+// printLogs prints the logs of pods, as kubectl does.
+func (s *cli) printLogs(ctx context.Context, pods []corev1.Pod, flags logFlags) error {
+	for i := range pods { // else kubectl says that it takes the first container
+		if pods[i].Annotations[podcmd.DefaultContainerAnnotationName] == "" {
+			metav1.SetMetaDataAnnotation(&pods[i].ObjectMeta, podcmd.DefaultContainerAnnotationName, pods[i].Spec.Containers[0].Name)
+		}
+	}
 	several := len(pods) > 1 || flags.sidecars
 	options := logs.NewLogsOptions(s.IOStreams)
 	options.RESTClientGetter, options.LogsForObject = s.kube, polymorphichelpers.LogsForObjectFn
@@ -89,11 +99,7 @@ func logged(found *tree.Findings, flags logFlags) (pods []corev1.Pod) {
 			if sight.Earlier || flags.previous && !crashed(sight.Pod) {
 				continue
 			}
-			pod := sight.Pod.DeepCopy()
-			if pod.Annotations[podcmd.DefaultContainerAnnotationName] == "" {
-				metav1.SetMetaDataAnnotation(&pod.ObjectMeta, podcmd.DefaultContainerAnnotationName, pod.Spec.Containers[0].Name)
-			}
-			pods = append(pods, *pod)
+			pods = append(pods, *sight.Pod)
 		}
 	}
 	return pods

@@ -25,7 +25,7 @@ func subscribe(ctx context.Context, s *suite) {
 	for _, name := range []string{home, apps} {
 		s.makeNamespace(ctx, name, nil)
 	}
-	for _, object := range []client.Object{olm.Object("v1", "OperatorGroup", home, "all", `{}`), olm.Subscription(home, s.old.Name)} {
+	for _, object := range []client.Object{try.Get(olm.Group(home)), try.Get(olm.Subscription(home, s.old.Name))} {
 		try.Do(s.client.Create(ctx, object))
 	}
 	s.untilInstalled(ctx, s.old)

@@ -12,11 +12,11 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
+
+	"github.com/example/appservice-operator/tools/toolchain"
 )
 
 const (
-	// Source is the name of the CatalogSource.
-	Source = "local"
 	// Package is the name of the operator in the catalog.
 	Package = "appservice-operator"
 )
@@ -44,11 +44,54 @@ func Bundled(bundle string) (Version, error) {
 	return Version{Name: csv.Metadata.Name, Image: csv.Metadata.Annotations["containerImage"], Replaces: csv.Spec.Replaces}, nil
 }
 
-// Subscription asks for a version of the operator, and for those after it, each of which waits for approval.
-func Subscription(namespace, version string) *unstructured.Unstructured {
-	return Object("v1alpha1", "Subscription", namespace, Package, `{
-		"name": "`+Package+`", "channel": "stable", "source": "`+Source+`", "sourceNamespace": "`+Namespace+`",
-		"startingCSV": "`+version+`", "installPlanApproval": "Manual"}`)
+// Subscription asks for a version of the operator, and for those after it, each of which waits for approval: the one of
+// config/olm, in a namespace.
+func Subscription(namespace, version string) (*unstructured.Unstructured, error) {
+	subscription, err := published("subscription.yaml")
+	if err != nil {
+		return nil, err
+	}
+	subscription.SetNamespace(namespace)
+	return subscription, unstructured.SetNestedField(subscription.Object, version, "spec", "startingCSV")
+}
+
+// Group is the OperatorGroup of config/olm, which names no namespace, in another one.
+func Group(namespace string) (*unstructured.Unstructured, error) {
+	group, err := published("operatorgroup.yaml")
+	if err != nil {
+		return nil, err
+	}
+	group.SetNamespace(namespace)
+	return group, nil
+}
+
+// catalogSource is that of config/olm, with the address of a server in place of the image.
+func catalogSource(address string) (*unstructured.Unstructured, error) {
+	source, err := published("catalogsource.yaml")
+	if err != nil {
+		return nil, err
+	}
+	unstructured.RemoveNestedField(source.Object, "spec", "image")
+	unstructured.RemoveNestedField(source.Object, "spec", "grpcPodConfig")
+	unstructured.RemoveNestedField(source.Object, "spec", "updateStrategy")
+	return source, unstructured.SetNestedField(source.Object, address, "spec", "address")
+}
+
+// published reads an object that people apply.
+func published(file string) (*unstructured.Unstructured, error) {
+	root, err := toolchain.Root()
+	if err != nil {
+		return nil, err
+	}
+	text, err := os.ReadFile(filepath.Join(root, "config/olm", file))
+	if err != nil {
+		return nil, err
+	}
+	object := &unstructured.Unstructured{}
+	if err := yaml.Unmarshal(text, &object.Object); err != nil {
+		return nil, fmt.Errorf("cannot parse %s: %w", file, err)
+	}
+	return object, nil
 }
 
 // Approve agrees to the InstallPlan that brings a version. It returns an error while there is none.

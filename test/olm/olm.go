@@ -76,10 +76,11 @@ func Start(ctx context.Context, cluster Cluster) (*Instance, error) {
 	if err := i.launch("operator", programs["olm-operator"], "--namespace="+Namespace); err != nil {
 		return i, err
 	}
-	for _, object := range []client.Object{
-		Object("v1alpha1", "CatalogSource", Namespace, Source, `{"sourceType": "grpc", "address": "`+i.address+`"}`),
-		Object("v1", "OLMConfig", "", "cluster", `{}`),
-	} {
+	source, err := catalogSource(i.address)
+	if err != nil {
+		return i, err
+	}
+	for _, object := range []client.Object{source, Object("v1", "OLMConfig", "", "cluster", `{}`)} {
 		if err := client.IgnoreAlreadyExists(cluster.Client.Create(ctx, object)); err != nil {
 			return i, err
 		}

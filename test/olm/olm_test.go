@@ -34,8 +34,12 @@ func TestASubscriptionInstallsUpgradesAndServesEachInstallMode(t *testing.T) {
 	for _, namespace := range []string{home, "one", "two"} {
 		create(t, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}})
 	}
-	create(t, group(`{}`))
-	create(t, Subscription(home, before))
+	every, err := Group(home)
+	require.NoError(t, err)
+	create(t, every)
+	subscription, err := Subscription(home, before)
+	require.NoError(t, err)
+	create(t, subscription)
 
 	approve(t, before)
 	succeeds(t, before)
@@ -123,7 +127,7 @@ func mayPatch(ctx context.Context, namespace string) error {
 }
 
 func group(spec string) *unstructured.Unstructured {
-	return Object("v1", "OperatorGroup", home, "group", spec)
+	return Object("v1", "OperatorGroup", home, Package, spec)
 }
 
 func create(t *testing.T, object client.Object) {
