@@ -4,6 +4,7 @@ package main
 import (
 	"flag"
 	"fmt"
+	"io"
 	"os"
 
 	"go.uber.org/zap/zapcore"
@@ -43,9 +44,13 @@ func run() error {
 	var logging zap.Options
 	options.Bind(flag.CommandLine)
 	logging.BindFlags(flag.CommandLine)
+	says := flag.Bool("version", false, "print the version, the commit, and the charts of all kinds, and end")
 	flag.Parse()
 	if flag.NArg() > 0 {
 		return fmt.Errorf("%q is not a flag: see --help", flag.Arg(0))
+	}
+	if *says {
+		return printVersion(os.Stdout, options)
 	}
 	if options.Check {
 		var cluster *rest.Config
@@ -59,7 +64,10 @@ func run() error {
 		for _, warning := range warnings {
 			fmt.Fprintln(os.Stderr, "warning: "+warning)
 		}
-		return err
+		if err != nil {
+			return err
+		}
+		return printServed(os.Stdout, options, "ok")
 	}
 
 	// There is no logger yet: errors are returned, and main prints them.
@@ -77,4 +85,33 @@ func run() error {
 	}
 	log.Log.Info("manager starting", "version", version.Version, "namespaces", options.WatchNamespaces)
 	return mgr.Start(signals.SetupSignalHandler())
+}
+
+// printVersion prints which program this is, and what it would serve.
+func printVersion(out io.Writer, options operator.Options) error {
+	line := operator.Name + " " + version.OfModule()
+	if commit := version.Commit(); commit != "" {
+		line += ", commit " + commit
+	}
+	if _, err := fmt.Fprintln(out, line); err != nil {
+		return err
+	}
+	return printServed(out, options, "")
+}
+
+// printServed prints the charts of all kinds, then the last line if there is one.
+func printServed(out io.Writer, options operator.Options, last string) error {
+	lines, err := options.Served()
+	if err != nil {
+		return err
+	}
+	if last != "" {
+		lines = append(lines, last)
+	}
+	for _, line := range lines {
+		if _, err := fmt.Fprintln(out, text.Line(line)); err != nil {
+			return err
+		}
+	}
+	return nil
 }

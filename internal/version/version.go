@@ -20,3 +20,24 @@ func OfModule() string {
 	}
 	return strings.TrimPrefix(info.Main.Version, "v")
 }
+
+// Commit returns the commit that a program was built from, empty if it does not say; "+" follows it if files had changed.
+func Commit() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	commit, changed := "", ""
+	for _, setting := range info.Settings {
+		switch {
+		case setting.Key == "vcs.revision":
+			commit = setting.Value
+		case setting.Key == "vcs.modified" && setting.Value == "true":
+			changed = "+"
+		}
+	}
+	if commit == "" {
+		return ""
+	}
+	return commit[:min(len(commit), 12)] + changed
+}
