@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -80,17 +79,17 @@ func (s *cli) printHistory(list []history.Revision) error {
 		_, err := fmt.Fprintln(s.ErrOut, "nothing was released yet")
 		return err
 	}
-	out := tabwriter.NewWriter(s.Out, 0, 8, 2, ' ', 0)
-	row(out, []string{"REVISION", "RELEASED", "STATUS", "CHART", "CHANGED BY", "CHANGES"})
+	rows := make([][]string, 0, len(list))
 	for _, revision := range list {
 		released := ""
 		if !revision.Released.IsZero() {
 			released = revision.Released.Format(time.DateTime)
 		}
-		row(out, []string{fmt.Sprint(revision.Revision), released, revision.Status, revision.Chart, revision.ChangedBy,
-			inShort(revision)})
+		rows = append(rows, []string{fmt.Sprint(revision.Revision), released, revision.Status, revision.Chart,
+			revision.ChangedBy, inShort(revision)})
 	}
-	return out.Flush()
+	heading := []string{"REVISION", "RELEASED", "STATUS", "CHART", "CHANGED BY", "CHANGES"}
+	return printTable(s.Out, width(s.Out), 2, heading, rows)
 }
 
 // inShort summarizes the changes of a release in one line.

@@ -47,7 +47,7 @@ func (s *cli) printTree(root *tree.Node, output string, now time.Time) error {
 	if output != asText {
 		return s.printData(root, output)
 	}
-	return root.Print(s.Out, s.paintState, now)
+	return root.Print(s.Out, s.paintState, now, width(s.Out))
 }
 
 // printData prints a value as JSON or YAML.

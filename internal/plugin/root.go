@@ -92,7 +92,7 @@ func exitCode(ctx context.Context, err error, streams genericiooptions.IOStreams
 	case ctx.Err() != nil:
 		_, _ = fmt.Fprintln(streams.ErrOut, "error: interrupted")
 	default:
-		_, _ = fmt.Fprintln(streams.ErrOut, "error:", err)
+		_, _ = fmt.Fprintln(streams.ErrOut, wrapped("error: "+err.Error(), width(streams.ErrOut), "  "))
 	}
 	return exitBroke
 }

@@ -4,10 +4,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -19,7 +17,6 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/engine/kube"
-	"github.com/example/appservice-operator/internal/engine/text"
 	"github.com/example/appservice-operator/internal/operator/policy"
 	"github.com/example/appservice-operator/internal/operator/status"
 	"github.com/example/appservice-operator/internal/plugin/tree"
@@ -157,9 +154,8 @@ func (s *cli) printRows(list []unstructured.Unstructured, wide, everywhere bool)
 	if everywhere {
 		columns = slices.Insert(columns, 0, "NAMESPACE")
 	}
-	out := tabwriter.NewWriter(s.Out, 0, 0, 3, ' ', 0)
-	row(out, columns)
 	now := time.Now()
+	rows := make([][]string, 0, len(list))
 	for i := range list {
 		one := &list[i]
 		current, err := status.Of(one)
@@ -178,20 +174,11 @@ func (s *cli) printRows(list []unstructured.Unstructured, wide, everywhere bool)
 		}
 		line := make([]string, 0, len(columns))
 		for _, column := range columns {
-			line = append(line, cmp.Or(cells[column], "-"))
+			line = append(line, cmp.Or(cells[column], none))
 		}
-		row(out, line)
+		rows = append(rows, line)
 	}
-	return out.Flush()
-}
-
-// row prints a row of a table, whose writer keeps errors for Flush. A cell that has line breaks or controls could look
-// like further rows.
-func row(out io.Writer, cells []string) {
-	for i, cell := range cells {
-		cells[i] = text.Line(cell)
-	}
-	_, _ = fmt.Fprintln(out, strings.Join(cells, "\t"))
+	return printTable(s.Out, width(s.Out), 3, columns, rows)
 }
 
 // message returns the column MESSAGE: why a resource is not ready, or its first problem; empty if there is none.

@@ -93,7 +93,8 @@ func (s *cli) waitFor(ctx context.Context, list []*waited, changes <-chan seen, 
 		result, line := list[i].verdict(last[i].resource, clock.Now())
 		if line != printed[i] {
 			printed[i] = line
-			if _, err := fmt.Fprintf(s.Out, "%s  %s\n", list[i].name, text.Unbroken(line)); err != nil {
+			line = fmt.Sprintf("%s  %s", list[i].name, text.Unbroken(line))
+			if _, err := fmt.Fprintln(s.Out, wrapped(line, width(s.Out), "  ")); err != nil {
 				return err
 			}
 		}

@@ -3,7 +3,9 @@ package tree
 import (
 	"fmt"
 	"io"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/duration"
@@ -76,20 +78,42 @@ func group(name string, children []*Node) *Node {
 	return &Node{Type: TypeGroup, Name: name, Children: children}
 }
 
-// Print writes a node and all below it, a line each. Paint colors text by its state; times are shown relative to now.
-func (n *Node) Print(out io.Writer, paint func(State, string) string, now time.Time) error {
+// Print writes a node and all below it, in lines of at most width characters if that is not 0. Paint colors text by its
+// state; times are shown relative to now.
+func (n *Node) Print(out io.Writer, paint func(State, string) string, now time.Time, width int) error {
 	var failed error
-	n.walk("", "", func(lead string, n *Node) {
+	n.walk("", "", func(lead, below string, n *Node) {
 		if failed == nil {
-			_, failed = fmt.Fprintln(out, lead+n.line(paint, now))
+			_, failed = fmt.Fprintln(out, lead+n.lines(paint, now, below, width))
 		}
 	})
 	return failed
 }
 
-// walk visits a node and all below it, with the lines that lead to each.
-func (n *Node) walk(lead, below string, visit func(lead string, n *Node)) {
-	visit(lead, n)
+// leastWidth is how narrow the text of a deep node may become.
+const leastWidth = 24
+
+// lines returns the text of a node, with what is below it before each further line.
+func (n *Node) lines(paint func(State, string) string, now time.Time, below string, width int) string {
+	if len(n.Children) > 0 {
+		below += "│  "
+	} else {
+		below += "   "
+	}
+	line := n.line(now)
+	if width > 0 {
+		width = max(leastWidth, width-utf8.RuneCountInString(below))
+		line = strings.Join(text.Wrap(line, width), "\n"+below)
+	}
+	if name := text.Unbroken(n.Name); strings.HasPrefix(line, name) {
+		return paint(n.State, name) + line[len(name):]
+	}
+	return line
+}
+
+// walk visits a node and all below it, with the lines that lead to each, and to what is below it.
+func (n *Node) walk(lead, below string, visit func(lead, below string, n *Node)) {
+	visit(lead, below, n)
 	for i, child := range n.Children {
 		if i == len(n.Children)-1 {
 			child.walk(below+"└─ ", below+"   ", visit)
@@ -99,8 +123,8 @@ func (n *Node) walk(lead, below string, visit func(lead string, n *Node)) {
 	}
 }
 
-func (n *Node) line(paint func(State, string) string, now time.Time) string {
-	line := paint(n.State, text.Unbroken(n.Name))
+func (n *Node) line(now time.Time) string {
+	line := text.Unbroken(n.Name)
 	if n.Stage != "" {
 		line += " [" + text.Unbroken(n.Stage) + "]"
 	}

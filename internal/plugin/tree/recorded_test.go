@@ -109,7 +109,7 @@ func (w *world) look(t *testing.T, said *v1.AppServiceStatus, reader func(client
 func printed(t *testing.T, n *Node, now time.Time) string {
 	t.Helper()
 	var out strings.Builder
-	require.NoError(t, n.Print(&out, func(_ State, text string) string { return text }, now))
+	require.NoError(t, n.Print(&out, func(_ State, text string) string { return text }, now, 0))
 	return out.String()
 }
 
