@@ -170,7 +170,7 @@ docs: ## Build the site of docs/ into bin/site. Needs mkdocs and mkdocs-material
 
 ##@ Tests (go test ./... runs the unit tests)
 
-.PHONY: test check e2e fuzz record-diagnosis
+.PHONY: test check e2e fuzz record-diagnosis screenshots
 test: ## Run what a change should see: unit tests, contract, command line, integration.
 	@$(SUITE) test
 
@@ -183,6 +183,9 @@ test-%: FORCE ## Run one suite, as make test-integration TESTFLAGS='-run NAME', 
 # Run each fuzzer for FUZZTIME, FUZZ=Render those of that name. Findings are stored in testdata/fuzz.
 fuzz:
 	@$(SUITE) fuzz
+
+screenshots: ## Take the pictures of the dashboard, docs/dashboard*.png (Debian, root).
+	@SCREENSHOTS="$(CURDIR)/docs" $(SUITE) dashboard
 
 # With E2EFLAGS='-run=NAME' only some checks run. Another cluster is KUBECONFIG's, LOAD brings images there.
 e2e: $(if $(E2EFLAGS),,$(if $(filter 0,$(shell id -u)),test-images)) ## Test images, OLM and operator with real pods (Linux, root).

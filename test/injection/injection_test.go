@@ -20,6 +20,7 @@ import (
 
 	"github.com/example/appservice-operator/internal/engine/render"
 	"github.com/example/appservice-operator/test/files"
+	"github.com/example/appservice-operator/test/injection/payloads"
 )
 
 const root = "../.."
@@ -57,6 +58,9 @@ func TestNoTextBecomesMoreThanAText(t *testing.T) {
 		})
 	}
 }
+
+// marker is a harmless word that no part of a chart has.
+const marker = "zzmarkerzz"
 
 // inject puts all payloads in the place of a leaf, one after the other.
 func (k *kind) inject(t *testing.T, l leaf) {
@@ -102,7 +106,7 @@ func (k *kind) refuses(t *testing.T, l leaf) {
 // objects.
 func (k *kind) try(t *testing.T, l leaf, wrong func(result *render.Result, payload string) string) {
 	t.Helper()
-	for name, payload := range payloads {
+	for name, payload := range payloads.All {
 		injected.Add(1)
 		result, err := k.render(t, k.spec(t, l, payload))
 		var problem string

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/example/appservice-operator/tools/filelock"
+	"github.com/example/appservice-operator/tools/packages"
 	"github.com/example/appservice-operator/tools/poll"
 	"github.com/example/appservice-operator/tools/toolchain"
 )
@@ -58,7 +59,7 @@ func Up(ctx context.Context, options Options) (*Node, error) {
 	}
 	defer release()
 	i.programs = programs
-	if err := ensurePackages(ctx, options.Progress); err != nil {
+	if err := packages.Ensure(ctx, options.Progress, packaged); err != nil {
 		return nil, fmt.Errorf("cannot bring up node %s: %w", options.Name, err)
 	}
 	if _, err := i.lifecycle().Up(ctx); err != nil {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/example/appservice-operator/tools/controlplane"
+	"github.com/example/appservice-operator/tools/packages"
 	"github.com/example/appservice-operator/tools/toolchain"
 )
 
@@ -152,6 +153,11 @@ func (p programs) run(r *runner) error {
 	_, err := toolchain.Ensure(r.ctx, os.Stderr, p...)
 	return err
 }
+
+// packaged are programs and files that packages of the distribution have.
+type packaged map[string]string
+
+func (p packaged) run(r *runner) error { return packages.Ensure(r.ctx, os.Stderr, p) }
 
 // empty is a file that an earlier run has left or, with a slash at its end, a folder, which exists and is empty
 // afterwards.

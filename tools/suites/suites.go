@@ -70,6 +70,11 @@ func All() []Suite {
 					env: []string{"CLI_FIGURES=" + inRoot + "/bin/cli"}},
 				command{args: words("go run ./tools/cmd/figures cli")}}},
 
+		{Name: "dashboard",
+			About: "the page of kubectl appservice dashboard in a real Chromium, which Debian has; SCREENSHOTS=FOLDER writes its pictures",
+			steps: []step{controlPlane{}, packaged{"chromium": "chromium", "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf": "fonts-dejavu-core"},
+				goTest{module: "test/dashboard", args: "-tags=cluster -vet=off -count=1 -timeout=20m .", verbose: true}}},
+
 		{Name: "corpus",
 			About: "public manifests, imported and rendered under the built-in policies: CORPUS=FOLDER with files of test/corpus/SOURCES.yaml",
 			steps: []step{goTest{args: "-tags=corpus -count=1 -timeout=30m ./test/corpus", verbose: true}}},

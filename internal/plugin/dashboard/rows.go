@@ -51,7 +51,7 @@ func rowOf(resource *unstructured.Unstructured, now time.Time) Row {
 	}
 	current, err := status.Of(resource)
 	if err != nil {
-		row.Reason, row.Message = "StatusUnreadable", text.Cut(err.Error(), longest)
+		row.Reason, row.Message = "StatusUnreadable", text.Cut(text.Line(err.Error()), longest)
 		return row
 	}
 	row.Phase, row.Replicas, row.HeldBack = string(current.Phase), current.Readiness, tree.HeldBack(current, now)
@@ -67,7 +67,7 @@ func rowOf(resource *unstructured.Unstructured, now time.Time) Row {
 	if !row.Ready {
 		row.Reason, row.Message = ready.Reason, ready.Message
 	}
-	row.Message, row.Hint = text.Cut(row.Message, longest), text.Cut(row.Hint, longest)
+	row.Message, row.Hint = text.Cut(text.Line(row.Message), longest), text.Cut(text.Line(row.Hint), longest)
 	return row
 }
 

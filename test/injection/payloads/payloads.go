@@ -1,14 +1,10 @@
-//go:build cluster
-
-package injection
+// Package payloads has texts that mean something to a program on their way.
+package payloads
 
 import "strings"
 
-// marker is a harmless word that no part of a chart has.
-const marker = "zzmarkerzz"
-
-// payloads are texts with a special meaning to some program on the way.
-var payloads = map[string]string{
+// All are texts with a special meaning to some program, by what they are.
+var All = map[string]string{
 	"a key on a line of its own":      "x\nhostNetwork: true",
 	"a key behind a quote":            "x\"\nhostNetwork: true\ny: \"z",
 	"a document":                      "x\n---\napiVersion: v1\nkind: Pod\nmetadata: {name: evil}\n",
