@@ -39,7 +39,8 @@ kubectl appservice dashboard
 
 # one namespace
 kubectl appservice dashboard -n shop`,
-		Args: cobra.NoArgs,
+		Annotations: map[string]string{"until": "interrupted"},
+		Args:        cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return s.serveDashboard(cmd.Context(), port, here || *s.kube.Namespace != "")
 		},

@@ -29,7 +29,7 @@ func logsCommand(s *cli) *cobra.Command {
 		Short: "Print the logs of the newest pods of an AppService",
 		Long: "Logs prints what the application writes: of the pods of the newest release, each line with its pod if there are several. With --task it is the\n" +
 			"release task, with --sidecars all containers, with --previous those that have crashed, before they were started again. You need the right to\n" +
-			"read pods/log, which the role \"view\" has.",
+			"read pods/log, which the role \"view\" has. It exits with 1 if there is nothing to print.",
 		Example: `# as it comes
 kubectl appservice logs web -f
 
@@ -38,6 +38,7 @@ kubectl appservice logs web --previous
 
 # of the migration
 kubectl appservice logs web --task`,
+		Annotations:       map[string]string{"until": "interrupted"},
 		Args:              oneName,
 		ValidArgsFunction: s.completeNames,
 		RunE:              func(cmd *cobra.Command, args []string) error { return s.logs(cmd.Context(), args[0], flags) },
@@ -57,10 +58,19 @@ func (s *cli) logs(ctx context.Context, argument string, flags logFlags) error {
 		return err
 	}
 	pods := logged(found, flags)
-	if len(pods) == 0 {
-		return s.noPods(argument, found, flags)
+	switch {
+	case len(pods) > 0:
+		err = s.printLogs(ctx, pods, flags)
+	case len(found.Gaps) > 0:
+		return fmt.Errorf("cannot read the pods of %s: %s", argument, found.Gaps[0])
+	default:
+		_, _ = fmt.Fprintln(s.ErrOut, wrapped(noPods(argument, flags), width(s.ErrOut), ""))
+		return errFound
 	}
-	return s.printLogs(ctx, pods, flags)
+	if flags.follow && ctx.Err() != nil {
+		return nil // it was interrupted, which is how that ends
+	}
+	return err
 }
 
 // printLogs prints the logs of pods, as kubectl does.
@@ -112,14 +122,12 @@ func crashed(pod *corev1.Pod) bool {
 }
 
 // noPods returns why there is nothing to print.
-func (s *cli) noPods(name string, found *tree.Findings, flags logFlags) error {
+func noPods(name string, flags logFlags) string {
 	switch {
-	case len(found.Gaps) > 0:
-		return fmt.Errorf("cannot read the pods of %s: %s", name, found.Gaps[0])
 	case flags.previous:
-		return fmt.Errorf("no container of %s was started again: leave out --previous", name)
+		return fmt.Sprintf("no container of %s was started again: leave out --previous", name)
 	case flags.task:
-		return fmt.Errorf("no Job of a release of %s has pods: kubectl appservice history %s says how it ended", name, name)
+		return fmt.Sprintf("no Job of a release of %s has pods: kubectl appservice history %s says how it ended", name, name)
 	}
-	return fmt.Errorf("%s has no pods: kubectl appservice why %s says why", name, name)
+	return fmt.Sprintf("%s has no pods: kubectl appservice why %s says why", name, name)
 }

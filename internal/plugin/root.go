@@ -106,8 +106,9 @@ func New(streams genericiooptions.IOStreams) *cobra.Command {
 		Short: "Preview AppServices, and explain their state",
 		Long: "kubectl appservice shows the objects of AppServices before they are applied, and explains the state of AppServices in the cluster. It\n" +
 			"renders with the operator's own code.\n\n" +
-			"Commands exit with 0 on success, and with 2 on errors. Those that compare or check (diff, validate, lint, why, adopt,\n" +
-			"import --strict) exit with 1 if there are differences or findings.",
+			"Commands exit with 0 on success, and with 2 on errors. Those that compare, check or wait (diff, validate, lint, why,\n" +
+			"adopt, wait, logs, import --strict) exit with 1 if there are differences or findings, or nothing is printed. Run exits with the code of\n" +
+			"its command.",
 		Version:       version.OfModule(),
 		SilenceErrors: true,
 		SilenceUsage:  true,

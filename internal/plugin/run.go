@@ -45,6 +45,7 @@ kubectl appservice run web -- ./manage.py createcachetable
 
 # a shell
 kubectl appservice run web -it -- sh`,
+		Annotations: map[string]string{"needs": "node"},
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) < 2 || cmd.ArgsLenAtDash() != 1 {
 				return fmt.Errorf("name one resource, and the command after --: %s", cmd.UseLine())

@@ -153,6 +153,10 @@ func TestChartValues(t *testing.T) {
 				"ServiceMonitor " + system + "/appservice-operator-controller-manager-metrics-monitor",
 			},
 		},
+		"dashboards": {
+			values: chartutil.Values{"grafana": object{"dashboards": object{"enabled": true, "namespace": "monitoring"}}},
+			want:   []string{"ConfigMap monitoring/appservice-operator-fleet-dashboard", "ConfigMap monitoring/appservice-operator-operator-dashboard"},
+		},
 		"without admission policies": {
 			values: chartutil.Values{"admission": object{"enabled": false}},
 			gone:   slices.Collect(maps.Keys(byName(kustomize(t, "admission")))),
@@ -183,6 +187,18 @@ func TestChartValues(t *testing.T) {
 				t.Errorf("got the image %v, want %s", container["image"], test.image)
 			}
 		})
+	}
+}
+
+func TestTheChartHasTheDashboards(t *testing.T) {
+	got := render(t, chartutil.Values{"grafana": object{"dashboards": object{"enabled": true}}})
+	for name, file := range map[string]string{"fleet": "fleet.json", "operator": "operator.json"} {
+		dashboard := got["ConfigMap "+system+"/appservice-operator-"+name+"-dashboard"]
+		require.NotNil(t, dashboard, name)
+		content, err := os.ReadFile(filepath.Join("../../config/grafana", file))
+		require.NoError(t, err)
+		assert.JSONEq(t, string(content), at[string](t, dashboard.Object, "data", file))
+		assert.Equal(t, "1", dashboard.GetLabels()["grafana_dashboard"])
 	}
 }
 

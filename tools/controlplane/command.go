@@ -23,13 +23,17 @@ const (
 
 // kwokctl runs kwokctl on the cluster.
 func (i *instance) kwokctl(ctx context.Context, args ...string) error {
+	logs, err := i.logs()
+	if err != nil {
+		return err
+	}
 	command := exec.CommandContext(ctx, i.programs["kwokctl"], append(args, "--name", i.name, "--config", "-")...)
-	command.Stdin = strings.NewReader(configuration)
+	command.Stdin = strings.NewReader(configuration + logs)
 	command.Env = environment(os.Environ(),
 		"KWOK_WORKDIR="+i.cache,
 		// kwokctl runs kubectl, and downloads one if PATH has none.
 		"PATH="+filepath.Dir(i.programs["kubectl"])+string(os.PathListSeparator)+os.Getenv("PATH"))
-	_, err := processes.Output(command)
+	_, err = processes.Output(command)
 	return err
 }
 

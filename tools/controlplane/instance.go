@@ -28,6 +28,19 @@ var (
 	configuration = programsConfiguration + "---\n" + stages
 )
 
+// written is the log of each simulated container, as a container runtime writes it.
+const written = "2026-01-01T00:00:00Z stdout F a simulated container writes this line only\n"
+
+// logs returns the part of the configuration that says which log containers have, and makes that.
+func (i *instance) logs() (string, error) {
+	file := filepath.Join(i.cache, "simulated.log")
+	if err := os.WriteFile(file, []byte(written), 0o600); err != nil {
+		return "", fmt.Errorf("cannot write the log of simulated containers: %w", err)
+	}
+	return fmt.Sprintf("\n---\napiVersion: kwok.x-k8s.io/v1alpha1\nkind: ClusterLogs\nmetadata: {name: all}\n"+
+		"spec: {logs: [{logsFile: %[1]q, previousLogsFile: %[1]q}]}\n", file), nil
+}
+
 // nodes is the size of the simulated nodes: two of them hold the pods of thousands of AppServices.
 const nodes = `.allocatable = {cpu: 1000, memory: "4Ti", pods: 10000} | .podCIDRs = ["10.128.0.0/16"]`
 
@@ -83,7 +96,7 @@ func (i *instance) recipe() string {
 	for _, name := range slices.Sorted(maps.Keys(i.programs)) {
 		fmt.Fprintf(&recipe, "%s: %s\n", name, i.programs[name])
 	}
-	return recipe.String() + nodes + "\n" + configuration + i.auditPolicy
+	return recipe.String() + nodes + "\n" + configuration + written + i.auditPolicy
 }
 
 func (i *instance) create(ctx context.Context, count int) error {
