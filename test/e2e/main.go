@@ -178,6 +178,7 @@ func checks() []check {
 		{"a migration of 20 s runs before the next version: no request is dropped", migrate},
 		{"a migration that fails changes nothing that runs, and says why: no request is dropped", failMigration},
 		{"a release that crashes is answered by the last one that was ready: no request is dropped", goBack},
+		{"kubectl appservice wait, run and logs: exit codes, what a command writes, and that nothing of it is left", runBeside},
 		{"a Deployment that was edited is put back", editDeployment},
 		{"a Service that was edited, then deleted, is put back and serves", damageService},
 		{"the leading manager is killed: another takes over, no application pod restarts", killLeader},
