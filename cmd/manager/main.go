@@ -4,7 +4,6 @@ package main
 import (
 	"flag"
 	"fmt"
-	"io"
 	"os"
 
 	"go.uber.org/zap/zapcore"
@@ -85,33 +84,4 @@ func run() error {
 	}
 	log.Log.Info("manager starting", "version", version.Version, "namespaces", options.WatchNamespaces)
 	return mgr.Start(signals.SetupSignalHandler())
-}
-
-// printVersion prints which program this is, and what it would serve.
-func printVersion(out io.Writer, options operator.Options) error {
-	line := operator.Name + " " + version.OfModule()
-	if commit := version.Commit(); commit != "" {
-		line += ", commit " + commit
-	}
-	if _, err := fmt.Fprintln(out, line); err != nil {
-		return err
-	}
-	return printServed(out, options, "")
-}
-
-// printServed prints the charts of all kinds, then the last line if there is one.
-func printServed(out io.Writer, options operator.Options, last string) error {
-	lines, err := options.Served()
-	if err != nil {
-		return err
-	}
-	if last != "" {
-		lines = append(lines, last)
-	}
-	for _, line := range lines {
-		if _, err := fmt.Fprintln(out, text.Line(line)); err != nil {
-			return err
-		}
-	}
-	return nil
 }

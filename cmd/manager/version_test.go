@@ -1,0 +1,28 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/example/appservice-operator/internal/operator"
+)
+
+func TestTheVersionNamesTheChartsAndTheirDigests(t *testing.T) {
+	var out bytes.Buffer
+	require.NoError(t, printVersion(&out, operator.Options{}))
+	assert.Regexp(t, `^appservice-operator \S+(, commit [0-9a-f]{12}\+?)?\n`+
+		`AppJob: chart appjob-\d+\.\d+\.\d+, digest [0-9a-f]+\nAppService: chart appservice-\d+\.\d+\.\d+, digest [0-9a-f]+\n$`, out.String())
+
+	out.Reset()
+	require.NoError(t, printServed(&out, operator.Options{}, "ok"))
+	assert.Regexp(t, `^AppJob: .*\nAppService: .*\nok\n$`, out.String())
+
+	broken := filepath.Join(t.TempDir(), "watches.yaml")
+	require.NoError(t, os.WriteFile(broken, []byte("- kind: x"), 0o600))
+	require.Error(t, printServed(&out, operator.Options{WatchesFile: broken}, "ok"))
+}
