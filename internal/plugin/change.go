@@ -96,7 +96,7 @@ kubectl appservice restart web`,
 // changeCommand completes a command that makes a change to each resource named.
 func (s *cli) changeCommand(cmd *cobra.Command, c change) *cobra.Command {
 	var dry string
-	cmd.Args = cobra.MinimumNArgs(1)
+	cmd.Args = someNames
 	cmd.ValidArgsFunction = s.completeMoreNames
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := checkDry(dry); err != nil {

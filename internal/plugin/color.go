@@ -46,5 +46,5 @@ func (s *cli) colored(out io.Writer) bool {
 	if s.color != colorAuto {
 		return s.color == colorAlways
 	}
-	return os.Getenv("NO_COLOR") == "" && isTerminal(raw(out))
+	return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && isTerminal(raw(out))
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -40,9 +41,17 @@ func nameOf(resource *unstructured.Unstructured) resourceName {
 func (n resourceName) read(ctx context.Context, reader client.Reader) (*unstructured.Unstructured, error) {
 	resource := kube.Object(n.Kind)
 	if err := reader.Get(ctx, n.NamespacedName, resource); err != nil {
-		return nil, fmt.Errorf("cannot read %s: %w", n, err)
+		return nil, n.unread(err)
 	}
 	return resource, nil
+}
+
+// unread returns the error of a resource that could not be read.
+func (n resourceName) unread(err error) error {
+	if apierrors.IsNotFound(err) {
+		return fmt.Errorf("there is no %s in namespace %s: kubectl appservice status lists those that exist", n, n.Namespace)
+	}
+	return fmt.Errorf("cannot read %s: %w", n, err)
 }
 
 // resourceName returns the resource that an argument names, in the namespace of the flag or of the context.
@@ -89,4 +98,12 @@ func oneName(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	return fmt.Errorf("name one resource: %s", cmd.UseLine())
+}
+
+// someNames is the argument check of commands that take one resource or more.
+func someNames(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return nil
+	}
+	return fmt.Errorf("name at least one resource: %s", cmd.UseLine())
 }

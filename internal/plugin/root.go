@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
@@ -97,6 +98,18 @@ func exitCode(ctx context.Context, err error, streams genericiooptions.IOStreams
 	return exitBroke
 }
 
+// knownCommand returns an error that names the command that was meant, if there is one like it.
+func knownCommand(root *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	err := fmt.Errorf("unknown command %q", args[0])
+	if root.SuggestionsMinimumDistance = 2; len(root.SuggestionsFor(args[0])) > 0 {
+		err = fmt.Errorf("%w: did you mean %s?", err, strings.Join(root.SuggestionsFor(args[0]), " or "))
+	}
+	return err
+}
+
 // New returns the root command.
 func New(streams genericiooptions.IOStreams) *cobra.Command {
 	streams.Out, streams.ErrOut = visibly(streams.Out), visibly(streams.ErrOut)
@@ -113,7 +126,7 @@ func New(streams genericiooptions.IOStreams) *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl appservice"},
-		Args:          cobra.NoArgs,
+		Args:          knownCommand,
 		RunE:          func(root *cobra.Command, _ []string) error { return root.Help() },
 		PersistentPreRunE: func(*cobra.Command, []string) error {
 			return s.checkColor()

@@ -124,7 +124,11 @@ func (s *cli) printStatus(list []unstructured.Unstructured, output string, every
 		return s.printData(statusData(list, single), output)
 	}
 	if len(list) == 0 {
-		_, err := fmt.Fprintln(s.ErrOut, "No resources found.")
+		where, err := s.namespace()
+		if where = " in " + where + " namespace"; everywhere {
+			where = ""
+		}
+		_, _ = fmt.Fprintf(s.ErrOut, "No resources found%s.\n", where)
 		return err
 	}
 	return s.printRows(list, output == asWide, everywhere)

@@ -32,7 +32,7 @@ kubectl apply -f app.yaml && kubectl appservice wait web
 
 # several, for at most five minutes
 kubectl appservice wait web api appjob/migrate --timeout 5m`,
-		Args:              cobra.MinimumNArgs(1),
+		Args:              someNames,
 		ValidArgsFunction: s.completeMoreNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return s.wait(cmd.Context(), args, timeout, clock.RealClock{})

@@ -2,11 +2,10 @@ package plugin
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
-	"sigs.k8s.io/controller-runtime/pkg/client"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/example/appservice-operator/internal/engine/kube/livestate"
 	"github.com/example/appservice-operator/internal/plugin/tree"
@@ -85,9 +84,8 @@ func (s *cli) findings(ctx context.Context, argument string, everything bool) (*
 	}
 	collector := tree.Collector{Reader: reader, Mapper: mapper, Now: time.Now}
 	found, err := collector.Collect(ctx, name.Kind, name.NamespacedName, everything)
-	if client.IgnoreNotFound(err) == nil && err != nil {
-		return nil, fmt.Errorf("there is no %s in namespace %s: kubectl appservice status lists those that exist", name,
-			name.Namespace)
+	if apierrors.IsNotFound(err) {
+		return nil, name.unread(err)
 	}
 	if err != nil {
 		return nil, err
