@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 	batchv1 "k8s.io/api/batch/v1"
@@ -84,6 +85,10 @@ func (s *cli) run(ctx context.Context, argument string, command []string, flags 
 	}
 	wanted := commandJob{name: runName(found.Resource.GetName(), rand.String(5)), namespace: namespace, command: command,
 		sidecars: flags.sidecars, tty: flags.stdin && flags.tty}
+	if own := ownVolumes(template); len(own) > 0 {
+		_, _ = fmt.Fprintf(s.ErrOut, "each replica has its own volume %s, which the command has not: kubectl exec runs one in a replica\n",
+			strings.Join(own, ", "))
+	}
 	job, policy := wanted.of(template), (*networkingv1.NetworkPolicy)(nil)
 	policies := &networkingv1.NetworkPolicyList{}
 	if err := c.List(ctx, policies, client.InNamespace(namespace)); err != nil {

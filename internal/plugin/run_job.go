@@ -32,7 +32,7 @@ const runLabel = "app.kubernetes.io/managed-by"
 const kept = 24 * 60 * 60
 
 // of returns a Job that runs the command in the first container of a pod template: with its image, environment, account and
-// volumes, and without its labels, ports, probes, init containers, and what the operator has written on it. The container
+// volumes other than those of each replica, and without its labels, ports, probes, init containers, and what the operator has written on it. The container
 // has no other name, so a policy of admission sees the same.
 func (c commandJob) of(template *corev1.PodTemplateSpec) *batchv1.Job {
 	pod := template.DeepCopy()
@@ -47,6 +47,8 @@ func (c commandJob) of(template *corev1.PodTemplateSpec) *batchv1.Job {
 		container := &pod.Spec.Containers[i]
 		container.Ports, container.Lifecycle = nil, nil
 		container.LivenessProbe, container.ReadinessProbe, container.StartupProbe = nil, nil, nil
+		container.VolumeMounts = slices.DeleteFunc(container.VolumeMounts,
+			func(mount corev1.VolumeMount) bool { return slices.Contains(ownVolumes(template), mount.Name) })
 	}
 	first := &pod.Spec.Containers[0]
 	first.Command, first.Args = c.command, nil
@@ -56,6 +58,20 @@ func (c commandJob) of(template *corev1.PodTemplateSpec) *batchv1.Job {
 		Spec: batchv1.JobSpec{BackoffLimit: ptr.To[int32](0), Parallelism: ptr.To[int32](1), Completions: ptr.To[int32](1),
 			Suspend: ptr.To(c.suspended), TTLSecondsAfterFinished: ptr.To[int32](kept), Template: *pod},
 	}
+}
+
+// ownVolumes returns the names of volumes that each replica of a StatefulSet has for itself: those that its template mounts
+// and does not declare.
+func ownVolumes(template *corev1.PodTemplateSpec) (names []string) {
+	for _, container := range template.Spec.Containers {
+		for _, mount := range container.VolumeMounts {
+			declared := slices.ContainsFunc(template.Spec.Volumes, func(v corev1.Volume) bool { return v.Name == mount.Name })
+			if !declared && !slices.Contains(names, mount.Name) {
+				names = append(names, mount.Name)
+			}
+		}
+	}
+	return names
 }
 
 // foreign returns the annotations that are not the operator's own.

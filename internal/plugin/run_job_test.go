@@ -56,6 +56,14 @@ func TestTheJobOfACommandIsMadeOfTheLiveTemplate(t *testing.T) {
 	assert.True(t, *with.Spec.Suspend)
 }
 
+func TestAVolumeOfEachReplicaIsLeftOut(t *testing.T) {
+	live := liveTemplate()
+	live.Spec.Volumes = nil
+	assert.Equal(t, []string{"data"}, ownVolumes(live))
+	assert.Empty(t, commandJob{name: "web-run-1"}.of(live).Spec.Template.Spec.Containers[0].VolumeMounts)
+	assert.Empty(t, ownVolumes(liveTemplate()))
+}
+
 func TestNamesOfJobsFitIntoALabel(t *testing.T) {
 	assert.Equal(t, "web-run-abcde", runName("web", "abcde"))
 	assert.Equal(t, strings.Repeat("x", 53)+"-run-abcde", runName(strings.Repeat("x", 60), "abcde"))
