@@ -112,7 +112,10 @@ func TestWhatIsPrintedStaysInItsPlace(t *testing.T) {
 		},
 		"a tree":           func(s *cli) error { node := full[tree.Node](); return s.printTree(&node, asText, time.Now()) },
 		"a tree as YAML":   func(s *cli) error { node := full[tree.Node](); return s.printTree(&node, asYAML, time.Now()) },
-		"a row of a table": func(s *cli) error { row(s.Out, []string{hostile, hostile}); return nil },
+		"a row of a table": func(s *cli) error { return printTable(s.Out, 0, 1, []string{"A", "B"}, [][]string{{hostile, hostile}}) },
+		"a wrapped table": func(s *cli) error {
+			return printTable(s.Out, columns, 1, []string{"A", "B"}, [][]string{{"a", hostile}})
+		},
 		"notes of an import": func(s *cli) error {
 			(&importOptions{cli: s, notes: notesComments}).printNotes([]read.Note{full[read.Note]()})
 			return nil

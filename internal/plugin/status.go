@@ -178,7 +178,7 @@ func (s *cli) printRows(list []unstructured.Unstructured, wide, everywhere bool)
 		}
 		line := make([]string, 0, len(columns))
 		for _, column := range columns {
-			line = append(line, cmp.Or(cells[column], none))
+			line = append(line, cmp.Or(cells[column], noValue))
 		}
 		rows = append(rows, line)
 	}

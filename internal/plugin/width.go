@@ -69,7 +69,7 @@ func printTable(out io.Writer, width, blanks int, heading []string, rows [][]str
 		if _, err := fmt.Fprintln(out, strings.TrimRight(line, " ")); err != nil {
 			return err
 		}
-		if i == 0 || rows[i-1][last] == "" || rows[i-1][last] == none {
+		if i == 0 || rows[i-1][last] == "" || rows[i-1][last] == noValue {
 			continue
 		}
 		below := strings.Join(text.Wrap(text.Line(rows[i-1][last]), width-len(indent)), "\n"+indent)
@@ -80,8 +80,8 @@ func printTable(out io.Writer, width, blanks int, heading []string, rows [][]str
 	return nil
 }
 
-// none stands in cells that have nothing.
-const none = "-"
+// noValue stands in cells that have nothing.
+const noValue = "-"
 
 // table returns the text of a table, and the characters of its longest line. A cell that has line breaks or controls could
 // look like further rows.

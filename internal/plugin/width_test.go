@@ -19,8 +19,8 @@ const columns = 80
 func TestTheTextOfATableGoesBelowItsRow(t *testing.T) {
 	heading := []string{"NAME", "PHASE", "REPLICAS", "HELD BACK", "AGE", "MESSAGE"}
 	rows := [][]string{
-		{"web", "Degraded", "1/2", none, "5m", `ContainerCrashed: container "app" crashes with exit code 1: could not connect to server; the previous version still serves`},
-		{"api", "Running", "2/2", none, "5m", none},
+		{"web", "Degraded", "1/2", noValue, "5m", `ContainerCrashed: container "app" crashes with exit code 1: could not connect to server; the previous version still serves`},
+		{"api", "Running", "2/2", noValue, "5m", noValue},
 	}
 	var out bytes.Buffer
 	require.NoError(t, printTable(&out, columns, 3, heading, rows))

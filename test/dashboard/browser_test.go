@@ -57,7 +57,7 @@ type tab struct {
 	// complaints are errors in its console: exceptions, what its policy forbids, answers that are errors.
 	complaints []string
 	hosts      map[string]bool
-	received   int64          // bytes of all answers that have ended
+	received   int64 // bytes of all answers that have ended
 	events     []*network.EventEventSourceMessageReceived
 }
 
@@ -72,6 +72,7 @@ func open(t *testing.T, address string) *tab {
 	t.Cleanup(cancel)
 	b := &tab{ctx: ctx, hosts: map[string]bool{}}
 	chromedp.ListenTarget(ctx, b.listen)
+	require.NoError(t, chromedp.Run(ctx)) // starts the browser, which ends with this context
 	b.do(t, network.Enable(), cdplog.Enable(), chromedp.Navigate(address))
 	return b
 }
