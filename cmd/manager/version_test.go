@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"flag"
 	"os"
 	"path/filepath"
 	"testing"
@@ -14,15 +15,18 @@ import (
 
 func TestTheVersionNamesTheChartsAndTheirDigests(t *testing.T) {
 	var out bytes.Buffer
-	require.NoError(t, printVersion(&out, operator.Options{}))
+	options := operator.Options{}
+	options.Bind(flag.NewFlagSet("", flag.ContinueOnError))
+	require.NoError(t, printVersion(&out, options))
 	assert.Regexp(t, `^appservice-operator \S+(, commit [0-9a-f]{12}\+?)?\n`+
 		`AppJob: chart appjob-\d+\.\d+\.\d+, digest [0-9a-f]+\nAppService: chart appservice-\d+\.\d+\.\d+, digest [0-9a-f]+\n$`, out.String())
 
 	out.Reset()
-	require.NoError(t, printServed(&out, operator.Options{}, "ok"))
+	require.NoError(t, printServed(&out, options, "ok"))
 	assert.Regexp(t, `^AppJob: .*\nAppService: .*\nok\n$`, out.String())
 
 	broken := filepath.Join(t.TempDir(), "watches.yaml")
 	require.NoError(t, os.WriteFile(broken, []byte("- kind: x"), 0o600))
-	require.Error(t, printServed(&out, operator.Options{WatchesFile: broken}, "ok"))
+	options.WatchesFile = broken
+	require.Error(t, printServed(&out, options, "ok"))
 }

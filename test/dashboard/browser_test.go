@@ -117,7 +117,7 @@ func value[T any](t *testing.T, b *tab, expression string) T {
 	return out
 }
 
-// becomes waits until an expression is true.
+// becomes waits until an expression is true; if it does not, the error has the text of the page.
 func (b *tab) becomes(t *testing.T, expression string) {
 	t.Helper()
 	harness.Eventually(t, expression, func() error {
@@ -127,7 +127,7 @@ func (b *tab) becomes(t *testing.T, expression string) {
 		}
 		if !is {
 			var text string
-			_ = chromedp.Run(b.ctx, chromedp.Evaluate(`document.body.innerText.slice(0, 2000)`, &text))
+			_ = chromedp.Run(b.ctx, chromedp.Evaluate(`JSON.stringify([document.activeElement.id, document.activeElement.value, document.body.innerText.slice(0, 2000)])`, &text))
 			return notYet(text)
 		}
 		return nil

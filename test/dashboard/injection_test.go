@@ -61,12 +61,15 @@ func TestNoTextBecomesMarkup(t *testing.T) {
 	wantPage := value[string](t, b, outline+`(document.querySelector('#resource'))`)
 	changed := 0
 	for i, what := range texts {
+		if text.Line(all[what]) == "" {
+			continue // no text is no element
+		}
 		b.show(t, namespace, name(i))
 		page := value[string](t, b, outline+`(document.querySelector('#resource'))`)
 		shown := value[string](t, b, `document.querySelector('#resource').textContent`)
 		same := assert.Equal(t, wantRow, value[string](t, b, row(i)), what) && assert.Equal(t, wantPage, page, what)
 		// a text of several lines, or of 10 kB, is shortened
-		if first, _, _ := strings.Cut(strings.TrimSpace(text.Visible(all[what])), "\n"); !assert.Contains(t, shown, text.Line(first), what) || !same {
+		if first, _, _ := strings.Cut(strings.TrimSpace(text.Visible(all[what])), "\n"); !assert.Contains(t, text.Line(shown), text.Line(first), what) || !same {
 			changed++
 		}
 	}

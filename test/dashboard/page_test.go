@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/assert"
@@ -46,7 +47,7 @@ func TestThePageShowsWhatIsNotReadyAndWhy(t *testing.T) {
 	assert.Empty(t, value[string](t, b, `document.cookie`), "no script reads it")
 	picture(t, b, "dashboard")
 
-	b.do(t, chromedp.KeyEvent("/"), chromedp.KeyEvent("web"))
+	b.do(t, input.DispatchKeyEvent(input.KeyDown).WithKey("/").WithText("/"), chromedp.KeyEvent("web"))
 	b.becomes(t, names+".join() === 'web'")
 	b.do(t, chromedp.KeyEvent(kb.Escape), chromedp.Evaluate(`$('search').value = ''; filter()`, nil))
 	b.do(t, chromedp.Click("#unready", chromedp.ByQuery))

@@ -22,9 +22,9 @@ import (
 type Row struct {
 	// ID is KIND.GROUP/NAMESPACE/NAME.
 	ID        string `json:"id"`
-	Kind      string `json:"kind"`
-	Namespace string `json:"namespace"`
-	Name      string `json:"name"`
+	Kind      string `json:"-"`
+	Namespace string `json:"-"`
+	Name      string `json:"-"`
 	Ready     bool   `json:"ready"`
 	Phase     string `json:"phase,omitempty"`
 	Replicas  string `json:"replicas,omitempty"`

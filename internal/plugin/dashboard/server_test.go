@@ -86,7 +86,7 @@ func TestThePageOfAResource(t *testing.T) {
 	require.Equal(t, http.StatusOK, code, body)
 	var shown page
 	require.NoError(t, json.Unmarshal([]byte(body), &shown))
-	assert.Equal(t, "web", shown.Row.Name)
+	assert.Equal(t, "AppService.app.example.com/shop/web", shown.Row.ID)
 	assert.Equal(t, "AppService web", shown.Why.Name)
 	assert.Contains(t, body, "see its log")
 	assert.Contains(t, body, "Secret web")
@@ -145,9 +145,9 @@ func TestChangesAreStreamed(t *testing.T) {
 		}
 	}
 	assert.Equal(t, "event: rows\ndata: {\"scope\":\"namespace shop\",\"kinds\":[\"AppService\"],"+
-		"\"rows\":[{\"id\":\"a\",\"kind\":\"\",\"namespace\":\"\",\"name\":\"a\",\"ready\":false}]}\n", event())
-	server.rows.put(Row{ID: "b", Name: "line\nbreak"})
-	assert.Equal(t, "event: row\ndata: {\"id\":\"b\",\"kind\":\"\",\"namespace\":\"\",\"name\":\"line\\nbreak\",\"ready\":false}\n", event())
+		"\"rows\":[{\"id\":\"a\",\"ready\":false}]}\n", event())
+	server.rows.put(Row{ID: "b", Message: "line\nbreak"})
+	assert.Equal(t, "event: row\ndata: {\"id\":\"b\",\"ready\":false,\"message\":\"line\\nbreak\"}\n", event())
 	server.rows.remove("a")
 	assert.Equal(t, "event: gone\ndata: \"a\"\n", event())
 }

@@ -29,6 +29,13 @@ function age(since) {
 // The list.
 
 const rows = new Map(); // by ID: the row and its element
+
+// named returns a row with the parts of its ID, KIND.GROUP/NAMESPACE/NAME.
+function named(row) {
+  const [kind, namespace, name] = row.id.split('/');
+  return { ...row, kind: kind.split('.')[0], namespace, name };
+}
+
 let redrawn = 0; // elements made for changes, for tests
 
 const state = row => row.ready ? (row.reason ? 'Warning' : 'Ready') : (row.phase === 'Failed' || row.phase === 'Degraded' ? 'Failed' : 'Waiting');
@@ -128,7 +135,8 @@ function summarizeSoon() {
 function follow() {
   const events = new EventSource('/rows');
   events.addEventListener('rows', event => {
-    const { scope, kinds, rows: all } = JSON.parse(event.data);
+    const { scope, kinds, rows: sent } = JSON.parse(event.data);
+    const all = sent.map(named);
     $('connection').textContent = '';
     $('scope').textContent = scope;
     options($('kind'), kinds);
@@ -139,7 +147,7 @@ function follow() {
     summarize();
   });
   events.addEventListener('row', event => {
-    const row = JSON.parse(event.data);
+    const row = named(JSON.parse(event.data));
     options($('namespace'), [row.namespace]);
     put(row);
     summarizeSoon();
@@ -223,7 +231,7 @@ function pods(page) {
 async function open(id) {
   const page = await (await get('/resource/' + path(id))).json();
   if (id !== shown) return; // another one was opened meanwhile
-  const { row } = page;
+  const row = page.row = named(page.row);
   const title = element('h2', `${row.kind} ${row.name} `, '', element('span', row.phase || 'Unknown', 'state ' + state(row)));
   const unfolded = [...$('resource').querySelectorAll('details[open] > summary')].map(summary => summary.textContent);
   $('resource').replaceChildren(link('← all', ''), title, element('p', 'namespace ' + row.namespace, 'soft'),
