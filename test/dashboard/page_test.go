@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/test/harness"
@@ -30,7 +31,9 @@ const password = "hunter2"
 const names = `[...document.querySelectorAll('#rows tr')].filter(row => !row.hidden).map(row => row.children[1].textContent)`
 
 func TestThePageShowsWhatIsNotReadyAndWhy(t *testing.T) {
-	namespace, _ := cluster.ManagedNamespace(t)
+	const namespace = "shop" // which the pictures show
+	cluster.Create(t, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}})
+	cluster.Manager(t, namespace)
 	web := harness.Seed(namespace, "web")
 	web.Spec.Envs = []corev1.EnvVar{{Name: "PASSWORD", Value: password}}
 	cluster.CreateReady(t, web)

@@ -38,12 +38,18 @@ type page struct {
 
 // rollout is how far the replicas of the newest release are.
 type rollout struct {
-	Wanted  int32           `json:"wanted"`
-	Updated int32           `json:"updated"`
-	Ready   int32           `json:"ready"`
-	Runs    []v1.RunStatus  `json:"runs"`
-	Held    string          `json:"held,omitempty"`
-	States  map[string]bool `json:"conditions"`
+	Wanted  int32          `json:"wanted"`
+	Updated int32          `json:"updated"`
+	Ready   int32          `json:"ready"`
+	Runs    []v1.RunStatus `json:"runs"`
+	Held    string         `json:"held,omitempty"`
+	// Reached are the conditions of a release in their order, and whether each is true.
+	Reached []reached `json:"reached"`
+}
+
+type reached struct {
+	Condition string `json:"condition"`
+	True      bool   `json:"true"`
 }
 
 // revision is a release, without what it was made of.
@@ -117,10 +123,10 @@ func (s *Server) resource(w http.ResponseWriter, r *http.Request) {
 func rolloutOf(found *tree.Findings) rollout {
 	current := found.Status
 	out := rollout{Wanted: current.Replicas, Updated: current.UpdatedReplicas, Ready: current.ReadyReplicas, Runs: current.Runs,
-		Held: tree.HeldBack(current, found.Now), States: map[string]bool{}}
+		Held: tree.HeldBack(current, found.Now)}
 	for _, kind := range []string{v1.ConditionDeployed, v1.ConditionProgressing, v1.ConditionAvailable, v1.ConditionReady} {
 		if condition := meta.FindStatusCondition(current.Conditions, kind); condition != nil {
-			out.States[kind] = condition.Status == metav1.ConditionTrue
+			out.Reached = append(out.Reached, reached{kind, condition.Status == metav1.ConditionTrue})
 		}
 	}
 	return out

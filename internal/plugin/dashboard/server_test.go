@@ -90,7 +90,7 @@ func TestThePageOfAResource(t *testing.T) {
 	assert.Equal(t, "AppService web", shown.Why.Name)
 	assert.Contains(t, body, "see its log")
 	assert.Contains(t, body, "Secret web")
-	assert.Equal(t, rollout{Wanted: 2, Updated: 2, Ready: 1, States: map[string]bool{"Ready": false}}, shown.Rollout)
+	assert.Equal(t, rollout{Wanted: 2, Updated: 2, Ready: 1, Reached: []reached{{"Ready", false}}}, shown.Rollout)
 	assert.NotContains(t, body, marker)
 
 	code, body = get("/objects/AppService.app.example.com/shop/web")

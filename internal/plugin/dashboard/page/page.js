@@ -179,9 +179,10 @@ function stages(rollout) {
   for (const run of rollout.runs || []) {
     list.append(element('li', `task ${run.job}: ${run.result || 'running'}`, run.result === 'Succeeded' ? 'Ready' : run.result ? 'Failed' : 'Waiting'));
   }
-  for (const [name, right] of Object.entries(rollout.conditions)) list.append(element('li', name, right ? 'Ready' : 'Waiting'));
+  for (const one of rollout.reached || []) list.append(element('li', one.condition, one.true ? 'Ready' : 'Waiting'));
+  if (!rollout.wanted) return [list];
   const bar = element('progress');
-  bar.max = Math.max(1, rollout.wanted);
+  bar.max = rollout.wanted;
   bar.value = Math.min(rollout.updated, rollout.ready);
   bar.setAttribute('aria-label', 'replicas of the newest release');
   return [list, bar, ` ${rollout.updated} of ${rollout.wanted} updated, ${rollout.ready} ready` + (rollout.held ? `; waits: ${rollout.held}` : '')];
