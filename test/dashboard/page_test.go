@@ -132,6 +132,9 @@ func TestAPageOfAnotherPortGetsNothing(t *testing.T) {
 		_, _ = w.Write([]byte("<!doctype html><title>evil</title><body>"))
 	}))
 	defer evil.Close()
+	b.mu.Lock()
+	assert.Empty(t, b.complaints, "of a page without a row")
+	b.mu.Unlock()
 	b.do(t, chromedp.Navigate(evil.URL)) // in the browser that has the cookie
 	got := map[string]string{}
 	b.do(t, chromedp.Evaluate(attacks+"("+quoted(own)+")", &got, awaited))

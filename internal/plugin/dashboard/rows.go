@@ -135,7 +135,8 @@ func (r *rows) tell(c change) {
 func (r *rows) listen() (all []Row, changes <-chan change, stop func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	all = slices.SortedFunc(maps.Values(r.all), func(a, b Row) int {
+	all = slices.AppendSeq([]Row{}, maps.Values(r.all)) // JSON has [] for none of them
+	slices.SortFunc(all, func(a, b Row) int {
 		return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name), strings.Compare(a.Kind, b.Kind))
 	})
 	listener := make(chan change, waiting)

@@ -63,6 +63,9 @@ func TestARowSaysWhyAResourceIsNotReady(t *testing.T) {
 
 func TestListenersGetWhatChanges(t *testing.T) {
 	list := newRows()
+	none, _, stop := list.listen()
+	assert.NotNil(t, none, "null is no list for the page")
+	stop()
 	list.put(Row{ID: "b", Name: "b"})
 	list.put(Row{ID: "a", Name: "a"})
 	all, changes, stop := list.listen()
@@ -81,6 +84,9 @@ func TestListenersGetWhatChanges(t *testing.T) {
 
 func TestAListenerThatIsTooSlowEnds(t *testing.T) {
 	list := newRows()
+	none, _, stop := list.listen()
+	assert.NotNil(t, none, "null is no list for the page")
+	stop()
 	_, changes, stop := list.listen()
 	defer stop()
 	for n := range waiting + 1 {
