@@ -116,6 +116,7 @@ vet: ## Run go vet, with the tests that need a cluster and without them.
 	go vet -C tools/sbom ./...
 	go vet -C config/samples/shop ./...
 	go vet -C test/helm4 ./...
+	go vet -C test/dashboard -tags cluster ./...
 
 lint: ## Check Go code, workflows, and the English of documents and comments.
 	go run ./tools/cmd/wording
@@ -126,6 +127,7 @@ lint: ## Check Go code, workflows, and the English of documents and comments.
 	cd tools/sbom && $(call tool,golangci-lint) run
 	cd config/samples/shop && $(call tool,golangci-lint) run
 	cd test/helm4 && $(call tool,golangci-lint) run
+	cd test/dashboard && $(call tool,golangci-lint) run --build-tags cluster
 
 # Lets golangci-lint fix problems, imports included.
 lint-fix:
