@@ -22,6 +22,7 @@ var followed = map[string]string{
 	"docs/cli-session.md":       "TestTheSessionIsAsThePageShows",
 	"docs/adopt.md":             "TestAdoptionIsAsThePageShows",
 	"docs/convert-workload.md":  "TestTheRecipeForAStatefulSetIsAsThePageShows",
+	"docs/backup.md":            "TestABackupIsRestored",
 	"docs/tutorial.md":          "TestTheTutorialIsAsThePageShows",
 	"docs/cli-cluster.md":       "TestDocumentsShowWhatCommandsPrint",
 	"docs/chart-maintainers.md": "test/chart: TestThePageForChartMaintainersWorks",
