@@ -40,7 +40,7 @@ var elsewhere = []struct{ command, because string }{
 	{`^kubectl appservice import deployment/legacy`, "TestExamples: it needs a Deployment"},
 	{`^kubectl appservice adopt -f app.yaml`, "TestAdoptionIsAsThePageShows"},
 	{`^kubectl appservice (import release|adopt -f web.yaml --release)`, "TestExamples, TestAdoption: they need a Helm release"},
-	{`^kubectl delete (-n operators|clusterroles|operators)`, "make e2e: it needs OLM"},
+	{`^kubectl delete (-n appservice-operator-system|clusterroles|operators)`, "make e2e: it needs OLM"},
 	{`^kubectl (--namespace old-operator|patch OLDKIND|delete OLDKIND)`, "another operator"},
 	{`^kubectl --namespace argocd `, "Argo CD"},
 	{`^kubectl apply -f https://github.com/`, "TestADocumentedInstallationIsOfWhatAReleasePublishes: there has to be a release"},
