@@ -26,7 +26,7 @@ func Blocks(document string) ([]Block, error) {
 		case open != nil && line == "```":
 			switch {
 			case open.Language == "sh":
-				list, ran = append(list, Block{open.Line, "console", typed(open.Text)}), true
+				list, ran = append(list, Block{open.Line, "console", prompted(open.Text)}), true
 			case open.Language == "text" && ran:
 				list[len(list)-1].Text += open.Text
 				ran = false
@@ -46,8 +46,8 @@ func Blocks(document string) ([]Block, error) {
 	return list, nil
 }
 
-// typed puts commands behind a prompt.
-func typed(commands string) (text string) {
+// prompted puts commands behind a prompt.
+func prompted(commands string) (text string) {
 	continued := false
 	for line := range strings.Lines(commands) {
 		if !continued {

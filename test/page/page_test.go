@@ -20,7 +20,7 @@ func TestPagesAreRead(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, list, 4)
 	assert.Equal(t, []Command{{2, "one \\\n  two", ""}, {4, "three", "out\n"}}, list[0].Commands())
-	assert.Equal(t, []Command{{14, "four", ""}}, list[2].Commands())
+	assert.Equal(t, []Command{{15, "four", ""}}, list[2].Commands())
 	assert.Equal(t, []string{"text", "text"}, []string{list[1].Language, list[3].Language})
 	_, err = Blocks("```console\n$ one\n")
 	assert.ErrorContains(t, err, "line 1: ", "a block without an end")
