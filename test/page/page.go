@@ -18,7 +18,7 @@ type Block struct {
 func Blocks(document string) ([]Block, error) {
 	var list []Block
 	var open *Block
-	ran := false // nothing but empty lines is behind a block sh
+	ran := false // only empty lines are behind a block sh
 	for i, line := range strings.Split(document, "\n") {
 		switch {
 		case open == nil && strings.HasPrefix(line, "```"):
