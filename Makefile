@@ -89,7 +89,7 @@ manifests:
 	go run ./tools/cmd/kind
 
 # FROM=CHART takes a chart of others, a folder or a package, as it was published; KIND, GROUP and NAMES of resources may be left out.
-kind: ## Make the files that a new kind begins with, KIND=AppJob, or FROM=CHART. Then make generate bundle golden.
+kind: ## Make the files that a new kind begins with, KIND=AppJob, or FROM=CHART. Then make generate check-chart golden.
 	@go run ./tools/cmd/kind -new '$(KIND)' -from '$(FROM)' -group '$(GROUP)' -names '$(NAMES)'
 
 generate: manifests ## Generate CRDs, DeepCopy methods, references.
@@ -139,8 +139,7 @@ lint-chart:
 	go test -count=1 ./internal/engine/chart -run '^TestTheChartsHereLoad$$'
 	@$(MAKE) --no-print-directory check-chart
 
-# Look up known vulnerabilities of the modules and the standard library in the programs.
-vuln:
+vuln: ## Look up known vulnerabilities of the modules and the standard library in the programs.
 	@$(SUITE) vuln
 
 verify: ## Check that the generated files, the bundle among them, are up to date.
@@ -182,8 +181,7 @@ check: ## Run other tests: charts, alerts, security; with the race detector a sa
 test-%: FORCE ## Run one suite, as make test-integration TESTFLAGS='-run NAME', make test-faults PLAN=T1/install.
 	@$(SUITE) $*
 
-# Run each fuzzer for FUZZTIME, FUZZ=Render those of that name. Findings are stored in testdata/fuzz.
-fuzz:
+fuzz: ## Run each fuzzer for FUZZTIME, FUZZ=Render those of that name. Findings are stored in testdata/fuzz.
 	@$(SUITE) fuzz
 
 screenshots: ## Take the pictures of the dashboard, docs/dashboard*.png (Debian, root).
@@ -193,8 +191,7 @@ screenshots: ## Take the pictures of the dashboard, docs/dashboard*.png (Debian,
 e2e: $(if $(E2EFLAGS),,$(if $(filter 0,$(shell id -u)),test-images)) ## Test images, OLM and operator with real pods (Linux, root).
 	@go run ./test/e2e $(E2EFLAGS)
 
-# On your cluster: a node with the image example.com/subject:1.
-record-diagnosis:
+record-diagnosis: ## Record failures of pods again, on your cluster, which has a node with the image example.com/subject:1.
 	go run ./test/diagnosis/record $(ARGS)
 
 ##@ Benchmarks
@@ -203,8 +200,7 @@ record-diagnosis:
 bench: ## Compare the operator with others: N=1000, PODS=1, ROUNDS=3, CONTENDERS=abe, SKIP=alone,drift, ADMISSION=1; DOCS=1 publishes it.
 	@go run ./test/bench
 
-# What a write of an AppService costs the API server, with and without the rules of its CRD: REQUESTS=200, ROUNDS=11.
-bench-crd:
+bench-crd: ## Measure a write of an AppService, with and without the rules of its CRD: REQUESTS=200, ROUNDS=11.
 	@go run ./test/bench/crd
 
 # CPU and memory of the manager (install, no-op, image change of N), into bin/profiles.
@@ -224,8 +220,7 @@ recording: ## Record the typo of make demo, docs/recording.svg.
 cluster: ## Bring up a local cluster with simulated nodes (CLUSTER_NAME, NODES) and print how to use it.
 	@go run ./tools/cmd/cluster up
 
-# End that cluster and delete its state.
-cluster-down:
+cluster-down: ## End that cluster and delete its state.
 	@go run ./tools/cmd/cluster down
 
 node: ## Bring up a local cluster of one real node (NODE_NAME; Linux, root) and print how to use it.
@@ -267,12 +262,11 @@ image-tar: ## Build the image IMG for linux/ARCH from files, without a container
 
 # The processors that a release has archives of the image for.
 IMAGE_ARCHS ?= amd64 arm64
-image-tars: $(IMAGE_ARCHS:%=image-tar-%)
+image-tars: $(IMAGE_ARCHS:%=image-tar-%) ## Build these archives for all processors of a release.
 image-tar-%: FORCE
 	@$(MAKE) --no-print-directory image-tar ARCH='$*' IMG='$(IMAGE_TAG_BASE):v$(VERSION)'
 
-# The SBOM of the manager, from its build information: dist/appservice-operator-VERSION.spdx.json and .cdx.json.
-sbom: build
+sbom: build ## Write the SBOM of the manager, from its build information: dist/appservice-operator-VERSION.spdx.json and .cdx.json.
 	@mkdir -p dist && go run -C tools/sbom . -version '$(VERSION)' -created "$$(git log -1 --format=%ct)" \
 	  -out '$(CURDIR)/dist/$(RELEASE)' '$(CURDIR)/bin/manager'
 
@@ -286,34 +280,36 @@ build-chart: ## Package the Helm chart that installs the operator, with the imag
 	  -e 's|^  digest: ""$$|  digest: "$(word 2,$(subst @, ,$(IMG)))"|' dist/.chart/values.yaml
 	@$(call tool,helm) package dist/.chart --version '$(VERSION)' --app-version '$(VERSION)' --destination dist
 
-# To CHART_REPOSITORY, a registry of OCI artifacts.
-chart-push: build-chart
+chart-push: build-chart ## Push that chart to CHART_REPOSITORY, a registry of OCI artifacts.
 	@: $(or $(CHART_REPOSITORY),$(error CHART_REPOSITORY is missing: make chart-push CHART_REPOSITORY=oci://ghcr.io/OWNER/charts))
 	$(call tool,helm) push 'dist/$(RELEASE).tgz' '$(CHART_REPOSITORY)' $(CHART_PUSH_FLAGS)
 
-.PHONY: release-notes release-check release-files package-charts charts-build charts-push
-# The section of CHANGELOG.md about VERSION.
-release-notes:
+.PHONY: release-notes release-check release-files release-samples package-charts charts-build charts-push
+release-notes: ## Write the section of CHANGELOG.md about VERSION, dist/release-notes.md.
 	@mkdir -p dist && awk -v version='$(VERSION)' '/^## /{found=($$2 == version)} found' CHANGELOG.md > dist/release-notes.md
 	@test -s dist/release-notes.md || { echo 'CHANGELOG.md has no section that begins with "## $(VERSION)"' >&2; exit 1; }
 
 # The files that a release publishes, below dist. The command lines are those of CLI_PLATFORMS.
-RELEASE_FILES = install.yaml admission.yaml $(RELEASE).* $(IMAGE_ARCHS:%=$(RELEASE)-linux-%.tar) \
+RELEASE_FILES = install.yaml admission.yaml argocd-cm.yaml grafana-dashboards.yaml tenant-limits.yaml tenant-policy.yaml \
+  $(RELEASE).* $(IMAGE_ARCHS:%=$(RELEASE)-linux-%.tar) \
   $$(find cli -name '*.tar.gz' -o -name '*.zip' -o -name appservice.yaml | sort)
 release-check: ## Fail if figures of benchmarks or runs of long suites are older than the code, or a released file has a placeholder.
 	@go run ./tools/cmd/releasecheck
 
-release-files: sbom build-installer build-chart image-tars cli release-notes ## Write all files of a release to dist.
+# For platform teams without a clone: Argo CD's health check, dashboards, and the samples for a tenant.
+release-samples:
+	@mkdir -p dist && cp config/argocd/argocd-cm.yaml dist && $(call tool,kustomize) build config/grafana > dist/grafana-dashboards.yaml
+	@for name in limits policy; do cp config/samples/tenant/$$name.yaml dist/tenant-$$name.yaml; done
+
+release-files: sbom build-installer build-chart image-tars cli release-notes release-samples ## Write all files of a release to dist.
 	@cd dist && sha256sum $(RELEASE_FILES) > checksums.txt && sha256sum --quiet --check checksums.txt && cat checksums.txt
 
-# The charts that the operator serves, for a ConfigMap: dist/charts/NAME.tgz.
-package-charts:
+package-charts: ## Package the charts that the operator serves, for a ConfigMap: dist/charts/NAME.tgz.
 	@rm -rf dist/charts && $(DEPLOY) package dist/charts && ls dist/charts/*
 
-# The image CHARTS_IMG, of the charts that the operator serves, for an image volume.
-charts-build:
+charts-build: ## Build the image CHARTS_IMG of the charts that the operator serves, for an image volume.
 	$(CONTAINER_TOOL) build --file charts.Dockerfile --tag '$(CHARTS_IMG)' '$(dir $(abspath $(HELM_CHARTS)))'
-charts-push:
+charts-push: ## Push that image.
 	$(CONTAINER_TOOL) push '$(CHARTS_IMG)'
 
 ##@ Bundle and catalog (OLM)
@@ -329,20 +325,19 @@ bundle: manifests ## Generate bundle/ for the image IMG and validate it.
 	@go run ./tools/cmd/bundle -scorecard-image '$(SCORECARD_IMG)'
 	@$(SUITE) bundle
 
-# With the validators of operator-sdk, OperatorHub.io and community-operators. A warning is a failure.
-bundle-validate:
+bundle-validate: ## Run the validators of operator-sdk, OperatorHub.io and community-operators. A warning is a failure.
 	@$(SUITE) bundle
-bundle-build:
+bundle-build: ## Build the image BUNDLE_IMG.
 	$(CONTAINER_TOOL) build --file bundle.Dockerfile --tag '$(BUNDLE_IMG)' .
-bundle-push:
+bundle-push: ## Push it.
 	$(CONTAINER_TOOL) push '$(BUNDLE_IMG)'
 
 # With SCORECARDFLAGS=-pods and KUBECONFIG, the operator must be in that cluster, and the images must be too unless LOAD brings them.
 scorecard: ## Run the scorecard's tests and ours on bundle/. SCORECARDFLAGS=-pods: as pods (Linux, root, or KUBECONFIG).
 	@go run ./test/scorecard/run $(SCORECARDFLAGS)
-scorecard-build:
+scorecard-build: ## Build the image SCORECARD_IMG of our tests.
 	$(CONTAINER_TOOL) build --file test/scorecard/Dockerfile --tag '$(SCORECARD_IMG)' .
-scorecard-push:
+scorecard-push: ## Push it.
 	$(CONTAINER_TOOL) push '$(SCORECARD_IMG)'
 
 catalog: ## Render catalog/template.yaml into dist/catalog and validate it. The bundles in it are folders: no registry is asked.
@@ -350,11 +345,10 @@ catalog: ## Render catalog/template.yaml into dist/catalog and validate it. The 
 	  catalog/template.yaml dist/catalog/appservice-operator
 	@$(OPM) validate dist/catalog && echo 'The catalog is valid.'
 
-# It names the bundles' images, which must have been pushed.
 catalog-build: CATALOG_FLAGS = -images '$(IMAGE_TAG_BASE)-bundle'
-catalog-build: catalog
+catalog-build: catalog ## Build the image CATALOG_IMG, which names the bundles' images: these must have been pushed.
 	$(CONTAINER_TOOL) build --file catalog.Dockerfile --tag '$(CATALOG_IMG)' .
-catalog-push:
+catalog-push: ## Push it.
 	$(CONTAINER_TOOL) push '$(CATALOG_IMG)'
 
 ##@ Deployment (the current cluster)
@@ -370,8 +364,7 @@ uninstall: ## Delete the CRDs, and with them EVERY resource of these kinds and i
 deploy: install ## Install the CRDs, the admission policies and the manager with the image IMG.
 	@$(DEPLOY) deploy
 
-# Puts the charts of HELM_CHARTS into the ConfigMap that a manager of make deploy CHARTS=configmap serves.
-deploy-charts:
+deploy-charts: ## Put the charts of HELM_CHARTS into the ConfigMap that a manager of make deploy CHARTS=configmap serves.
 	@$(DEPLOY) charts
 
 undeploy: ## Remove the manager, its RBAC and the admission policies. The CRDs, their resources and the applications stay.

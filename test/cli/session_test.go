@@ -61,10 +61,10 @@ func (u *user) follows(t *testing.T, manager *harness.Manager, document string) 
 			}
 			if *update {
 				manager.Rest(t)
-				line := "$ " + each.Text + "\n"
-				at += strings.Index(document[at:], line+each.Prints) + len(line)
+				at += strings.Index(document[at:], each.Text+"\n") + len(each.Text) + 1
 				if printed := u.prints(t, each.Text); !isExcerpt(unvarying(each.Prints), unvarying(printed)) {
-					document = document[:at] + printed + document[at+len(each.Prints):]
+					require.NotEmpty(t, each.Prints, "$ %s\nprints %s, and the page has no block for it", each.Text, printed)
+					document = document[:at] + strings.Replace(document[at:], each.Prints, printed, 1)
 				}
 			} else {
 				u.printsAsShown(t, each)

@@ -44,12 +44,19 @@ func newUser(t *testing.T, namespace string) *user {
 	watches, err := os.ReadFile(filepath.Join(root, "watches.yaml"))
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(u.folder, "watches.yaml"), watches, 0o600))
-	config, err := clientcmd.LoadFromFile(cluster.Kubeconfig)
+	u.kubeconfig = kubeconfigOf(t, cluster, namespace)
+	return u
+}
+
+// kubeconfigOf writes a kubeconfig for a namespace of a cluster, and returns its file.
+func kubeconfigOf(t *testing.T, of *harness.Cluster, namespace string) string {
+	t.Helper()
+	config, err := clientcmd.LoadFromFile(of.Kubeconfig)
 	require.NoError(t, err)
 	config.Contexts[config.CurrentContext].Namespace = namespace
-	u.kubeconfig = filepath.Join(t.TempDir(), "kubeconfig")
-	require.NoError(t, clientcmd.WriteToFile(*config, u.kubeconfig))
-	return u
+	file := filepath.Join(t.TempDir(), "kubeconfig")
+	require.NoError(t, clientcmd.WriteToFile(*config, file))
+	return file
 }
 
 // alone is the same user without network and without a kubeconfig.

@@ -99,6 +99,30 @@ func testSample(t, whole *testing.T, file string, capabilities *watch.Discovered
 	}
 }
 
+// The AppJob of a service waits until the service is there, with its ConfigMap, its generated key and its volume.
+func TestTheCronJobOfAServiceWaitsForIt(t *testing.T) {
+	t.Parallel()
+	namespace, manager := cluster.ManagedNamespace(t)
+	for _, object := range documents(t, filepath.Join(fixtures, "samples", "appservice_django.yaml")) {
+		createFixture(t, t, namespace, object)
+	}
+	job, app := documents(t, filepath.Join(samples, "appjob_nightly.yaml"))[0], documents(t, filepath.Join(samples, "appservice_django.yaml"))[0]
+	job.SetNamespace(namespace)
+	cluster.Create(t, job, client.FieldValidation(metav1.FieldValidationStrict))
+	cluster.Becomes(t, "it waits", job, func() error {
+		return stands(job, map[string]string{v1.ConditionReady: "False " + v1.ReasonDependencyMissing})
+	})
+	app.SetNamespace(namespace)
+	cluster.Create(t, app)
+	becomesReady(t, app)
+	becomesReady(t, job)
+	manager.Rest(t)
+	cluster.Refresh(t, job)
+	problems, _, err := unstructured.NestedSlice(job.Object, "status", "problems")
+	require.NoError(t, err)
+	assert.Empty(t, problems)
+}
+
 func TestSamplesShowEveryField(t *testing.T) {
 	t.Parallel()
 	embedded := []string{"affinity", "dnsConfig", "lifecycle", "resources", "strategy"} // types of Kubernetes

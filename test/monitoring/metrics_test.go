@@ -18,6 +18,7 @@ import (
 	_ "sigs.k8s.io/controller-runtime/pkg/controller" // registers its metrics
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
+	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/operator/metrics"
 	"github.com/example/appservice-operator/test/files"
 )
@@ -138,4 +139,15 @@ func TestDashboards(t *testing.T) {
 			ids[panel.ID] = true
 		}
 	}
+}
+
+// A reason among the resources that are not ready leads to its section: GitHub finds a heading in any case.
+func TestAReasonLinksToItsSection(t *testing.T) {
+	board, err := read("config/grafana/fleet.json")
+	require.NoError(t, err)
+	found := regexp.MustCompile(`"url": "https://[^"]*/blob/main/([^"#]+)#\$\{__data\.fields\.reason\}"`).FindSubmatch(board)
+	require.NotNil(t, found, "no link has the reason")
+	page, err := read(string(found[1]))
+	require.NoError(t, err)
+	assert.Contains(t, string(page), "\n### "+v1.ReasonImageNotFound+"\n")
 }

@@ -160,7 +160,7 @@ func TestADocumentedInstallationIsOfWhatAReleasePublishes(t *testing.T) {
 // Every make target that a document names is there.
 func TestTargetsThatAreNamedAreThere(t *testing.T) {
 	there := targets(t)
-	named := regexp.MustCompile("(?m)(?:`|\\$ )make ((?:[a-z][a-z0-9-]*\\b[^=a-zA-Z\\n]?)+)")
+	named := regexp.MustCompile("(?m)(?:`|\\$ |```sh\n)make ((?:[a-z][a-z0-9-]*\\b[^=a-zA-Z\\n]?)+)")
 	for _, path := range markdown(t) {
 		for _, found := range named.FindAllStringSubmatch(text(t, path), -1) {
 			for _, target := range strings.FieldsFunc(found[1], func(r rune) bool { return r != '-' && (r < '0' || r > '9') && (r < 'a' || r > 'z') }) {

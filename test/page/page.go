@@ -13,24 +13,50 @@ type Block struct {
 	Text     string
 }
 
-// Blocks reads all blocks of a document.
+// Blocks reads all blocks of a document. A block sh with commands and a block text behind it, with what the last of them
+// prints, are read as one block of a terminal: people copy the first as it is.
 func Blocks(document string) ([]Block, error) {
 	var list []Block
 	var open *Block
+	ran := false // only empty lines are behind a block sh
 	for i, line := range strings.Split(document, "\n") {
 		switch {
 		case open == nil && strings.HasPrefix(line, "```"):
 			open = &Block{Line: i + 1, Language: strings.TrimPrefix(line, "```")}
 		case open != nil && line == "```":
-			list, open = append(list, *open), nil
+			switch {
+			case open.Language == "sh":
+				list, ran = append(list, Block{open.Line, "console", prompted(open.Text)}), true
+			case open.Language == "text" && ran:
+				list[len(list)-1].Text += open.Text
+				ran = false
+			default:
+				list, ran = append(list, *open), false
+			}
+			open = nil
 		case open != nil:
 			open.Text += line + "\n"
+		case line != "":
+			ran = false
 		}
 	}
 	if open != nil {
 		return nil, fmt.Errorf("line %d: the block of code has no end", open.Line)
 	}
 	return list, nil
+}
+
+// prompted puts commands behind a prompt.
+func prompted(commands string) (text string) {
+	continued := false
+	for line := range strings.Lines(commands) {
+		if !continued {
+			text += "$ "
+		}
+		text += line
+		continued = strings.HasSuffix(line, "\\\n")
+	}
+	return text
 }
 
 // File returns the name of a file, which is a comment in its first line, and its content.

@@ -40,6 +40,8 @@ const page = "../../../docs/ingress-to-route.md"
 
 func TestThePageHasTheTable(t *testing.T) {
 	var out strings.Builder
+	var order []string
+	annotations := map[string][]string{} // those with the same answer share a row
 	for _, row := range Table {
 		field := "–"
 		if row.Field != "" {
@@ -49,7 +51,14 @@ func TestThePageHasTheTable(t *testing.T) {
 		if why != "" {
 			why = strings.ToUpper(why[:1]) + why[1:]
 		}
-		fmt.Fprintf(&out, "| `%s` | %s | %s |\n", row.Annotation, field, strings.ReplaceAll(why, "|", `\|`))
+		answer := fmt.Sprintf("%s | %s", field, strings.ReplaceAll(why, "|", `\|`))
+		if annotations[answer] == nil {
+			order = append(order, answer)
+		}
+		annotations[answer] = append(annotations[answer], "`"+row.Annotation+"`")
+	}
+	for _, answer := range order {
+		fmt.Fprintf(&out, "| %s | %s |\n", strings.Join(annotations[answer], ", "), answer)
 	}
 	text, err := os.ReadFile(page)
 	require.NoError(t, err)

@@ -58,7 +58,7 @@ func run(wanted kinds.Wanted, published bool) error {
 	for _, file := range made {
 		fmt.Println(file)
 	}
-	fmt.Println("Next: make generate bundle golden, then make test-chart. To see it work: make cluster install, and make run ARGS=--chart-dir=.")
+	fmt.Println("Next: make generate check-chart golden, and make bundle for OLM. To see it work: make cluster install, and make run ARGS=--chart-dir=.")
 	return nil
 }
 
@@ -73,6 +73,6 @@ func publish(root string, wanted kinds.Wanted) error {
 	for _, remark := range remarks {
 		fmt.Println(remark)
 	}
-	fmt.Println("Next: read renders and grants in watches.yaml, and make generate bundle golden.")
+	fmt.Println("Next: read renders and grants in watches.yaml, then make generate check-chart golden, and make bundle for OLM.")
 	return nil
 }

@@ -12,7 +12,7 @@ import (
 // shipped are the files that a release publishes or is made of, and those that lead to it, as git's pathspecs.
 var shipped = []string{
 	"*Dockerfile", ".github/ISSUE_TEMPLATE", "Makefile", "README.md", "SECURITY.md", "bundle", "catalog", "config/chart",
-	"config/manifests", "config/prometheus", "docs", "mkdocs.yml", "test/testdata/v*/bundle/*", "tools/cmd/cli/krew.yaml",
+	"config/grafana", "config/manifests", "config/olm", "config/prometheus", "docs", "mkdocs.yml", "test/testdata/v*/bundle/*", "tools/cmd/cli/krew.yaml",
 }
 
 // placeholders are what stands in these files before the first release, and what to write in their place. A

@@ -147,7 +147,7 @@ func (s *suite) release(t *testing.T) {
 	}
 	chart := "appservice-operator-" + version + ".tgz"
 	for _, name := range []string{
-		"install.yaml", "admission.yaml", chart, "appservice-operator-" + version + ".spdx.json",
+		"install.yaml", "admission.yaml", "argocd-cm.yaml", "grafana-dashboards.yaml", "tenant-limits.yaml", "tenant-policy.yaml", chart, "appservice-operator-" + version + ".spdx.json",
 		"appservice-operator-" + version + ".cdx.json", "appservice-operator-" + version + "-linux-amd64.tar",
 		"appservice-operator-" + version + "-linux-arm64.tar",
 	} {
