@@ -146,6 +146,7 @@ type IngressHost struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:Pattern=`^(\*\.)?[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`
+	// +kubebuilder:validation:XValidation:rule="self == self.lowerAscii()",message="spec.ingress.hosts[].host must be in lower case"
 	Host string `json:"host"`
 
 	// Paths under this host. Defaults to everything under /, sent to the first port.
@@ -224,6 +225,7 @@ type Route struct {
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=16
 	// +kubebuilder:validation:items:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule="self.all(h, h == h.lowerAscii())",message="spec.route.hostnames must be in lower case"
 	// +optional
 	Hostnames []string `json:"hostnames,omitempty"`
 

@@ -218,7 +218,7 @@ func (a *Actor) EarlierRuns(ctx context.Context, owner client.Object, noted []v1
 		if going == nil {
 			return ""
 		}
-		out.Going = append(out.Going, going)
+		out.Going = append([]*kube.Deletion{going}, out.Going...) // a Job goes after its pods
 		return fmt.Sprintf(" (being deleted %s)", going)
 	}
 	for i := range all.Items {
@@ -241,15 +241,18 @@ func (a *Actor) EarlierRuns(ctx context.Context, owner client.Object, noted []v1
 		}
 	}
 	pods := &corev1.PodList{}
-	of := []client.ListOption{client.InNamespace(owner.GetNamespace()), client.HasLabels{batchv1.JobNameLabel},
-		client.MatchingFieldsSelector{Selector: unended}}
+	of := []client.ListOption{client.InNamespace(owner.GetNamespace()), client.HasLabels{batchv1.JobNameLabel}}
+	if len(out.Going) == 0 { // else one that has ended may hold its Job
+		of = append(of, client.MatchingFieldsSelector{Selector: unended})
+	}
 	if err := a.live.List(ctx, pods, of...); err != nil {
 		return fmt.Errorf("cannot list pods: %w", err)
 	}
 	for i := range pods.Items {
 		pod := &pods.Items[i]
 		controller := metav1.GetControllerOfNoCopy(pod)
-		if controller != nil && (isNoted(controller.UID) || others[controller.UID]) {
+		ended := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+		if controller != nil && (isNoted(controller.UID) || others[controller.UID]) || ended && pod.DeletionTimestamp == nil {
 			continue
 		}
 		named := slices.ContainsFunc(runs, func(run jobs.Run) bool { return run.Named(pod.Labels[batchv1.JobNameLabel]) })

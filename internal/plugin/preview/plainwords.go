@@ -38,12 +38,14 @@ func admitPlainly(ctx context.Context, d *crd.Definition, resource *unstructured
 		admitted, more = d.Admit(ctx, corrected), false
 		for _, err := range admitted.Errors {
 			found, exact := at.find(strings.TrimPrefix(err.Field, "<nil>"))
-			if !exact || said[found.path()] {
+			if !exact {
 				continue
 			}
-			if message, value := inPlainWords(err, found); message != "" {
-				say(found, message, value)
-				more = true
+			for _, one := range found.orItems() {
+				if message, value := inPlainWords(err, one); message != "" && !said[one.path()] {
+					say(one, message, value)
+					more = true
+				}
 			}
 		}
 	}
@@ -58,6 +60,14 @@ func admitPlainly(ctx context.Context, d *crd.Definition, resource *unstructured
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 	return plain, admitted
+}
+
+// orItems returns the items of a list, for errors of a rule about all of them; of other values, the value.
+func (p place) orItems() []place {
+	if p.value.Kind == yamlv3.SequenceNode {
+		return p.children()
+	}
+	return []place{p}
 }
 
 func inQuotes(text string) string { return fmt.Sprintf(`put it in quotes: "%s"`, text) }
@@ -83,6 +93,8 @@ func inPlainWords(err *field.Error, at place) (message string, value any) {
 		return fmt.Sprintf("%q is no quantity: 100m is a tenth of a CPU, 128Mi is memory", at.value.Value), nil
 	case pattern != nil:
 		return inLowerCase(at, regexp.MustCompile(pattern[1]).MatchString)
+	case strings.HasSuffix(err.Detail, "must be in lower case"):
+		return inLowerCase(at, func(text string) bool { return text == strings.ToLower(text) })
 	case err.Field == "metadata.name":
 		return inLowerCase(at, func(name string) bool { return len(validation.IsDNS1123Subdomain(name)) == 0 })
 	}

@@ -14,6 +14,9 @@ import (
 // annotationRevision is the annotation in which the Deployment controller numbers ReplicaSets.
 const annotationRevision = "deployment.kubernetes.io/revision"
 
+// setRefused is the reason of a Deployment's condition and events when a ReplicaSet cannot be created.
+const setRefused = "ReplicaSetCreateError"
+
 func revision(set *appsv1.ReplicaSet) int64 {
 	number, _ := strconv.ParseInt(set.Annotations[annotationRevision], 10, 64)
 	return number
@@ -23,9 +26,12 @@ func revision(set *appsv1.ReplicaSet) int64 {
 func deployment(d *appsv1.Deployment) *Workload {
 	w, have, want := workload(appsv1.GroupName, "Deployment", d, d.Spec.Selector, &d.Spec.Template), d.Status,
 		ptr.Deref(d.Spec.Replicas, 1)
-	repeated, failed := "", false // the message of a ReplicaSet
+	repeated, failed, setless := "", false, false // the message of a ReplicaSet, or about one that is refused itself
 	for _, condition := range have.Conditions {
-		if condition.Type == appsv1.DeploymentReplicaFailure && condition.Status == corev1.ConditionTrue {
+		switch {
+		case condition.Type == appsv1.DeploymentProgressing && condition.Reason == setRefused:
+			repeated, failed, setless = condition.Message, true, true
+		case condition.Type == appsv1.DeploymentReplicaFailure && condition.Status == corev1.ConditionTrue && !setless:
 			repeated, failed = condition.Message, true
 		}
 	}
@@ -37,13 +43,21 @@ func deployment(d *appsv1.Deployment) *Workload {
 	w.sets, w.Refused = true, failed
 	w.cast = func(f *Findings) *cast { return bySets(f, d) }
 	w.creator = func(f *Findings) types.UID {
-		if set := newest(f, d); set != nil {
-			return refusing(set)
+		set := newest(f, d)
+		switch {
+		case setless:
+			return d.UID
+		case set == nil || conditionOf(set) == nil:
+			return ""
 		}
-		return ""
+		return set.UID
 	}
 	w.refusal = func(f *Findings) (string, bool) {
-		if newest := newest(f, d); newest != nil {
+		newest := newest(f, d)
+		switch {
+		case setless:
+			return f.lastMessage(d.UID, setRefused, repeated), true
+		case newest != nil:
 			return refusalOf(f, newest)
 		}
 		return repeated, failed
@@ -99,14 +113,6 @@ func conditionOf(set *appsv1.ReplicaSet) *appsv1.ReplicaSetCondition {
 	return nil
 }
 
-// refusing returns the UID of a ReplicaSet whose pods are refused.
-func refusing(set *appsv1.ReplicaSet) types.UID {
-	if conditionOf(set) == nil {
-		return ""
-	}
-	return set.UID
-}
-
 // refusalOf returns the API server's message when it refused a pod of a ReplicaSet. The condition keeps that of the
 // first refusal of a row; events have that of the last one.
 func refusalOf(f *Findings, set *appsv1.ReplicaSet) (string, bool) {
@@ -114,10 +120,15 @@ func refusalOf(f *Findings, set *appsv1.ReplicaSet) (string, bool) {
 	if condition == nil {
 		return "", false
 	}
-	if refused := f.eventsOf(set.UID, "FailedCreate"); len(refused) > 0 {
-		return refused[0].Message, true
+	return f.lastMessage(set.UID, "FailedCreate", condition.Message), true
+}
+
+// lastMessage returns the message of the newest event of an object with a reason; the given one if there is none.
+func (f *Findings) lastMessage(uid types.UID, reason, otherwise string) string {
+	if events := f.eventsOf(uid, reason); len(events) > 0 {
+		return events[0].Message
 	}
-	return condition.Message, true
+	return otherwise
 }
 
 // replicaSet returns a workload without versions: a new template applies only to new pods.

@@ -130,6 +130,19 @@ func TestTheLastRefusalCounts(t *testing.T) {
 	assert.Empty(t, f.Suspects(), "events are read although nothing is refused")
 }
 
+// A Deployment whose ReplicaSet is refused has none of its version.
+func TestTheLastRefusalOfAReplicaSetCounts(t *testing.T) {
+	const denied = `Failed to create new replica set "web-1": admission webhook "%s" denied the request: no`
+	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "web", UID: "web"}}
+	d.Status.Conditions = []appsv1.DeploymentCondition{{Type: appsv1.DeploymentProgressing, Status: corev1.ConditionFalse, Reason: "ReplicaSetCreateError", Message: fmt.Sprintf(denied, "first")}}
+	f := rollout(nil, nil)
+	f.Workload = deployment(d)
+	assert.Equal(t, `2 no pods: admission webhook "first" refuses them: no`, causesOf(t, f))
+	f.Events = []corev1.Event{refused("web", "ReplicaSetCreateError", fmt.Sprintf(denied, "second"), 1)}
+	assert.Equal(t, `2 no pods: admission webhook "second" refuses them: no`, causesOf(t, f))
+	assert.Equal(t, "[web]", fmt.Sprint(f.Suspects()))
+}
+
 // What failed last is the cause: a volume that could not be attached is, by then.
 func TestTheLastTroubleOfAPodThatIsSetUp(t *testing.T) {
 	creating := waitingFor("ContainerCreating", "")
