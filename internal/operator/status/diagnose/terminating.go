@@ -38,7 +38,7 @@ func terminating(f Findings, pods []*corev1.Pod) []Cause {
 	cause := Cause{Reason: v1.ReasonDeletionBlocked, Source: "pod " + pod.Name, Effect: Passing,
 		Message: fmt.Sprintf("pod %s is Terminating since %s, others start when it is gone", pod.Name,
 			going.Since.Format(time.RFC3339)),
-		Detail:  holder(f, pod, going), Hint: going.Remedy(), Until: going.Due.Add(leavingPatience), pods: len(pods)}
+		Detail: holder(f, pod, going), Hint: going.Remedy(), Until: going.Due.Add(leavingPatience), pods: len(pods)}
 	if more := len(pods) - 1; more > 0 {
 		cause.Message = fmt.Sprintf("pod %s and %d more are Terminating, this one since %s, others start when they are gone",
 			pod.Name, more, going.Since.Format(time.RFC3339))
