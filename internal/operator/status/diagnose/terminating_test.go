@@ -93,7 +93,8 @@ func TestOnePodThatCannotEndIsSuspect(t *testing.T) {
 
 func TestAClaimThatIsBeingDeleted(t *testing.T) {
 	f := rollout([]corev1.PodStatus{unplaced}, nil)
-	f.Pods[0].Status.Conditions[0].Message = `persistentvolumeclaim "data" is being deleted`
+	f.Pods[0].Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable,
+		Message: `persistentvolumeclaim "data" is being deleted`}}
 	f.Pods[0].Spec.Volumes = []corev1.Volume{{VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "data"}}}}
 	claim := corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: "demo", Name: "data", Finalizers: []string{"kubernetes.io/pvc-protection"}, DeletionTimestamp: ptr.To(metav1.NewTime(noon))}}
 	claim.Status.Phase = corev1.ClaimBound
