@@ -3,6 +3,7 @@
 package integration
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -50,8 +52,15 @@ func TestTheLastRefusalOfPodsIsNamed(t *testing.T) {
 	cluster.Condition(t, app, v1.ConditionStalled, metav1.ConditionTrue, v1.ReasonQuotaExceeded)
 	for _, object := range refusing(namespace, "", "pods") {
 		cluster.Create(t, object)
-		t.Cleanup(func() { cluster.Delete(t, object) })
+		t.Cleanup(func() { _ = cluster.Client.Delete(context.WithoutCancel(t.Context()), object) })
 	}
+	harness.Eventually(t, "the policy refuses pods", func() error {
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "probe"}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "a", Image: "a"}}}}
+		if err := cluster.Client.Create(t.Context(), pod, client.DryRunAll); err == nil || !strings.Contains(err.Error(), "refused by the test") {
+			return fmt.Errorf("it answers %w", err)
+		}
+		return nil
+	})
 	cluster.Delete(t, quota)
 	harness.Eventually(t, "the status names the policy", func() error {
 		tryAgain(t, namespace)

@@ -3,6 +3,7 @@
 package integration
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -28,14 +29,18 @@ const holding = "example.com/hold"
 func held(t *testing.T, object client.Object) {
 	t.Helper()
 	cluster.Edit(t, object, func() { object.SetFinalizers(append(object.GetFinalizers(), holding)) })
-	t.Cleanup(func() { free(t, object) })
+	t.Cleanup(func() { _ = withoutFinalizers(context.WithoutCancel(t.Context()), object) })
 }
 
 // free removes the finalizers of an object.
 func free(t *testing.T, object client.Object) {
 	t.Helper()
-	err := cluster.Client.Patch(t.Context(), object, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`)))
-	require.NoError(t, client.IgnoreNotFound(err))
+	require.NoError(t, withoutFinalizers(t.Context(), object))
+}
+
+func withoutFinalizers(ctx context.Context, object client.Object) error {
+	patch := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))
+	return client.IgnoreNotFound(cluster.Client.Patch(ctx, object, patch))
 }
 
 // blocked waits until the status names what is being deleted, with all parts of a message and a hint.
