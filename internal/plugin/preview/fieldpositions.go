@@ -142,25 +142,6 @@ func decodedKey(key *yamlv3.Node) string {
 	return key.Value
 }
 
-// misread returns a problem for each key that YAML does not read as it is in the text.
-func (p *fieldPositions) misread() (list []Problem) {
-	if p.root == nil {
-		return nil
-	}
-	var walk func(in place)
-	walk = func(in place) {
-		for _, child := range in.children() {
-			if read := child.steps[len(child.steps)-1]; !child.isItem && read != child.key.Value {
-				list = append(list, Problem{Field: child.shown, Line: child.key.Line, Column: child.key.Column,
-					Message: fmt.Sprintf("%s: YAML reads this key as %s, %s", child.shown, read, inQuotes(child.key.Value))})
-			}
-			walk(child)
-		}
-	}
-	walk(place{value: p.root})
-	return list
-}
-
 // metadata returns the places of metadata that have to be strings.
 func (p *fieldPositions) metadata() (list []place) {
 	metadata, found := p.find("metadata")

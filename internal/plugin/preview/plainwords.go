@@ -37,11 +37,15 @@ func admitPlainly(ctx context.Context, d *crd.Definition, resource *unstructured
 	for more := true; more; {
 		admitted, more = d.Admit(ctx, corrected), false
 		for _, err := range admitted.Errors {
-			found, exact := at.find(strings.TrimPrefix(err.Field, "<nil>"))
+			path, ofCase := strings.CutSuffix(err.Detail, inCase)
+			if !ofCase {
+				path = strings.TrimPrefix(err.Field, "<nil>")
+			}
+			found, exact := at.find(path)
 			if !exact {
 				continue
 			}
-			for _, one := range found.orItems() {
+			for _, one := range orItems(found) {
 				if message, value := inPlainWords(err, one); message != "" && !said[one.path()] {
 					say(one, message, value)
 					more = true
@@ -63,14 +67,36 @@ func admitPlainly(ctx context.Context, d *crd.Definition, resource *unstructured
 }
 
 // orItems returns the items of a list, for errors of a rule about all of them; of other values, the value.
-func (p place) orItems() []place {
+func orItems(p place) []place {
 	if p.value.Kind == yamlv3.SequenceNode {
 		return p.children()
 	}
 	return []place{p}
 }
 
+// misread returns a problem for each key that YAML does not read as it is in the text.
+func misread(p *fieldPositions) (list []Problem) {
+	if p.root == nil {
+		return nil
+	}
+	var walk func(in place)
+	walk = func(in place) {
+		for _, child := range in.children() {
+			if read := child.steps[len(child.steps)-1]; !child.isItem && read != child.key.Value {
+				list = append(list, Problem{Field: child.shown, Line: child.key.Line, Column: child.key.Column,
+					Message: fmt.Sprintf("%s: YAML reads this key as %s, %s", child.shown, read, inQuotes(child.key.Value))})
+			}
+			walk(child)
+		}
+	}
+	walk(place{value: p.root})
+	return list
+}
+
 func inQuotes(text string) string { return fmt.Sprintf(`put it in quotes: "%s"`, text) }
+
+// inCase ends the message of a rule after the path of the field.
+const inCase = " must be in lower case"
 
 var (
 	shouldMatch = regexp.MustCompile(`should match '(.+)'$`)
@@ -93,7 +119,7 @@ func inPlainWords(err *field.Error, at place) (message string, value any) {
 		return fmt.Sprintf("%q is no quantity: 100m is a tenth of a CPU, 128Mi is memory", at.value.Value), nil
 	case pattern != nil:
 		return inLowerCase(at, regexp.MustCompile(pattern[1]).MatchString)
-	case strings.HasSuffix(err.Detail, "must be in lower case"):
+	case strings.HasSuffix(err.Detail, inCase):
 		return inLowerCase(at, func(text string) bool { return text == strings.ToLower(text) })
 	case err.Field == "metadata.name":
 		return inLowerCase(at, func(name string) bool { return len(validation.IsDNS1123Subdomain(name)) == 0 })

@@ -35,7 +35,7 @@ func (c *Cluster) Check(
 		return []Problem{{Message: err.Error()}}
 	}
 	places := positionsOf(text)
-	problems := places.misread()
+	problems := misread(places)
 	if d != nil {
 		plain, admitted := admitPlainly(ctx, d, resource, places)
 		problems = slices.Concat(problems, plain, ofServer(d, resource, admitted, places))

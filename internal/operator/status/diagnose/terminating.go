@@ -57,7 +57,7 @@ func holder(f Findings, pod *corev1.Pod, going *kube.Deletion) string {
 	case onLostNode(f, pod):
 		return fmt.Sprintf("node %q is not ready, so nothing confirms that it has ended", pod.Spec.NodeName)
 	case f.Now.Before(going.Due):
-		return fmt.Sprintf("its grace period of %.0f s ends at %s", going.Due.Sub(going.Since).Seconds(),
+		return fmt.Sprintf("the grace period of %.0f s ends at %s", going.Due.Sub(going.Since).Seconds(),
 			going.Due.Format(time.RFC3339))
 	}
 	return fmt.Sprintf("node %q has not reported its end, though its grace period is over", pod.Spec.NodeName)

@@ -44,7 +44,7 @@ func TestPodsThatCannotEnd(t *testing.T) {
 		hint   string
 	}{
 		"a finalizer, at first":      {first(5, "example.com/hold"), "1 pod web-2-0" + since + "finalizer example.com/hold holds it", "kubectl patch pod web-2-0 --namespace=demo"},
-		"its grace period":           {first(5), "1 pod web-2-0" + since + "its grace period of 30 s ends at 2026-01-01T12:00:25Z", "terminationGracePeriodSeconds"},
+		"its grace period":           {first(5), "1 pod web-2-0" + since + "the grace period of 30 s ends at 2026-01-01T12:00:25Z", "terminationGracePeriodSeconds"},
 		"a finalizer, later on":      {first(40, "example.com/hold"), "2 pod web-2-0 is Terminating since 2026-01-01T11:59:20Z, others start when it is gone: finalizer example.com/hold holds it", "kubectl patch pod"},
 		"a node that does not say":   {first(40), "2 pod web-2-0 is Terminating since 2026-01-01T11:59:20Z, others start when it is gone: node \"n\" has not reported its end, though its grace period is over", "--force"},
 		"a node that is lost":        {func(f *Findings) { first(5)(f); f.Events = []corev1.Event{refused("web-2-0", "NodeNotReady", "", 1)} }, "1 pod web-2-0" + since + `node "n" is not ready, so nothing confirms that it has ended`, "kubectl delete node n"},
