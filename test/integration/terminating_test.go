@@ -98,3 +98,22 @@ func TestAClaimThatIsBeingDeletedIsNamed(t *testing.T) {
 	free(t, claim)
 	cluster.Ready(t, app)
 }
+
+// The Job of the release before keeps the next one from starting while its pod cannot go.
+func TestTheJobOfTheReleaseBeforeThatCannotGoIsNamed(t *testing.T) {
+	t.Parallel()
+	namespace, _ := cluster.ManagedNamespace(t)
+	app := migrated(namespace)
+	scriptTask(app, runsOn)
+	cluster.Create(t, app)
+	pod := taskPod(t, namespace)
+	held(t, pod)
+	succeeds(t, pod)
+	cluster.Ready(t, app)
+	cluster.Change(t, app, func(app *v1.AppService) {
+		app.Spec.Image, app.Spec.PodAnnotations = "shop:2", nil
+	})
+	blocked(t, app, "kubectl patch pod "+pod.Name, pod.Name, "being deleted since 20", holding)
+	free(t, pod)
+	cluster.Ready(t, app)
+}
