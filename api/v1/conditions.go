@@ -60,6 +60,8 @@ const (
 	ReasonVolumeNotMounted = "VolumeNotMounted"
 	// ReasonNodeTrouble: a node cannot set up a pod.
 	ReasonNodeTrouble = "NodeTrouble"
+	// ReasonDeletionBlocked: an object that is being deleted does not go, and something waits for that.
+	ReasonDeletionBlocked = "DeletionBlocked"
 	// ReasonQuotaExceeded: a quota of the namespace lets no more pods be created.
 	ReasonQuotaExceeded = "QuotaExceeded"
 	// ReasonAdmissionDenied: a rule of the cluster lets no pods be created.

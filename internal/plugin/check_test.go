@@ -35,7 +35,7 @@ func TestWhatChecksEndWith(t *testing.T) {
 		code           int
 		stdout, stderr string
 	}{
-		"a resource that is right":     {"validate -f DIR/good.yaml", exitOK, "", "1 resources, 0 problems"},
+		"a resource that is right":     {"validate -f DIR/good.yaml", exitOK, "", "1 resource, 0 problems"},
 		"a typo":                       {"validate -f DIR/typo.yaml", exitFound, `typo.yaml:6:3: AppService web: unknown field "spec.siez": did you mean size?`, ""},
 		"a folder, with other kinds":   {"validate -f DIR/apps", exitFound, "", "b.yaml:1: ConfigMap web is skipped"},
 		"a kind that nobody serves":    {"validate -f DIR/foreign.yaml", exitOK, "", "0 resources, 0 problems"},
@@ -44,12 +44,12 @@ func TestWhatChecksEndWith(t *testing.T) {
 		"the flag's former name":       {"validate -f DIR/part.yaml --chart-dir DIR/parts", exitFound, "defaultValues of watches.yaml", ""},
 		"a cluster that is not there":  {"validate -f DIR/good.yaml --live", exitBroke, "", "cannot find a cluster"},
 		"no file":                      {"validate -f DIR/none.yaml", exitBroke, "", "none.yaml"},
-		"our chart, of an example":     {"lint ../../helm-charts/appservice", exitOK, "", "1 cases, 0 findings"},
-		"our chart, of a resource":     {"lint ../../helm-charts/appjob -f ../../config/samples/app_v1_appjob.yaml", exitOK, "", "1 cases, 0 findings"},
+		"our chart, of an example":     {"lint ../../helm-charts/appservice", exitOK, "", "1 case, 0 findings"},
+		"our chart, of a resource":     {"lint ../../helm-charts/appjob -f ../../config/samples/app_v1_appjob.yaml", exitOK, "", "1 case, 0 findings"},
 		"a chart that breaks a rule":   {"lint DIR/widget", exitFound, "templates/it.yaml:4:", ""},
 		"what is not a chart":          {"lint none", exitBroke, "", "none"},
 		"a format that there is not":   {"lint ../../helm-charts/appjob -o pdf", exitBroke, "", "pdf"},
-		"all charts of this program":   {"lint -o json", exitOK, "[", "appjob: 1 cases, 0 findings"},
+		"all charts of this program":   {"lint -o json", exitOK, "[", "appjob: 1 case, 0 findings"},
 		"as JSON, for another program": {"lint ../../helm-charts/appjob -o json", exitOK, `"findings": []`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

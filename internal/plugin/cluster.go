@@ -2,6 +2,8 @@ package plugin
 
 import (
 	"fmt"
+	"net"
+	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
@@ -14,6 +16,9 @@ import (
 // fieldManager is the field manager of all writes, and the user agent of all requests.
 const fieldManager = "kubectl-appservice"
 
+// unreachableAfter is how long a cluster may take to take a connection.
+const unreachableAfter = 5 * time.Second
+
 // config returns the client configuration from the flags and the kubeconfig, without a client-side rate limit.
 func (s *cli) config() (*rest.Config, error) {
 	config, err := s.kube.ToRESTConfig()
@@ -22,6 +27,7 @@ func (s *cli) config() (*rest.Config, error) {
 	}
 	config.UserAgent = fieldManager
 	config.QPS, config.Burst = -1, -1 // the API server has priority and fairness
+	config.Dial = (&net.Dialer{Timeout: unreachableAfter}).DialContext
 	return config, nil
 }
 

@@ -31,14 +31,14 @@ func diffCommand(s *cli) *cobra.Command {
 			"that is lost, requests that the API server refuses. The differences follow, by object. The contents of Secrets, ConfigMaps, environment\n" +
 			"variables and arguments are not printed.\n\n" +
 			"Before the change:\n" +
-			"  --live            the last release in the cluster; the default for named resources and for -A\n" +
+			"  --live            the last release in the cluster; the default\n" +
 			"  --against FILE    the resources of another file or folder\n" +
 			"  --from-chart DIR  the same resources with other charts\n" +
 			"After the change: the resources of -f, or those of the cluster, with the charts of --to-chart or --chart, or the built-in charts.\n\n" +
 			"With -A, all resources of the cluster are compared, and each difference is printed once with the number of resources that have it. If\n" +
 			"KUBECTL_EXTERNAL_DIFF names a program, that prints the fields. It exits with 1 if there are differences.",
 		Example: `# the effects of applying app.yaml to the cluster
-kubectl appservice diff -f app.yaml --live
+kubectl appservice diff -f app.yaml
 
 # two files, or folders
 kubectl appservice diff -f app.yaml --against old.yaml
@@ -78,10 +78,8 @@ func (s *cli) diff(ctx context.Context, d *diffOptions, names []string) error {
 	if d.all && len(names) > 0 {
 		return errors.New("set names or --all-namespaces, not both")
 	}
-	d.live = d.live || d.all || len(names) > 0
-	if !d.live && d.from == "" && len(d.against) == 0 && d.charts == "" {
-		return errors.New("nothing to compare with: set --live, --against FILE or --from-chart DIR")
-	}
+	implied := !d.live && d.from == "" && len(d.against) == 0 && d.charts == ""
+	d.live = d.live || implied || d.all || len(names) > 0
 	after, err := chartsIn(d.charts)
 	if err != nil {
 		return err
@@ -94,6 +92,9 @@ func (s *cli) diff(ctx context.Context, d *diffOptions, names []string) error {
 		}
 	}
 	w, err := s.clusterOf(ctx, &d.renderFlags, before, after)
+	if err != nil && implied && len(names) == 0 && !d.all {
+		return fmt.Errorf("%w; without a cluster: set --against FILE or --from-chart DIR", err)
+	}
 	if err != nil {
 		return err
 	}

@@ -52,7 +52,7 @@ func TestDiff(t *testing.T) {
 			map[string]string{"app.yaml": anApp, "b/Chart.yaml": chart["b/Chart.yaml"], "b/values.yaml": "{}", "b/templates/a.yaml": "{{ fail \"no\" }}"},
 			"diff -f DIR/app.yaml --chart DIR/b", 1, "AppService shop/web: will be refused\n  ! refused: no (chart appservice 9.9.9, templates/a.yaml line 1); the running release stays as it is\n", "",
 		},
-		"nothing to compare with":      {map[string]string{"app.yaml": anApp}, "diff -f DIR/app.yaml", 2, "", "error: nothing to compare with: set --live, --against FILE or --from-chart DIR\n"},
+		"no cluster to compare with":   {map[string]string{"app.yaml": anApp}, "diff -f DIR/app.yaml", 2, "", "; without a cluster: set --against FILE or --from-chart DIR\n"},
 		"two things to compare with":   {map[string]string{"app.yaml": anApp}, "diff -f DIR/app.yaml --against DIR/app.yaml --from-chart DIR", 2, "", "if any flags in the group [from-chart against] are set none of the others can be"},
 		"a cluster that is not there":  {nil, "diff web", 2, "", "cannot find a cluster"},
 		"a chart that nobody is for":   {map[string]string{"app.yaml": anApp, "b/Chart.yaml": "apiVersion: v2\nname: other\nversion: 9.9.9\n"}, "diff -f DIR/app.yaml --chart DIR/b", 2, "", "no kind is served with the chart in"},

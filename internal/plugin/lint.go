@@ -19,6 +19,7 @@ import (
 	"github.com/example/appservice-operator/internal/engine/chart"
 	"github.com/example/appservice-operator/internal/engine/chart/crd"
 	"github.com/example/appservice-operator/internal/engine/chart/rbac"
+	"github.com/example/appservice-operator/internal/engine/text"
 	"github.com/example/appservice-operator/internal/plugin/lint"
 )
 
@@ -59,7 +60,8 @@ kubectl appservice lint helm-charts/appjob -o json`,
 				if err != nil {
 					return fmt.Errorf("%s: %w", each.shown, err)
 				}
-				_, _ = fmt.Fprintf(s.ErrOut, "%s: %d cases, %d findings\n", each.shown, len(each.Cases), len(list))
+				_, _ = fmt.Fprintf(s.ErrOut, "%s: %d %s, %d %s\n", each.shown, len(each.Cases),
+					text.Agree(len(each.Cases), "case", "cases"), len(list), text.Agree(len(list), "finding", "findings"))
 				reports = append(reports, lint.Report{Dir: each.shown, Findings: list})
 				found += len(list)
 			}

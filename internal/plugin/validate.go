@@ -106,7 +106,8 @@ func (v *validateOptions) run(cmd *cobra.Command) error {
 			refusals = append(refusals, v.refused(d, problem))
 		}
 	}
-	_, _ = fmt.Fprintf(v.ErrOut, "%d resources, %d problems\n", checked, len(refusals))
+	_, _ = fmt.Fprintf(v.ErrOut, "%d %s, %d %s\n", checked, text.Agree(checked, "resource", "resources"), len(refusals),
+		text.Agree(len(refusals), "problem", "problems"))
 	if v.output == asJSON {
 		encoder := json.NewEncoder(v.Out)
 		encoder.SetEscapeHTML(false)

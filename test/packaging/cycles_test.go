@@ -46,7 +46,7 @@ var mostInCycles = map[string]int{
 	"internal/engine/postrender":         5,
 	"internal/engine/render/podtemplate": 3,
 	"internal/operator/status":           11,
-	"internal/operator/status/diagnose":  15,
+	"internal/operator/status/diagnose":  16,
 }
 
 // Files of a folder that use one another in a circle have to be read together.

@@ -157,7 +157,7 @@ func driftScenarios() (list []scenario) {
 	}
 	list = append(list, scenario{name: "deleted/held by a finalizer", once: true, given: []step{{spec: whole}}, steps: []step{
 		{edit: held(`["example.com/hold"]`)},
-		{remove: []string{"ConfigMap/web-config"}, ready: metav1.ConditionFalse, reason: v1.ReasonPending, says: "ConfigMap web-config (blocked by finalizer example.com/hold)",
+		{remove: []string{"ConfigMap/web-config"}, ready: metav1.ConditionFalse, reason: v1.ReasonPending, says: "blocked by finalizer example.com/hold)",
 			expect: expectation{requests: []string{"patch appservices/web/status"}}},
 		{edit: held("null"), expect: expectation{events: []string{"create ConfigMap web-config"}}},
 	}})

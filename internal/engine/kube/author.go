@@ -53,15 +53,24 @@ func ChangedBy(resource *unstructured.Unstructured) (manager string, at time.Tim
 // else wrote the object last, apart from its status; empty if its managed fields do not show that. A write through a
 // subresource such as scale leaves no time, and shows only whose a field is.
 func OtherWriter(object client.Object, field string) string {
-	var last metav1.ManagedFieldsEntry
+	var last, owner metav1.ManagedFieldsEntry
 	for _, entry := range object.GetManagedFields() {
+		if entry.Manager == FieldManager || entry.Subresource == "status" {
+			continue
+		}
+		owning := owns(entry, field)
 		switch {
-		case entry.Manager == FieldManager, entry.Subresource == "status":
-		case entry.Time == nil && entry.Subresource != "" && owns(entry, field):
+		case entry.Time == nil && entry.Subresource != "" && owning:
 			return through(entry.Manager, entry.Subresource)
-		case entry.Time != nil && !entry.Time.Before(last.Time):
+		case entry.Time == nil:
+		case owning && !entry.Time.Before(owner.Time):
+			owner = entry
+		case !entry.Time.Before(last.Time):
 			last = entry
 		}
+	}
+	if owner.Manager != "" {
+		last = owner
 	}
 	return through(last.Manager, last.Subresource)
 }

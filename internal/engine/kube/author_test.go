@@ -69,10 +69,11 @@ func TestWhoWroteAnObjectBesidesTheOperator(t *testing.T) {
 	object.ManagedFields = []metav1.ManagedFieldsEntry{
 		{Manager: "early", Time: at(1)}, {Manager: "late", Time: at(3)}, {Manager: FieldManager, Time: at(4)},
 		{Manager: "kube-controller-manager", Subresource: "status", Time: at(5)}, {Manager: "timeless"},
+		{Manager: "downscaler", Time: at(2), FieldsV1: metav1.NewFieldsV1(`{"f:spec": {"f:minReadySeconds": {}}}`)},
 		{Manager: "autoscaler", Subresource: "scale", FieldsV1: metav1.NewFieldsV1(`{"f:spec": {"f:replicas": {}}}`)},
 	}
 	for field, want := range map[string]string{
-		"spec.paused": "late", "spec.replicas": "autoscaler, through scale", "spec.replicas.x": "late", "": "late",
+		"spec.paused": "late", "spec.minReadySeconds": "downscaler", "spec.replicas": "autoscaler, through scale", "spec.replicas.x": "late", "": "late",
 	} {
 		if got := OtherWriter(object, field); got != want {
 			t.Errorf("%s: got %q, want %q", field, got, want)

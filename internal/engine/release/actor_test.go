@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"helm.sh/helm/v3/pkg/chart"
@@ -624,6 +625,9 @@ func TestAnInstallNamesAllThatIsLeftOfAnEarlierResource(t *testing.T) {
 	left := func(name string, finalizers ...string) *unstructured.Unstructured {
 		o := object(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: `+name+`, namespace: demo, uid: earlier}}`)
 		o.SetFinalizers(finalizers)
+		if len(finalizers) > 0 {
+			o.SetDeletionTimestamp(&metav1.Time{Time: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)})
+		}
 		o.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "app.example.com/v1", Kind: "AppService", Name: "web", UID: "earlier", Controller: new(true)}})
 		return o
 	}
@@ -634,7 +638,7 @@ func TestAnInstallNamesAllThatIsLeftOfAnEarlierResource(t *testing.T) {
 		want    string
 	}{
 		"one":                  {[]*unstructured.Unstructured{left("b")}, false, waiting + `ConfigMap "b"`},
-		"several":              {[]*unstructured.Unstructured{left("a"), left("b", "example.com/hold", "example.com/too")}, false, waiting + `ConfigMap "a"; ConfigMap "b" (blocked by finalizer example.com/hold, example.com/too)`},
+		"several":              {[]*unstructured.Unstructured{left("a"), left("b", "example.com/hold", "example.com/too")}, false, waiting + `ConfigMap "a"; ConfigMap "b" (since 2026-01-02T03:04:05Z, blocked by finalizer example.com/hold, example.com/too)`},
 		"several, found again": {[]*unstructured.Unstructured{left("a"), left("b")}, true, waiting + `ConfigMap "a"; ConfigMap "b"`},
 	}
 	for name, test := range cases {

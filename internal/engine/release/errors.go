@@ -75,21 +75,32 @@ type PreviousError struct{ Left []Remnant }
 // Remnant is an object of an earlier resource.
 type Remnant struct {
 	kube.Key
-	// Finalizers that block its deletion.
-	Finalizers []string
+	// Going is its deletion; nil while that is about to be requested.
+	Going *kube.Deletion
 }
 
 func (e *PreviousError) Error() string {
 	var parts []string
 	for _, left := range e.Left {
 		part := fmt.Sprintf("%s %q", left.Kind, left.Name)
-		if len(left.Finalizers) > 0 {
-			part += " (blocked by finalizer " + strings.Join(left.Finalizers, ", ") + ")"
+		if left.Going != nil {
+			part += fmt.Sprintf(" (%s)", left.Going)
 		}
 		parts = append(parts, part)
 	}
 	return "waiting for Kubernetes to delete leftovers of an earlier resource of this name: " +
 		strings.Join(parts, "; ")
+}
+
+// Deletions returns those that are waited for.
+func (e *PreviousError) Deletions() []*kube.Deletion {
+	var list []*kube.Deletion
+	for _, left := range e.Left {
+		if left.Going != nil {
+			list = append(list, left.Going)
+		}
+	}
+	return list
 }
 
 // MalformedError reports that an object has a field that its kind does not have, or a field of the wrong type.

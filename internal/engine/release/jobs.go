@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -38,7 +37,12 @@ type EarlierRunError struct {
 	Left []string // pods first
 	// Jobs are those that are not noted and not being deleted, whether the caches show them or not.
 	Jobs []jobs.Job
+	// Going are those of them that are being deleted.
+	Going []*kube.Deletion
 }
+
+// Deletions returns those that are waited for.
+func (e *EarlierRunError) Deletions() []*kube.Deletion { return e.Going }
 
 func (e *EarlierRunError) Error() string {
 	more := ""
@@ -207,7 +211,15 @@ func (a *Actor) EarlierRuns(ctx context.Context, owner client.Object, noted []v1
 	}
 	own, others := map[types.UID]bool{}, map[types.UID]bool{}
 	var left, running []string
-	var unnoted []jobs.Job
+	out := &EarlierRunError{}
+	describe := func(object client.Object) string {
+		going := kube.DeletionOf(object)
+		if going == nil {
+			return ""
+		}
+		out.Going = append([]*kube.Deletion{going}, out.Going...) // a Job goes after its pods
+		return fmt.Sprintf(" (being deleted %s)", going)
+	}
 	for i := range all.Items {
 		job := &all.Items[i]
 		job.SetGroupVersionKind(jobKind)
@@ -216,45 +228,41 @@ func (a *Actor) EarlierRuns(ctx context.Context, owner client.Object, noted []v1
 		case !mine && controller != nil && controller.Name == owner.GetName() &&
 			kube.OfKind(controller, owner.GetObjectKind().GroupVersionKind().GroupKind()):
 			own[job.UID] = true // of an earlier resource of the name: the garbage collector deletes it
-			left = append(left, "Job "+job.Name+finalizers(job))
+			left = append(left, "Job "+job.Name+describe(job))
 		case !mine:
 			others[job.UID] = true
 		case jobs.RunsOnce(job) && !isNoted(job.UID):
 			own[job.UID] = true
-			left = append(left, "Job "+job.Name+finalizers(job))
+			left = append(left, "Job "+job.Name+describe(job))
 			if job.DeletionTimestamp == nil {
-				unnoted = append(unnoted, jobs.Job{Name: job.Name, UID: job.UID})
+				out.Jobs = append(out.Jobs, jobs.Job{Name: job.Name, UID: job.UID})
 			}
 		}
 	}
 	pods := &corev1.PodList{}
-	of := []client.ListOption{client.InNamespace(owner.GetNamespace()), client.HasLabels{batchv1.JobNameLabel},
-		client.MatchingFieldsSelector{Selector: unended}}
+	of := []client.ListOption{client.InNamespace(owner.GetNamespace()), client.HasLabels{batchv1.JobNameLabel}}
+	if len(out.Going) == 0 { // else one that has ended may hold its Job
+		of = append(of, client.MatchingFieldsSelector{Selector: unended})
+	}
 	if err := a.live.List(ctx, pods, of...); err != nil {
 		return fmt.Errorf("cannot list pods: %w", err)
 	}
 	for i := range pods.Items {
 		pod := &pods.Items[i]
 		controller := metav1.GetControllerOfNoCopy(pod)
-		if controller != nil && (isNoted(controller.UID) || others[controller.UID]) {
+		ended := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+		if controller != nil && (isNoted(controller.UID) || others[controller.UID]) || ended && pod.DeletionTimestamp == nil {
 			continue
 		}
 		named := slices.ContainsFunc(runs, func(run jobs.Run) bool { return run.Named(pod.Labels[batchv1.JobNameLabel]) })
 		if named || controller != nil && own[controller.UID] {
-			running = append(running, fmt.Sprintf("Pod %s on node %q%s", pod.Name, pod.Spec.NodeName, finalizers(pod)))
+			running = append(running, fmt.Sprintf("Pod %s on node %q%s", pod.Name, pod.Spec.NodeName, describe(pod)))
 		}
 	}
-	if left = append(running, left...); len(left) > 0 {
-		return &EarlierRunError{left, unnoted}
+	if out.Left = append(running, left...); len(out.Left) > 0 {
+		return out
 	}
 	return nil
-}
-
-func finalizers(object client.Object) string {
-	if list := object.GetFinalizers(); len(list) > 0 {
-		return " (blocked by finalizer " + strings.Join(list, ", ") + ")"
-	}
-	return ""
 }
 
 // ChangeJob applies to a live Job what may change of a rendered one: its labels and annotations, and some fields of its

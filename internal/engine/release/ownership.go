@@ -37,7 +37,7 @@ func inTheWay(owner client.Object, key kube.Key, object client.Object) error {
 	switch {
 	case controller != nil && kube.OfKind(controller, owner.GetObjectKind().GroupVersionKind().GroupKind()) &&
 		controller.Name == owner.GetName():
-		return &PreviousError{[]Remnant{{key, object.GetFinalizers()}}}
+		return &PreviousError{[]Remnant{{key, kube.DeletionOf(object)}}}
 	case controller != nil:
 		return &NotOursError{Key: key, Owner: fmt.Sprintf("controlled by %s %q", controller.Kind, controller.Name),
 			Remedy: fmt.Sprintf("give this %s another name: %s %s needs that object", kindOf(owner), controller.Kind,

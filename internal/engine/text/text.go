@@ -40,3 +40,11 @@ func Some(names []string, most int) string {
 	}
 	return strings.Join(names, ", ")
 }
+
+// Agree returns what goes with a number: one with 1, many with all others.
+func Agree[N int | int32](number N, one, many string) string {
+	if number == 1 {
+		return one
+	}
+	return many
+}

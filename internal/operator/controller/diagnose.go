@@ -51,7 +51,8 @@ func (r *Reconciler) causesOf(ctx context.Context, s *scope,
 	}
 	// after a restart, the known cause is looked for again before anything else is reported
 	stalled := diagnosed(s.previous)
-	looks := diagnose.Follow(s.memory.looks[workload.Key], workload, findings.Now, stalled || workload.Over)
+	looks := diagnose.Follow(s.memory.looks[workload.Key], workload, findings.Now,
+		stalled || workload.Over || workload.Refused)
 	first := stalled && !looks.Looked()
 	switch {
 	case !looks.Due(findings.Now):

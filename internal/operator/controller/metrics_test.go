@@ -121,9 +121,9 @@ func TestActionsAreCounted(t *testing.T) {
 	r.emitAction(t.Context(), s, wanted, attempt{state: plan.OutOfDate, hold: hold{by: byLine}, plan: writes, observed: &livestate.Snapshot{}})
 	failed := attempt{state: plan.OutOfDate, plan: writes, observed: &livestate.Snapshot{}, err: errors.New("refused")}
 	r.emitAction(t.Context(), s, wanted, failed)
-	r.measureFailure(failed, problemOf(failed.err, failed.plan, failureOf(failed)))
+	r.measureFailure(failed, problemOf(failed.err, failed.plan, failureOf(failed), r.Clock.Now()))
 	failed.err = &release.StaleError{Err: errors.New("it passes")}
-	r.measureFailure(failed, problemOf(failed.err, failed.plan, failureOf(failed)))
+	r.measureFailure(failed, problemOf(failed.err, failed.plan, failureOf(failed), r.Clock.Now()))
 	counted(t, all,
 		`appservice_release_actions_total{action="install",kind="AppService",result="success"} 1`,
 		`appservice_release_actions_total{action="upgrade",kind="AppService",result="success"} 1`,

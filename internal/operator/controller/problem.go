@@ -5,10 +5,12 @@ package controller
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/engine/kube"
 	"github.com/example/appservice-operator/internal/engine/kube/limits"
 	"github.com/example/appservice-operator/internal/engine/kube/reference"
 	"github.com/example/appservice-operator/internal/engine/postrender"
@@ -31,6 +33,12 @@ type reasoned interface {
 type hinted interface {
 	error
 	Hint() string
+}
+
+// deleting is an error that ends when objects are gone that are being deleted.
+type deleting interface {
+	error
+	Deletions() []*kube.Deletion
 }
 
 // parted is an error that summarizes several.
@@ -66,12 +74,12 @@ func (e *decayingError) Unwrap() error { return e.Refusal }
 
 // problemOf returns the problem that keeps the objects from being as rendered: an error, or objects of a plan that are
 // still being deleted; nil if there is none. Failure is the reason if the error has none of its own.
-func problemOf(err error, plan *plan.Plan, failure string) *status.Problem {
+func problemOf(err error, plan *plan.Plan, failure string, now time.Time) *status.Problem {
 	var known reasoned
 	var mistake *render.ChartError
 	switch {
 	case err == nil && plan != nil && plan.Awaits() != "":
-		return &status.Problem{Reason: v1.ReasonPending, Message: plan.Awaits()}
+		return awaiting(plan.Awaits(), plan.Deletions(), now)
 	case err == nil:
 		return nil
 	case errors.As(err, &known):
@@ -80,9 +88,24 @@ func problemOf(err error, plan *plan.Plan, failure string) *status.Problem {
 	case errors.As(err, &mistake):
 		return &status.Problem{Reason: failure, Message: err.Error(), Hint: mistake.Hint(), Blocked: true}
 	case is[*release.PreviousError](err), isStale(err):
-		return &status.Problem{Reason: v1.ReasonPending, Message: err.Error()}
+		going, _ := errors.AsType[deleting](err)
+		if going == nil {
+			return &status.Problem{Reason: v1.ReasonPending, Message: err.Error()}
+		}
+		return awaiting(err.Error(), going.Deletions(), now)
 	}
 	return &status.Problem{Reason: failure, Message: err.Error(), Blocked: release.Refused(err)}
+}
+
+// awaiting returns the problem of waiting until objects are gone: there is no progress without help once one of them
+// should be.
+func awaiting(message string, objects []*kube.Deletion, now time.Time) *status.Problem {
+	for _, going := range objects {
+		if going.Overdue(now) {
+			return &status.Problem{Reason: v1.ReasonDeletionBlocked, Message: message, Hint: going.Remedy(), Blocked: true}
+		}
+	}
+	return &status.Problem{Reason: v1.ReasonPending, Message: message}
 }
 
 // words returns the message of the error that has a reason, and of other errors that follow from it.

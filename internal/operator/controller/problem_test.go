@@ -6,10 +6,13 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -75,7 +78,7 @@ func TestProblem(t *testing.T) {
 			if want == "" {
 				want = v1.ReasonRepairFailed
 			}
-			got := problemOf(test.err, nil, v1.ReasonRepairFailed)
+			got := problemOf(test.err, nil, v1.ReasonRepairFailed, noon)
 			if got.Reason != want || got.Blocked != test.blocked || got.Message != test.err.Error() {
 				t.Errorf("got %+v, want reason %s, blocked %t", got, want, test.blocked)
 			}
@@ -102,7 +105,7 @@ func TestWhoeverIsAtFaultIsTold(t *testing.T) {
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
-			got := problemOf(test.err, nil, v1.ReasonUpgradeFailed)
+			got := problemOf(test.err, nil, v1.ReasonUpgradeFailed, noon)
 			if got.Reason != test.reason || got.Hint != test.hint || !got.Blocked {
 				t.Errorf("got %+v, want %s with the hint %q", got, test.reason, test.hint)
 			}
@@ -145,6 +148,7 @@ func TestWhatIsWorthTheTimeOfTheNextAttempt(t *testing.T) {
 func TestWhatIsStillToGoIsAProblemThatPasses(t *testing.T) {
 	going := kube.Metadata(kube.SecretKind)
 	going.Name, going.Finalizers = "web", []string{"example.com/hold"}
+	going.DeletionTimestamp = new(metav1.NewTime(noon))
 	refusal := errors.New("refused")
 	cases := map[string]struct {
 		err  error
@@ -153,17 +157,45 @@ func TestWhatIsStillToGoIsAProblemThatPasses(t *testing.T) {
 	}{
 		"nothing is planned":               {nil, nil, ""},
 		"nothing is going":                 {nil, &plan.Plan{}, ""},
-		"something is going":               {nil, &plan.Plan{Terminating: []client.Object{going}}, "waiting for deletion to finish before recreating: Secret web (blocked by finalizer example.com/hold)"},
+		"something is going":               {nil, &plan.Plan{Terminating: []client.Object{going}}, "waiting for deletion to finish before recreating: Secret web (since 2026-01-01T12:00:00Z, blocked by finalizer example.com/hold)"},
 		"an error is reported before that": {refusal, &plan.Plan{Terminating: []client.Object{going}}, "refused"},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
-			got := problemOf(test.err, test.plan, v1.ReasonRepairFailed)
+			got := problemOf(test.err, test.plan, v1.ReasonRepairFailed, noon)
 			switch {
 			case (got == nil) != (test.want == ""):
 				t.Errorf("got %+v, want %q", got, test.want)
 			case got != nil && (got.Message != test.want || got.Blocked || test.err == nil && got.Reason != v1.ReasonPending):
 				t.Errorf("got %+v, want Pending with %q, not blocked", got, test.want)
+			}
+		})
+	}
+}
+
+// noon is when these tests look.
+var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+
+func TestWhatShouldBeGoneIsAProblem(t *testing.T) {
+	object := kube.Metadata(kube.SecretKind)
+	object.Name, object.Namespace, object.Finalizers = "web", "demo", []string{"example.com/hold"}
+	object.DeletionTimestamp = new(metav1.NewTime(noon))
+	going := kube.DeletionOf(object)
+	for name, test := range map[string]struct {
+		err  error
+		plan *plan.Plan
+	}{
+		"an object that is rendered again": {nil, &plan.Plan{Terminating: []client.Object{object}}},
+		"of an earlier resource":           {&release.PreviousError{Left: []release.Remnant{{Key: kube.KeyOf(object)}, {Key: kube.KeyOf(object), Going: going}}}, nil},
+		"of the Job of an earlier release": {fmt.Errorf("a Job: %w", &release.EarlierRunError{Left: []string{"Pod a"}, Going: []*kube.Deletion{going}}), nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for after, want := range map[time.Duration]string{29 * time.Second: v1.ReasonPending, 30 * time.Second: v1.ReasonDeletionBlocked} {
+				got := problemOf(test.err, test.plan, v1.ReasonRepairFailed, noon.Add(after))
+				late := want == v1.ReasonDeletionBlocked
+				if got.Reason != want || got.Blocked != late || strings.Contains(got.Hint, "kubectl patch secret web --namespace=demo") != late {
+					t.Errorf("after %s: got %+v, want %s", after, got, want)
+				}
 			}
 		})
 	}
@@ -190,7 +222,7 @@ func TestErrorsKeepTheirCause(t *testing.T) {
 
 func TestAMistakeInTheChartIsNothingThatPasses(t *testing.T) {
 	mistake := &render.ChartError{Chart: "web 1.0.0", Err: apierrors.NewInternalError(errors.New("x"))}
-	if !isBlocked(mistake) || !problemOf(mistake, nil, v1.ReasonInstallFailed).Blocked {
+	if !isBlocked(mistake) || !problemOf(mistake, nil, v1.ReasonInstallFailed, noon).Blocked {
 		t.Error("it is tried again as if it might pass")
 	}
 }

@@ -28,7 +28,7 @@ import (
 func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering,
 	done attempt) (metrics.Outcome, reconcile.Result, error) {
 	again := r.nextAttempt(s, done)
-	problem := problemOf(done.err, done.plan, failureOf(done))
+	problem := problemOf(done.err, done.plan, failureOf(done), r.Clock.Now())
 	causes, looks := r.diagnose(ctx, s, wanted, done.observed, problem)
 	s.memory.looks = looks
 	in := status.Input{
@@ -70,7 +70,7 @@ func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering,
 		in.Policy = string(rules.BuiltIn)
 	}
 	in.NextAttempt = again
-	in.Decayed = problemOf(done.decayed, nil, v1.ReasonRepairFailed)
+	in.Decayed = problemOf(done.decayed, nil, v1.ReasonRepairFailed, r.Clock.Now())
 	if done.hold.by == byReturn {
 		in.Returned = done.hold.err.Error()
 	}

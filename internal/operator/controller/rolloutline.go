@@ -148,7 +148,7 @@ func (r *Reconciler) emitUnfit(ctx context.Context, s *scope, done attempt, why 
 	if done.hold.by != byFailure || known {
 		return
 	}
-	news, reason := s.basis.New(done.observed.Record), problemOf(done.hold.err, nil, "").Reason
+	news, reason := s.basis.New(done.observed.Record), problemOf(done.hold.err, nil, "", r.Clock.Now()).Reason
 	what, message := s.basis.String(news), unnamed(news, done.hold.err).Error()
 	log.FromContext(ctx).Info("an update is held back from a resource, which keeps its release", "new", what,
 		"reason", reason, "message", message)

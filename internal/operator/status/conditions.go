@@ -54,7 +54,7 @@ func availableSet(set *appsv1.StatefulSet) metav1.Condition {
 	want, have := ptr.Deref(set.Spec.Replicas, 1), set.Status.AvailableReplicas
 	enough := have >= min(want, max(1, want-1))
 	reason := map[bool]string{true: "MinimumReplicasAvailable", false: "MinimumReplicasUnavailable"}[enough]
-	message := fmt.Sprintf("%d of %d replicas are available", have, want)
+	message := health.OfReplicas(have, want, "available")
 	return metav1.Condition{Type: v1.ConditionAvailable, Status: isTrue(enough), Reason: reason, Message: message}
 }
 

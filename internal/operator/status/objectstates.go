@@ -10,6 +10,7 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/engine/kube"
 	"github.com/example/appservice-operator/internal/engine/kube/reference"
+	"github.com/example/appservice-operator/internal/engine/text"
 	"github.com/example/appservice-operator/internal/operator/status/diagnose"
 	"github.com/example/appservice-operator/internal/operator/status/health"
 )
@@ -149,14 +150,15 @@ func well(list []objectState, main kube.Key) (reason, message string) {
 			running++
 		}
 	}
+	ready := text.Agree(len(list), "the only object is ready", fmt.Sprintf("all %d objects are ready", len(list)))
 	switch {
 	case complete > 0 && running == 0:
-		return v1.ReasonComplete, fmt.Sprintf("all %d objects are ready, Jobs are complete", len(list))
+		return v1.ReasonComplete, text.Agree(len(list), "the Job is complete", ready+", Jobs are complete")
 	case running > 0:
-		return v1.ReasonRunning, fmt.Sprintf("all %d objects are ready", len(list))
+		return v1.ReasonRunning, ready
 	}
 	if len(list) == 0 {
 		return v1.ReasonNoWorkload, "the chart renders nothing"
 	}
-	return v1.ReasonNoWorkload, fmt.Sprintf("all %d objects are ready; none of them runs pods", len(list))
+	return v1.ReasonNoWorkload, ready + text.Agree(len(list), "; it runs no pods", "; none of them runs pods")
 }

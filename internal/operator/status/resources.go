@@ -5,12 +5,17 @@ import (
 	"github.com/example/appservice-operator/internal/operator/status/health"
 )
 
-// resources lists the rendered objects and the state of each. If nothing can be rendered, the list is left unchanged.
+// resources lists the rendered objects and the state of each, once something was written. If nothing can be rendered,
+// the list is left unchanged.
 func resources(out *v1.AppServiceStatus, in Input, list []objectState) {
 	if in.Rendered == nil {
 		return
 	}
 	out.Resources = nil
+	if in.Snapshot.Record == nil && len(in.Snapshot.Objects) == 0 && in.Previous.Release == nil &&
+		len(in.Previous.Runs) == 0 {
+		return
+	}
 	for _, one := range list {
 		entry := v1.ResourceStatus{Kind: one.key.Kind, Name: one.key.Name, Ready: !one.Holds(),
 			State: resourceStates[one.Verdict]}

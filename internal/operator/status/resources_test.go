@@ -29,3 +29,16 @@ func TestResources(t *testing.T) {
 		t.Errorf("where nothing can be rendered: got %v, want what was there before", got)
 	}
 }
+
+// What was never written is not missing.
+func TestNothingIsListedBeforeItIsWritten(t *testing.T) {
+	in := states()["rolling out for the first time"].input(t)
+	in.Snapshot.Objects, in.Snapshot.Record = nil, nil
+	if got := summarize(in).Resources; got != nil {
+		t.Errorf("got %v", got)
+	}
+	in.Previous = &v1.AppServiceStatus{Release: &v1.ReleaseStatus{Revision: 1}}
+	if got := summarize(in).Resources; len(got) != len(in.Rendered) {
+		t.Errorf("of what was released before: got %v", got)
+	}
+}

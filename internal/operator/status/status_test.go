@@ -155,7 +155,7 @@ func states() map[string]state {
 		},
 		"old pods are still to end": {
 			deployment(counts{2, 3, 2, 2}, progress("ReplicaSetUpdated")), nil, v1.PhaseUpdating,
-			false, true, true, false, v1.PhaseUpdating, v1.ReasonRollingOut, "1 old replicas are pending termination",
+			false, true, true, false, v1.PhaseUpdating, v1.ReasonRollingOut, "1 old replica is pending termination",
 		},
 		"rolling out again after it was stuck": {
 			unobserved(deployment(counts{2, 3, 1, 2}, progress(deadline))), nil, v1.PhaseDegraded,

@@ -90,7 +90,7 @@ func joined(message, more string) string {
 func unready(in Input, list []objectState, main kube.Key, culprit, more int) verdict {
 	first := list[culprit]
 	v := verdict{outcome: moving, reason: cmp.Or(first.Reason, v1.ReasonResourceNotReady), message: first.Message}
-	if first.key != main || first.Reason == v1.ReasonPending {
+	if first.key != main || first.Reason == v1.ReasonPending || strings.HasPrefix(first.Message, "is ") {
 		v.message = withName(first.key, first.Message)
 	}
 	ending := ""

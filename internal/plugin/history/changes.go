@@ -3,6 +3,7 @@ package history
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -28,7 +29,11 @@ func (r *Revision) compare(before *Revision) {
 	if r.Spec == nil || before.Spec == nil { // created by an operator that recorded no spec
 		r.Changes = fieldsOf("values", before.recorded.Config, r.recorded.Config)
 	}
-	r.ChangedBy = oneOf(r.ChangedBy, r.Changes)
+	if by := oneOf(r.ChangedBy, r.Changes); by != r.ChangedBy {
+		if r.ChangedBy = by; strings.Contains(by, ", through ") {
+			r.ChangedAt = time.Time{} // a scale leaves none
+		}
+	}
 	if r.Chart != before.Chart {
 		r.Changes = append(r.Changes, fmt.Sprintf("chart %s → %s", before.Chart, r.Chart))
 	}
@@ -43,7 +48,7 @@ func oneOf(changedBy string, changes []string) string {
 	writer, scaler, two := strings.Cut(changedBy, "; ")
 	sizes := 0
 	for _, change := range changes {
-		if strings.HasPrefix(change, "spec.size ") {
+		if strings.HasPrefix(change, "spec.size ") || strings.HasPrefix(change, "spec.replicas ") {
 			sizes++
 		}
 	}

@@ -193,6 +193,7 @@ func TestWhoOfTwoMadeAChange(t *testing.T) {
 		"not the size":       {both, []string{"spec.image a → b", "spec.sizes a → b"}, "argocd"},
 		"the size, too":      {both, []string{"spec.image a → b", "spec.size 1 → 3"}, both},
 		"nothing that shows": {both, nil, "argocd"},
+		"of another kind":    {both, []string{"spec.replicas 1 → 3"}, "kubectl, through scale"},
 		"one writer":         {"kubectl, through scale", []string{"spec.image a → b"}, "kubectl, through scale"},
 	}
 	for name, test := range cases {

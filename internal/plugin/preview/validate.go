@@ -35,12 +35,14 @@ func (c *Cluster) Check(
 		return []Problem{{Message: err.Error()}}
 	}
 	places := positionsOf(text)
+	problems := misread(places)
 	if d != nil {
-		admitted := d.Admit(ctx, resource.DeepCopy())
-		if problems := ofServer(d, resource, admitted, places); len(problems) > 0 {
-			return problems
-		}
+		plain, admitted := admitPlainly(ctx, d, resource, places)
+		problems = slices.Concat(problems, plain, ofServer(d, resource, admitted, places))
 		resource = admitted.Resource
+	}
+	if len(problems) > 0 {
+		return problems
 	}
 	if err := c.refusal(ctx, renderer, resource); err != nil {
 		return []Problem{ofOperator(err, places)}

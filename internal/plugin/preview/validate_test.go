@@ -64,7 +64,7 @@ func TestCheck(t *testing.T) {
 		"the schema":                {free, app + "  ports:\n  - port: 0\n", "shop", []string{"8:5 spec.ports[0].port: Invalid value: 0: spec.ports[0].port in body should be greater than or equal to 1"}},
 		"a rule":                    {free, app + "  ingress: {hosts: [{host: a}], issuer: b, clusterIssuer: c}\n  ports: [{port: 1}]\n", "shop", []string{"7:3 spec.ingress: Invalid value: "}},
 		"what is missing":           {free, strings.Replace(app, "  image: nginx\n", "  size: 1\n", 1), "shop", []string{"5:1 spec.image: Required value", "0:0 Invalid value: null: some validation rules were not checked"}},
-		"a name":                    {free, strings.Replace(app, "name: web", "name: Web", 1), "shop", []string{"4:3 metadata.name: Invalid value: ", "0:0 Invalid value: metadata.name must be at most 53 characters"}},
+		"a name":                    {free, strings.Replace(app, "name: web", "name: web_1", 1), "shop", []string{"4:3 metadata.name: Invalid value: ", "0:0 Invalid value: metadata.name must be at most 53 characters"}},
 		"no YAML":                   {free, app + "  ports: [\n", "shop", []string{"7:3 "}},
 		"a key twice":               {free, app + "  image: a\n", "shop", []string{`7:3 key "image" already set in map`}},
 		"too much to refer":         {free, app + "  envFrom:\n" + references(60) + "  envs:\n" + variables(60), "shop", []string{"0:0 the pods refer to 120 ConfigMaps"}},
@@ -75,6 +75,45 @@ func TestCheck(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := said(test.cluster.Check(t.Context(), renderer, d, []byte(test.text), test.namespace))
+			if !slices.EqualFunc(got, test.want, strings.HasPrefix) {
+				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(test.want, "\n"))
+			}
+		})
+	}
+}
+
+// What people often write wrongly is said in their words, with what to write, once for each value.
+func TestCheckSaysWhatToWrite(t *testing.T) {
+	const app = "apiVersion: app.example.com/v1\nkind: AppService\nmetadata:\n  name: web\nspec:\n  image: nginx\n"
+	const noQuantity = ` is no quantity: 100m is a tenth of a CPU, 128Mi is memory`
+	d, renderer, free := shipped(t)
+	for name, test := range map[string]struct {
+		text string
+		want []string
+	}{
+		"a number for a quantity": {app + "  resources:\n    requests:\n      cpu: 0.5\n", []string{`9:7 spec.resources.requests.cpu: put it in quotes: "0.5"`}},
+		"a number of another kind is a quantity": {app + "  resources: {requests: {cpu: 1}}\n", nil},
+		"values of the environment": {app + "  config:\n    environment: {DEBUG: true, VERSION: 1.10, N1: 0x1F, OK: yes, TEXT: \"1\"}\n", []string{
+			`8:19 spec.config.environment.DEBUG: put it in quotes: "true"`, `8:32 spec.config.environment.VERSION: put it in quotes: "1.10"`,
+			`8:47 spec.config.environment.N1: put it in quotes: "0x1F"`, `8:57 spec.config.environment.OK: put it in quotes: "yes"`}},
+		"keys of the environment": {app + "  config:\n    environment: {N: a, on: b, \"y\": d}\n    files: {1.10: c}\n", []string{
+			`8:19 spec.config.environment.N: YAML reads this key as false, put it in quotes: "N"`,
+			`8:25 spec.config.environment.on: YAML reads this key as true, put it in quotes: "on"`,
+			`9:13 spec.config.files.1.10: YAML reads this key as 1.1, put it in quotes: "1.10"`}},
+		"an item of a list":        {app + "  args: [--level, 3]\n", []string{`7:19 spec.args[1]: put it in quotes: "3"`}},
+		"a label":                  {strings.Replace(app, "name: web", "name: web\n  labels: {app.kubernetes.io/version: 1.10}", 1), []string{`5:12 metadata.labels.app.kubernetes.io/version: put it in quotes: "1.10"`}},
+		"a label of all":           {app + "  commonLabels: {app.example.org/on: on}\n", []string{`7:18 spec.commonLabels.app.example.org/on: put it in quotes: "on"`}},
+		"a value by an anchor":     {app + "  config: {environment: {A: &a 1, B: *a}}\n", []string{`7:26 spec.config.environment.A: put it in quotes: "1"`, `7:35 spec.config.environment.B: put it in quotes: "1"`}},
+		"quotes around a number":   {app + "  size: \"3\"\n", []string{"7:3 spec.size: write it without quotes: 3"}},
+		"no number at all":         {app + "  size: many\n", []string{"7:3 spec.size: Invalid value: ", "0:0 Invalid value: null: some"}},
+		"no quantity":              {app + "  resources: {requests: {cpu: 100mm}, limits: {memory: 1GB}}\n", []string{`7:26 spec.resources.requests.cpu: "100mm"` + noQuantity, `7:48 spec.resources.limits.memory: "1GB"` + noQuantity}},
+		"a host in upper case":     {app + "  ports: [{port: 80}]\n  ingress:\n    hosts:\n    - host: Shop.Example.com\n", []string{"10:7 spec.ingress.hosts[0].host: write it in lower case: host: shop.example.com"}},
+		"a hostname in upper case": {app + "  ports: [{port: 80}]\n  route:\n    parentRefs: [{name: web}]\n    hostnames:\n    - Shop.Example.com\n", []string{"11:7 spec.route.hostnames[0]: write it in lower case: - shop.example.com"}},
+		"a name in upper case":     {strings.Replace(app, "name: web", "name: Web", 1), []string{"4:3 metadata.name: write it in lower case: name: web"}},
+		"what remains":             {app + "  siez: 1\n  config: {environment: {A: 1}}\n  ports: [{port: 0}]\n", []string{`8:26 spec.config.environment.A: put it in quotes: "1"`, `7:3 unknown field "spec.siez"`, "9:12 spec.ports[0].port: Invalid value: 0"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := said(free.Check(t.Context(), renderer, d, []byte(test.text), "shop"))
 			if !slices.EqualFunc(got, test.want, strings.HasPrefix) {
 				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(test.want, "\n"))
 			}

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -67,16 +68,20 @@ func (p *Plan) OnlyRestarts() bool {
 func (p *Plan) Awaits() string {
 	var parts []string
 	for _, object := range p.Terminating {
-		part := kube.KeyOf(object).String()
-		if finalizers := object.GetFinalizers(); len(finalizers) > 0 {
-			part += " (blocked by finalizer " + strings.Join(finalizers, ", ") + ")"
-		}
-		parts = append(parts, part)
+		parts = append(parts, fmt.Sprintf("%s (%s)", kube.KeyOf(object), kube.DeletionOf(object)))
 	}
 	if len(parts) == 0 {
 		return ""
 	}
 	return "waiting for deletion to finish before recreating: " + strings.Join(parts, "; ")
+}
+
+// Deletions returns those of the objects that have to be gone before they can be created again.
+func (p *Plan) Deletions() (list []*kube.Deletion) {
+	for _, object := range p.Terminating {
+		list = append(list, kube.DeletionOf(object))
+	}
+	return list
 }
 
 // String lists the writes, for example "create Service web; apply Deployment web: spec.replicas 1 → 2".

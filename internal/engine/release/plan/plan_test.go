@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
@@ -485,10 +486,10 @@ func TestCompareOfSecrets(t *testing.T) {
 
 // The text of a plan goes to events and to the log, which more people read than the objects.
 func TestAPlanTellsWhatItAwaits(t *testing.T) {
-	now := metav1.Now()
+	at := metav1.NewTime(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
 	going := func(finalizers ...string) *unstructured.Unstructured {
 		o := owned(t, "ConfigMap", "web", "one")
-		o.SetDeletionTimestamp(&now)
+		o.SetDeletionTimestamp(&at)
 		o.SetFinalizers(finalizers)
 		return o
 	}
@@ -497,8 +498,8 @@ func TestAPlanTellsWhatItAwaits(t *testing.T) {
 		want  string
 	}{
 		"nothing":                          {owned(t, "ConfigMap", "web", "one"), ""},
-		"an object":                        {going(), "waiting for deletion to finish before recreating: ConfigMap web"},
-		"an object and by whom it is held": {going("a/b", "c/d"), "waiting for deletion to finish before recreating: ConfigMap web (blocked by finalizer a/b, c/d)"},
+		"an object":                        {going(), "waiting for deletion to finish before recreating: ConfigMap web (since 2026-01-02T03:04:05Z)"},
+		"an object and by whom it is held": {going("a/b", "c/d"), "waiting for deletion to finish before recreating: ConfigMap web (since 2026-01-02T03:04:05Z, blocked by finalizer a/b, c/d)"},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 const mostEvents = 100
 
 // Collect adds to findings the objects that are not watched: pods of the workload, the ReplicaSets of a Deployment,
-// events of those in trouble, and the claims that they wait for. It takes one or two requests, and up to four more for
+// events of those in trouble, and the claims that they wait for. It takes one or two requests, and up to five more for
 // events and claims each.
 func Collect(ctx context.Context, live client.Reader, findings *Findings) error {
 	workload := findings.Workload
@@ -44,7 +44,7 @@ func Collect(ctx context.Context, live client.Reader, findings *Findings) error 
 		if client.IgnoreNotFound(err) != nil {
 			return fmt.Errorf("cannot read PersistentVolumeClaim %s: %w", name, err)
 		}
-		if err == nil && claim.Status.Phase != corev1.ClaimBound {
+		if err == nil && (claim.Status.Phase != corev1.ClaimBound || claim.DeletionTimestamp != nil) {
 			findings.Claims, about = append(findings.Claims, *claim), append(about, claim.UID)
 		}
 	}

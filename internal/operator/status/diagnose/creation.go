@@ -50,7 +50,7 @@ func usage(requested, used, limited string) string {
 }
 
 // attempt matches the prefix that controllers put before the API server's message, in events.
-var attempt = regexp.MustCompile(`^(?:create (?:Pod|Claim) .* in StatefulSet \S+ failed error|Error creating): `)
+var attempt = regexp.MustCompile(`^(?:\(combined from similar events\): )?(?:create (?:Pod|Claim) .* in StatefulSet \S+ failed error|Error creating|Failed to create new replica set "[^"]*"): `)
 
 var forbidden = regexp.MustCompile(`^pods "[^"]*" is forbidden: `)
 

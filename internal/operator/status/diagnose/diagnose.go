@@ -114,12 +114,14 @@ func (f *Findings) current() []*corev1.Pod {
 // maxSuspects limits the requests that one look takes.
 const maxSuspects = 3
 
-// Suspects returns the objects whose events may say more than they do themselves: the workload if it has too few pods
-// and does not say why, and one pod for each kind of trouble.
+// Suspects returns the objects whose events may say more than they do themselves: what creates the pods if there are
+// too few, one pod for each kind of trouble, and the one that is being deleted for longest.
 func (f *Findings) Suspects() []types.UID {
 	var list []types.UID
-	if f.Workload != nil && f.Workload.short {
-		list = append(list, f.Workload.UID)
+	if f.Workload != nil && f.Workload.creator != nil {
+		if creator := f.Workload.creator(f); creator != "" {
+			list = append(list, creator)
+		}
 	}
 	seen := map[string]bool{}
 	for _, pod := range f.current() {
@@ -129,6 +131,9 @@ func (f *Findings) Suspects() []types.UID {
 		}
 		seen[trouble] = true
 		list = append(list, pod.UID)
+	}
+	if cast := f.cast(); cast != nil && len(cast.leaving) > 0 && len(cast.leaving[0].Finalizers) == 0 {
+		list = append(list, cast.leaving[0].UID)
 	}
 	return list
 }

@@ -25,8 +25,15 @@ func job(j *batchv1.Job) *Workload {
 	w.Over = failed != nil
 	w.Settled = complete != nil || failed == nil && (suspended || have.Active > 0 && ready >= have.Active)
 	w.Counts = Counts{have.Active, have.Failed, ready, have.Succeeded}
-	w.short = failed == nil && complete == nil && have.Active == 0
-	w.cast = func(f *Findings) *cast { return tries(f.controlled(j.UID)) }
+	short := failed == nil && complete == nil && have.Active == 0
+	w.missesPods(short)
+	w.cast = func(f *Findings) *cast {
+		pods := f.controlled(j.UID)
+		if !short {
+			return tries(pods)
+		}
+		return tries(pods).awaiting(pods)
+	}
 	w.refusal = w.refusedByEvent
 	w.failure = func(f *Findings) []Cause {
 		if failed == nil {

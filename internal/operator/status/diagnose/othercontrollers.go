@@ -124,6 +124,9 @@ func ofCertificate(certificate *unstructured.Unstructured, secret string) Cause 
 	for _, condition := range conditions {
 		condition, _ := condition.(map[string]any)
 		message, _ := condition["message"].(string)
+		if generation, dated := condition["observedGeneration"].(int64); dated && generation < certificate.GetGeneration() {
+			continue // it is about an earlier spec
+		}
 		switch {
 		case condition["type"] == "Issuing" && condition["status"] == "False" && condition["reason"] == "Failed":
 			cause.Effect, cause.Detail = Lasting,

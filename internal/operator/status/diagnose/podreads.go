@@ -32,6 +32,7 @@ type PodReads struct {
 
 	subject  subject
 	over     bool // it has failed permanently
+	refused  bool // its pods are, for a cause that may become another one unseen
 	progress Counts
 	since    time.Time // when it was first seen to be not as desired
 	looked   time.Time // zero before the first look
@@ -55,7 +56,7 @@ func Follow(known *PodReads, workload *Workload, now time.Time, atOnce bool) *Po
 			known.next = now
 		}
 	}
-	known.over = workload.Over
+	known.over, known.refused = workload.Over, workload.Refused
 	known.saw(now, workload.Counts)
 	return known
 }
@@ -102,6 +103,10 @@ func (l *PodReads) Done(now time.Time, found []Cause) {
 	switch {
 	case l.over && l.count > 3:
 		after = finished
+	case l.refused && l.count <= 12:
+		after = closest
+	case l.refused && l.count <= 60: // controllers try again after 17 minutes at most
+		after = knownFirst
 	case lasting && l.count > 10:
 		after = knownLater
 	case lasting:

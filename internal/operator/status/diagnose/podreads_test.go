@@ -83,3 +83,24 @@ func TestALookAtWhatLastsCostsLittle(t *testing.T) {
 		})
 	}
 }
+
+// Another refusal than the first one shows only in events.
+func TestRefusedPodsAreLookedAtMoreOften(t *testing.T) {
+	begin := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	d := Follow(nil, &Workload{Refused: true}, begin, true)
+	now, looks := begin, 0
+	for ; now.Before(begin.Add(20 * time.Minute)); looks++ {
+		if !d.Due(now) {
+			t.Fatal("it is not time to look")
+		}
+		d.Done(now, []Cause{{Effect: Lasting}})
+		switch wait := d.Wait(now); {
+		case looks < 12 && wait != closest, wait > knownLater:
+			t.Errorf("after %d looks, the next one is after %s", looks+1, wait)
+		}
+		now = now.Add(d.Wait(now))
+	}
+	if looks > 70 {
+		t.Errorf("got %d looks in 20 minutes", looks)
+	}
+}

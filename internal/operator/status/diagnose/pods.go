@@ -22,7 +22,7 @@ func pods(f Findings) []Cause {
 			list = merge(list, cause)
 		}
 	}
-	if len(list) == 0 {
+	if list = append(list, terminating(f, cast.leaving)...); len(list) == 0 {
 		return triedAgain(f, cast)
 	}
 	return list

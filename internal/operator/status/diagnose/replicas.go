@@ -1,16 +1,21 @@
 package diagnose
 
 import (
+	"slices"
 	"strconv"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 )
 
 // annotationRevision is the annotation in which the Deployment controller numbers ReplicaSets.
 const annotationRevision = "deployment.kubernetes.io/revision"
+
+// setRefused is the reason of a Deployment's condition and events when a ReplicaSet cannot be created.
+const setRefused = "ReplicaSetCreateError"
 
 func revision(set *appsv1.ReplicaSet) int64 {
 	number, _ := strconv.ParseInt(set.Annotations[annotationRevision], 10, 64)
@@ -21,9 +26,12 @@ func revision(set *appsv1.ReplicaSet) int64 {
 func deployment(d *appsv1.Deployment) *Workload {
 	w, have, want := workload(appsv1.GroupName, "Deployment", d, d.Spec.Selector, &d.Spec.Template), d.Status,
 		ptr.Deref(d.Spec.Replicas, 1)
-	repeated, failed := "", false // the message of a ReplicaSet
+	repeated, failed, setless := "", false, false // the message of a ReplicaSet, or about one that is refused itself
 	for _, condition := range have.Conditions {
-		if condition.Type == appsv1.DeploymentReplicaFailure && condition.Status == corev1.ConditionTrue {
+		switch {
+		case condition.Type == appsv1.DeploymentProgressing && condition.Reason == setRefused:
+			repeated, failed, setless = condition.Message, true, true
+		case condition.Type == appsv1.DeploymentReplicaFailure && condition.Status == corev1.ConditionTrue && !setless:
 			repeated, failed = condition.Message, true
 		}
 	}
@@ -32,11 +40,25 @@ func deployment(d *appsv1.Deployment) *Workload {
 		have.AvailableReplicas == want
 	w.Counts = Counts{have.Replicas, have.UpdatedReplicas, have.ReadyReplicas, have.AvailableReplicas}
 	w.Desired, w.Unavailable = want, have.UnavailableReplicas
-	w.sets = true
+	w.sets, w.Refused = true, failed
 	w.cast = func(f *Findings) *cast { return bySets(f, d) }
+	w.creator = func(f *Findings) types.UID {
+		set := newest(f, d)
+		switch {
+		case setless:
+			return d.UID
+		case set == nil || conditionOf(set) == nil:
+			return ""
+		}
+		return set.UID
+	}
 	w.refusal = func(f *Findings) (string, bool) {
-		if newest := newest(f, d); newest != nil {
-			return refusalOf(newest)
+		newest := newest(f, d)
+		switch {
+		case setless:
+			return f.lastMessage(d.UID, setRefused, repeated), true
+		case newest != nil:
+			return refusalOf(f, newest)
 		}
 		return repeated, failed
 	}
@@ -61,35 +83,65 @@ func bySets(f *Findings, d *appsv1.Deployment) *cast {
 	if newest == nil {
 		return nil
 	}
-	var pods []*corev1.Pod
+	var pods, last []*corev1.Pod
 	for i := range f.ReplicaSets {
-		if set := &f.ReplicaSets[i]; metav1.IsControlledBy(set, d) {
-			pods = append(pods, f.controlled(set.UID)...)
+		set := &f.ReplicaSets[i]
+		if !metav1.IsControlledBy(set, d) {
+			continue
+		}
+		of := f.controlled(set.UID)
+		pods = append(pods, of...)
+		if ptr.Deref(set.Spec.Replicas, 1) == 0 { // the next version waits until pods of others have ended
+			last = append(last, slices.DeleteFunc(of, hasEnded)...)
 		}
 	}
-	return byVersion(pods, func(pod *corev1.Pod) bool { return metav1.IsControlledBy(pod, newest) })
+	out := byVersion(pods, func(pod *corev1.Pod) bool { return metav1.IsControlledBy(pod, newest) })
+	if d.Spec.Strategy.Type == appsv1.RecreateDeploymentStrategyType {
+		out.awaiting(last)
+	}
+	return out
 }
 
-// refusalOf returns the API server's message when it refused a pod of a ReplicaSet.
-func refusalOf(set *appsv1.ReplicaSet) (string, bool) {
-	for _, condition := range set.Status.Conditions {
+// conditionOf returns the condition of a ReplicaSet whose pods are refused; nil if they are not.
+func conditionOf(set *appsv1.ReplicaSet) *appsv1.ReplicaSetCondition {
+	for i := range set.Status.Conditions {
+		condition := &set.Status.Conditions[i]
 		if condition.Type == appsv1.ReplicaSetReplicaFailure && condition.Status == corev1.ConditionTrue {
-			return condition.Message, true
+			return condition
 		}
 	}
-	return "", false
+	return nil
+}
+
+// refusalOf returns the API server's message when it refused a pod of a ReplicaSet. The condition keeps that of the
+// first refusal of a row; events have that of the last one.
+func refusalOf(f *Findings, set *appsv1.ReplicaSet) (string, bool) {
+	condition := conditionOf(set)
+	if condition == nil {
+		return "", false
+	}
+	return f.lastMessage(set.UID, "FailedCreate", condition.Message), true
+}
+
+// lastMessage returns the message of the newest event of an object with a reason; the given one if there is none.
+func (f *Findings) lastMessage(uid types.UID, reason, otherwise string) string {
+	if events := f.eventsOf(uid, reason); len(events) > 0 {
+		return events[0].Message
+	}
+	return otherwise
 }
 
 // replicaSet returns a workload without versions: a new template applies only to new pods.
 func replicaSet(set *appsv1.ReplicaSet) *Workload {
 	w, have, want := workload(appsv1.GroupName, "ReplicaSet", set, set.Spec.Selector, &set.Spec.Template), set.Status,
 		ptr.Deref(set.Spec.Replicas, 1)
-	message, failed := refusalOf(set)
+	w.Refused = conditionOf(set) != nil
 	w.Noticed = have.ObservedGeneration >= set.Generation
-	w.Settled = w.Noticed && !failed && have.Replicas == want && have.ReadyReplicas == want
+	w.Settled = w.Noticed && !w.Refused && have.Replicas == want && have.ReadyReplicas == want
 	w.Counts = Counts{have.Replicas, have.FullyLabeledReplicas, have.ReadyReplicas, have.AvailableReplicas}
 	w.Desired = want
 	w.cast = func(f *Findings) *cast { return byVersion(f.controlled(set.UID), all) }
-	w.refusal = func(*Findings) (string, bool) { return message, failed }
+	w.missesPods(w.Refused)
+	w.refusal = func(f *Findings) (string, bool) { return refusalOf(f, set) }
 	return w
 }

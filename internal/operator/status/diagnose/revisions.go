@@ -25,12 +25,13 @@ func statefulSet(s *appsv1.StatefulSet) *Workload {
 	w.Noticed = have.ObservedGeneration >= s.Generation
 	w.Settled = w.Noticed && have.Replicas == want && have.ReadyReplicas == want && have.UpdatedReplicas >= want-w.Kept
 	w.Counts = Counts{have.Replicas, have.UpdatedReplicas, have.ReadyReplicas, have.AvailableReplicas}
-	w.short = have.Replicas < want
+	w.missesPods(have.Replicas < want)
 	w.cast = func(f *Findings) *cast {
+		pods := f.controlled(s.UID)
 		if w.ByHand {
-			return byVersion(f.controlled(s.UID), all)
+			return byVersion(pods, all).awaiting(pods)
 		}
-		return byRevision(f, s, below)
+		return byRevision(f, s, below).awaiting(pods)
 	}
 	w.refusal = w.refusedByEvent
 	return w
@@ -77,12 +78,13 @@ func daemonSet(s *appsv1.DaemonSet) *Workload {
 	w.Settled = w.Noticed && have.CurrentNumberScheduled == want && have.NumberReady == want &&
 		(w.ByHand || have.UpdatedNumberScheduled == want)
 	w.Counts = Counts{have.CurrentNumberScheduled, have.UpdatedNumberScheduled, have.NumberReady, have.NumberAvailable}
-	w.short = have.CurrentNumberScheduled < want
+	w.missesPods(have.CurrentNumberScheduled < want)
 	w.cast = func(f *Findings) *cast {
+		pods := f.controlled(s.UID)
 		if w.ByHand || have.UpdatedNumberScheduled >= have.CurrentNumberScheduled {
-			return byVersion(f.controlled(s.UID), all)
+			return byVersion(pods, all).awaiting(pods)
 		}
-		return byGeneration(f, s)
+		return byGeneration(f, s).awaiting(pods)
 	}
 	w.refusal = w.refusedByEvent
 	return w

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/engine/kube"
 )
 
 // volumePatience is how long provisioning or mounting a volume may take before that is reported as lasting.
@@ -30,7 +31,11 @@ func unbound(f Findings, pod *corev1.Pod) []Cause {
 		}
 		name := volume.PersistentVolumeClaim.ClaimName
 		for i := range f.Claims {
-			if claim := &f.Claims[i]; claim.Name == name && claim.Status.Phase != corev1.ClaimBound {
+			switch claim := &f.Claims[i]; {
+			case claim.Name != name:
+			case claim.DeletionTimestamp != nil:
+				list = append(list, deleted(claim))
+			case claim.Status.Phase != corev1.ClaimBound:
 				list = append(list, pending(f, claim))
 			}
 		}
@@ -50,6 +55,14 @@ var (
 	missingClaim = regexp.MustCompile(`persistentvolumeclaim "([^"]+)" not found`)
 	missingClass = regexp.MustCompile(`storageclass\.storage\.k8s\.io "([^"]*)" not found`)
 )
+
+// deleted returns the cause for which nothing can use a claim that is being deleted.
+func deleted(claim *corev1.PersistentVolumeClaim) Cause {
+	going := kube.DeletionOf(claim)
+	return Cause{Reason: v1.ReasonDeletionBlocked, Source: "PersistentVolumeClaim " + claim.Name, Effect: Passing, Until: going.Until(),
+		Message: fmt.Sprintf("no pod can use PersistentVolumeClaim %q: it is Terminating %s", claim.Name, going),
+		Hint:    going.Remedy() + "; then create it again"}
+}
 
 // pending returns the cause for which a claim waits.
 func pending(f Findings, claim *corev1.PersistentVolumeClaim) Cause {
@@ -93,7 +106,19 @@ func mounting(f Findings, pod *corev1.Pod) []Cause {
 	if scheduled := condition(pod, corev1.PodScheduled); scheduled != nil {
 		until = scheduled.LastTransitionTime.Add(volumePatience)
 	}
-	for _, event := range f.eventsOf(pod.UID, "FailedMount", "FailedAttachVolume", "FailedMapVolume") {
+	// what failed last counts: the volumes are mounted before the pod is set up
+	for _, event := range f.eventsOf(pod.UID, "FailedMount", "FailedAttachVolume", "FailedMapVolume",
+		"FailedCreatePodSandBox", "NetworkNotReady") {
+		if event.Reason == "FailedCreatePodSandBox" || event.Reason == "NetworkNotReady" {
+			return []Cause{{
+				Reason: v1.ReasonNodeTrouble, Source: "node", Message: "the node cannot set up the pod", Effect: Passing,
+				Detail: Brief(AfterLast(event.Message, "desc = ")), Until: until,
+			}}
+		}
+		if attached := f.eventsOf(pod.UID, "SuccessfulAttachVolume"); event.Reason == "FailedAttachVolume" &&
+			len(attached) > 0 && lastTime(attached[0]).After(lastTime(event)) {
+			continue
+		}
 		volume := "a volume"
 		if found := mountPrefix.FindStringSubmatch(event.Message); found != nil {
 			volume = named(pod, found[1])
@@ -117,14 +142,13 @@ func mounting(f Findings, pod *corev1.Pod) []Cause {
 		if strings.Contains(event.Message, "Multi-Attach error") {
 			cause.Detail = "a pod on another node still has it"
 			cause.Hint = "a ReadWriteOnce volume is on one node at a time: set spec.strategy.type to Recreate, or use a volume that is ReadWriteMany"
+			for _, other := range f.podsThat(func(other *corev1.Pod) bool { return other.DeletionTimestamp != nil }) {
+				going := kube.DeletionOf(other)
+				cause.Detail = fmt.Sprintf("pod %s still has it, which is Terminating %s", other.Name, going)
+				cause.Hint = going.Remedy()
+			}
 		}
 		return []Cause{cause}
-	}
-	if events := f.eventsOf(pod.UID, "FailedCreatePodSandBox", "NetworkNotReady"); len(events) > 0 {
-		return []Cause{{
-			Reason: v1.ReasonNodeTrouble, Source: "node", Message: "the node cannot set up the pod", Effect: Passing,
-			Detail: Brief(AfterLast(events[0].Message, "desc = ")), Until: until,
-		}}
 	}
 	return nil
 }

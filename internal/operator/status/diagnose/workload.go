@@ -40,8 +40,10 @@ type Workload struct {
 	Counts
 	// sets reports whether ReplicaSets stand between it and its pods.
 	sets bool
-	// short reports whether pods are missing and only events of the workload say why.
-	short bool
+	// Refused reports whether a condition says that pods are refused. Its message is of the first refusal of a row.
+	Refused bool
+	// creator returns the object whose events say why pods are missing; empty if none are.
+	creator func(f *Findings) types.UID
 	// cast returns its pods by version; nil if that is not known.
 	cast func(f *Findings) *cast
 	// refusal returns the API server's message when it refused a pod.
@@ -54,7 +56,7 @@ type Workload struct {
 // states.
 type Counts struct{ All, Updated, Ready, Available int32 }
 
-// cast holds the pods of a workload that are not being deleted.
+// cast holds the pods of a workload that count.
 type cast struct {
 	// present are those of the present version that have not ended.
 	present []*corev1.Pod
@@ -64,6 +66,8 @@ type cast struct {
 	blocking []*corev1.Pod
 	// ended is the pod that failed last; nil unless the pods are meant to end.
 	ended *corev1.Pod
+	// leaving are those that are being deleted, if the workload waits until they are gone, the first one first.
+	leaving []*corev1.Pod
 }
 
 // WorkloadOf returns the workload of an object; false for objects that create no pods, or whose outline alone is known.
@@ -100,8 +104,11 @@ func workload(group, kind string, object client.Object, selector *metav1.LabelSe
 
 // going reports whether a pod is being deleted, or has ended.
 func going(pod *corev1.Pod) bool {
-	phase := pod.Status.Phase
-	return pod.DeletionTimestamp != nil || phase == corev1.PodFailed || phase == corev1.PodSucceeded
+	return pod.DeletionTimestamp != nil || hasEnded(pod)
+}
+
+func hasEnded(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded
 }
 
 // byVersion returns the pods that are not going: those of the present version, and those of earlier ones.
@@ -148,10 +155,20 @@ func (f *Findings) podsThat(is func(*corev1.Pod) bool) []*corev1.Pod {
 	return list
 }
 
+// missesPods sets whether pods of a workload are missing, so that only its events say why.
+func (w *Workload) missesPods(short bool) {
+	w.creator = func(*Findings) types.UID {
+		if short {
+			return w.UID
+		}
+		return ""
+	}
+}
+
 // refusedByEvent returns the API server's message when it refused a pod of a workload, as its controller repeats it in
 // an event. A pod that was created since shows that it is over.
 func (w *Workload) refusedByEvent(f *Findings) (string, bool) {
-	if !w.short {
+	if w.creator(f) == "" {
 		return "", false
 	}
 	refused := f.eventsOf(w.UID, "FailedCreate")

@@ -6,6 +6,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/engine/text"
 )
 
 // budget is ready, with a warning if it allows no disruption although all pods that it counts are healthy: nodes cannot
@@ -19,7 +20,7 @@ func budget(b *policyv1.PodDisruptionBudget) State {
 	return State{
 		Verdict: Warned,
 		Reason:  v1.ReasonEvictionBlocked,
-		Message: fmt.Sprintf("PodDisruptionBudget %s allows no evictions (%d pods): node drains will hang",
-			b.Name, have.ExpectedPods),
+		Message: fmt.Sprintf("PodDisruptionBudget %s allows no evictions (%d %s): node drains will hang",
+			b.Name, have.ExpectedPods, text.Agree(have.ExpectedPods, "pod", "pods")),
 	}
 }

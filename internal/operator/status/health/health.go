@@ -4,6 +4,8 @@
 package health
 
 import (
+	"time"
+
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
@@ -25,8 +27,8 @@ func Of(object client.Object, facts Facts) State {
 	if object == nil {
 		return State{Verdict: Waiting, Reason: v1.ReasonPending, Message: "does not exist"}
 	}
-	if object.GetDeletionTimestamp() != nil {
-		return State{Verdict: Waiting, Reason: v1.ReasonPending, Message: "is being deleted"}
+	if going := kube.DeletionOf(object); going != nil {
+		return deleted(going, facts)
 	}
 	if state, found := annotated(object); found {
 		return state
@@ -70,6 +72,17 @@ func Of(object client.Object, facts Facts) State {
 		return apiService(object)
 	}
 	return computed(object)
+}
+
+// deleted returns the state of an object that is being deleted: stuck once it should be gone.
+func deleted(going *kube.Deletion, facts Facts) State {
+	state := State{Verdict: Waiting, Reason: v1.ReasonPending, Message: "is being deleted " + going.String(),
+		Until: going.Until()}
+	if going.Overdue(facts.Now) {
+		state.Verdict, state.Reason, state.Hint = Stuck, v1.ReasonDeletionBlocked, going.Remedy()
+		state.Until = time.Time{}
+	}
+	return state
 }
 
 // HasRule reports whether objects of a kind of another project are judged by a rule of their own, not by conditions

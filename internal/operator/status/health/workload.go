@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/engine/text"
 	"github.com/example/appservice-operator/internal/operator/status/diagnose"
 )
 
@@ -57,8 +58,9 @@ func deployment(d *appsv1.Deployment, state State) State {
 		state.Message = fmt.Sprintf("the rollout is paused, %s: kubectl rollout resume deployment/%s", state.Message, d.Name)
 	case progressing != nil && progressing.Reason == "ProgressDeadlineExceeded":
 		state.Verdict, state.Reason = Stuck, v1.ReasonRolloutStalled
-		state.Message = fmt.Sprintf("%d of %d updated replicas became available before the progress deadline",
-			max(0, have.AvailableReplicas-(have.Replicas-have.UpdatedReplicas)), ptr.Deref(d.Spec.Replicas, 1))
+		want := ptr.Deref(d.Spec.Replicas, 1)
+		state.Message = fmt.Sprintf("%d of %d updated %s became available before the progress deadline",
+			max(0, have.AvailableReplicas-(have.Replicas-have.UpdatedReplicas)), want, text.Agree(want, "replica", "replicas"))
 	}
 	return state
 }
@@ -75,8 +77,8 @@ func statefulSet(s *appsv1.StatefulSet, state State, want int32, facts Facts) St
 	late := state.overdue(s, facts, time.Duration(deadline)*time.Second*time.Duration(max(1, want)))
 	if late.Verdict == Stuck {
 		late.Reason = v1.ReasonRolloutStalled
-		late.Message = fmt.Sprintf("%d of %d replicas are up to date after the progress deadline of %d s for each",
-			have.UpdatedReplicas, want, deadline)
+		late.Message = fmt.Sprintf("%s after the progress deadline of %d s for each",
+			OfReplicas(have.UpdatedReplicas, want, "up to date"), deadline)
 	}
 	return late
 }
@@ -92,17 +94,24 @@ func replicas(want int32, have diagnose.Counts) State {
 		return State{Reason: v1.ReasonScaledToZero, Message: "scaled to zero as desired"}
 	case have.All == want && have.Updated == want && have.Available == want:
 		return State{Reason: v1.ReasonRunning,
-			Message: fmt.Sprintf("%d of %d replicas are up to date and available", have.Available, want)}
+			Message: OfReplicas(have.Available, want, "up to date and available")}
 	case have.Updated < want:
-		state.Message = fmt.Sprintf("%d of %d replicas are up to date", have.Updated, want)
+		state.Message = OfReplicas(have.Updated, want, "up to date")
 	case have.All > have.Updated:
-		state.Message = fmt.Sprintf("%d old replicas are pending termination", have.All-have.Updated)
+		state.Message = fmt.Sprintf("%d old %s pending termination", have.All-have.Updated,
+			text.Agree(have.All-have.Updated, "replica is", "replicas are"))
 	case have.All > want:
-		state.Message = fmt.Sprintf("%d replicas are pending termination", have.All-want)
+		state.Message = fmt.Sprintf("%d %s pending termination", have.All-want,
+			text.Agree(have.All-want, "replica is", "replicas are"))
 	default:
-		state.Message = fmt.Sprintf("%d of %d replicas are available", have.Available, want)
+		state.Message = OfReplicas(have.Available, want, "available")
 	}
 	return state
+}
+
+// OfReplicas says how many replicas of those that are wanted are in a state.
+func OfReplicas(have, want int32, state string) string {
+	return fmt.Sprintf("%d of %d %s %s", have, want, text.Agree(want, "replica is", "replicas are"), state)
 }
 
 // job returns the progress of a Job: it is ready when it is complete.
@@ -123,8 +132,8 @@ func job(j *batchv1.Job) State {
 		return State{Verdict: Waiting, Reason: v1.ReasonRollingOut, Message: "suspended"}
 	}
 	return State{Verdict: Waiting, Reason: v1.ReasonRollingOut,
-		Message: fmt.Sprintf("%d pods run, %d of %d have succeeded",
-			j.Status.Active, j.Status.Succeeded, ptr.Deref(j.Spec.Completions, 1))}
+		Message: fmt.Sprintf("%d %s, %d of %d have succeeded", j.Status.Active,
+			text.Agree(j.Status.Active, "pod runs", "pods run"), j.Status.Succeeded, ptr.Deref(j.Spec.Completions, 1))}
 }
 
 // Ended returns the state of a Job that is gone, by the result of its run.

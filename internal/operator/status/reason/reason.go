@@ -54,6 +54,7 @@ var reasons = map[string]Reason{
 	v1.ReasonVolumeNotMounted: {Hint: "see kubectl describe pod, and the log of the node's storage driver",
 		InPods: true},
 	v1.ReasonNodeTrouble:               {Hint: "ask the platform team: the network or the container runtime of the node fails", InPods: true},
+	v1.ReasonDeletionBlocked:           {Hint: "let the object go that the message names: kubectl describe shows what holds it", InPods: true},
 	v1.ReasonDefaultsInvalid:           {Hint: "correct the defaults that the message names; the spec is not at fault"},
 	v1.ReasonQuotaExceeded:             {Hint: "lower spec.size or spec.resources, or ask for a larger quota"},
 	v1.ReasonPolicyViolation:           {Hint: "change the fields named in the message, or ask the platform team, who set the policy"},

@@ -58,6 +58,9 @@ var ofKind = at(`spec\.(serviceName|podManagementPolicy|updateStrategy|persisten
 // rules are tried in order; the first that matches counts. A rule for what goes says what becomes of it: none may match
 // a loss that matters without saying so.
 var rules = []rule{
+	{field: at(`.*\[[^]]*, entry \d+\].*`), of: goes, reason: "an entry before it has the same key, and what is applied lists each key once",
+		remedy: "give it another key, or keep this object as it is, if it matters"},
+
 	{role: roleTask, field: at(`spec\.activeDeadlineSeconds`), of: comes, reason: "a release task is ended after an hour", remedy: "set spec.release.timeoutSeconds if it takes longer"},
 	{role: roleTask, field: at(`.*\.terminationMessagePolicy`), reason: "the last lines of a task that failed become its message", remedy: "nothing to do"},
 	{role: roleTask, field: at(`spec\.ttlSecondsAfterFinished`), of: goes, reason: "the operator deletes the Job when the next one runs", remedy: "nothing to do"},
@@ -166,6 +169,9 @@ var rules = []rule{
 		remedy: "write the new name where something else, such as a PodMonitor, names the port", values: true},
 	{role: roleWorkload, field: at(container + `ports\[[^]]*\]`), of: comes, reason: "the Service leads to it, and the container did not list it",
 		remedy: "nothing to do"},
+	{role: roleWorkload, field: at(container + `ports\[\S+ [^]]*\]`), of: goes,
+		reason: "another port of the container has its number, and what is applied lists each number once: the name is lost",
+		remedy: "write the number, or the name that stays, where something names the port"},
 	{role: roleWorkload, field: at(container + `ports\[[^]]*\]`), of: goes,
 		reason: "spec.podTemplate finds ports by their number, and another one has it", remedy: "nothing to do: a port that is not listed is reached just as well"},
 	{role: roleWorkload, field: at(pods + `volumes\[[^]]*\]`), of: comes, reason: "what mounts it is left out", remedy: "drop it from spec.volumes"},

@@ -1,7 +1,9 @@
 package proof
 
 import (
+	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -57,7 +59,7 @@ func (s *side) podsOf(template *corev1.PodTemplateSpec, task bool) map[string]an
 	unmounted.order = nil
 	out["volumes"] = unmounted
 	keyBy(out, "imagePullSecrets", "name")
-	keyBy(out, "hostAliases", "ip")
+	hostNames(out)
 	s.selectors(out)
 	prune(out)
 	if task {
@@ -68,11 +70,22 @@ func (s *side) podsOf(template *corev1.PodTemplateSpec, task bool) map[string]an
 
 func newKeyed() *keyed { return &keyed{items: map[string]any{}} }
 
+// add adds an entry. One that says something else under a key that is taken stays beside the first, so that none hides
+// another.
 func (k *keyed) add(key string, value any) {
-	if _, there := k.items[key]; !there {
-		k.order = append(k.order, key)
+	name := key
+	for n := 2; ; n++ {
+		known, taken := k.items[name]
+		if !taken {
+			break
+		}
+		if reflect.DeepEqual(known, value) {
+			return
+		}
+		name = fmt.Sprintf("%s, entry %d", key, n)
 	}
-	k.items[key] = value
+	k.order = append(k.order, name)
+	k.items[name] = value
 }
 
 // add adds a container under its name after; the name is compared, too.
@@ -93,6 +106,26 @@ func keyBy(in map[string]any, field, key string) {
 		list.add(text, entry)
 	}
 	in[field] = list
+}
+
+// hostNames turns lines of a hosts file into what they say: which name leads to which address.
+func hostNames(pod map[string]any) {
+	lines, _ := pod["hostAliases"].([]any)
+	if len(lines) == 0 {
+		return
+	}
+	list := newKeyed()
+	for _, line := range lines {
+		entry, _ := line.(map[string]any)
+		names, _ := entry["hostnames"].([]any)
+		for _, name := range names {
+			list.add(fmt.Sprintf("%v %v", entry["ip"], name), true)
+		}
+		if len(names) == 0 {
+			list.add(fmt.Sprint(entry["ip"]), true)
+		}
+	}
+	pod["hostAliases"] = list
 }
 
 // token sets whether the pods get a token: the pods decide, else their account.
@@ -201,8 +234,11 @@ func resolve(c *corev1.Container, handler *corev1.ProbeHandler) {
 func ports(c *corev1.Container) *keyed {
 	list := newKeyed()
 	for n := range c.Ports {
-		port := content(&c.Ports[n])
-		list.add(portKey(c.Ports[n].ContainerPort, c.Ports[n].Protocol), port)
+		key := portKey(c.Ports[n].ContainerPort, c.Ports[n].Protocol)
+		if list.items[key] != nil { // a number may have several names
+			key += " " + c.Ports[n].Name
+		}
+		list.add(key, content(&c.Ports[n]))
 	}
 	list.order = nil
 	return list

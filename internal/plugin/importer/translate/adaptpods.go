@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 )
 
@@ -35,9 +36,6 @@ func (a *Application) adaptPods() {
 func (a *Application) clean() {
 	a.EachContainer(func(c *corev1.Container) {
 		c.Env = lastOf(c.Env, func(e corev1.EnvVar) string { return e.Name })
-		c.Ports = lastOf(c.Ports, func(p corev1.ContainerPort) string {
-			return fmt.Sprint(p.ContainerPort, cmp.Or(p.Protocol, corev1.ProtocolTCP))
-		})
 		for n := range c.Ports {
 			a.noHostPort(c, n)
 			c.Ports[n].Protocol = cmp.Or(c.Ports[n].Protocol, corev1.ProtocolTCP)
@@ -46,6 +44,59 @@ func (a *Application) clean() {
 	})
 	a.Template.Spec.Volumes = slices.DeleteFunc(slices.Clone(a.Template.Spec.Volumes),
 		func(v corev1.Volume) bool { return a.Injected(v.Name) || a.Claimed(v.Name) })
+	a.Template.Spec.HostAliases = joined(a.Template.Spec.HostAliases)
+}
+
+// joined returns the lines of a hosts file with one line for each address: an object that is applied has no more.
+func joined(lines []corev1.HostAlias) (out []corev1.HostAlias) {
+	for _, line := range lines {
+		at := slices.IndexFunc(out, func(h corev1.HostAlias) bool { return h.IP == line.IP })
+		if at < 0 {
+			out = append(out, *line.DeepCopy())
+			continue
+		}
+		out[at].Hostnames = append(out[at].Hostnames, line.Hostnames...)
+	}
+	return out
+}
+
+// withoutAliases returns a container that lists each number of a port once, as one that is applied has to: under its
+// first name. What uses another name gets the number.
+func withoutAliases(c *corev1.Container) corev1.Container {
+	out := *c.DeepCopy()
+	named := func(p *intstr.IntOrString) { *p = resolve(c, *p) }
+	handle := func(get *corev1.HTTPGetAction, socket *corev1.TCPSocketAction) {
+		if get != nil {
+			named(&get.Port)
+		}
+		if socket != nil {
+			named(&socket.Port)
+		}
+	}
+	out.Ports = nil
+	for _, port := range c.Ports {
+		if !slices.ContainsFunc(out.Ports, func(p corev1.ContainerPort) bool {
+			return portKey(p.ContainerPort, p.Protocol) == portKey(port.ContainerPort, port.Protocol)
+		}) {
+			out.Ports = append(out.Ports, port)
+		}
+	}
+	if len(out.Ports) == len(c.Ports) {
+		return out
+	}
+	for _, probe := range []*corev1.Probe{out.LivenessProbe, out.ReadinessProbe, out.StartupProbe} {
+		if probe != nil {
+			handle(probe.HTTPGet, probe.TCPSocket)
+		}
+	}
+	if out.Lifecycle != nil {
+		for _, hook := range []*corev1.LifecycleHandler{out.Lifecycle.PostStart, out.Lifecycle.PreStop} {
+			if hook != nil {
+				handle(hook.HTTPGet, hook.TCPSocket)
+			}
+		}
+	}
+	return out
 }
 
 // noHostPort leaves out a port of the node, without which the others can stay.

@@ -72,6 +72,7 @@ func (a *Application) podPieces() []piece {
 	}
 	for _, c := range pod.InitContainers {
 		sidecar := c.RestartPolicy != nil
+		c = withoutAliases(&c)
 		c.RestartPolicy = nil
 		list = append(list, piece{from: a.fromPod("initContainers[" + c.Name + "]"), set: func(spec *v1.AppServiceSpec) {
 			if sidecar {
