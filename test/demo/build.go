@@ -52,17 +52,17 @@ func (d *demo) provide(ctx context.Context) {
 	}
 }
 
-// build builds the manager.
+// build builds the manager, and the plugin of kubectl.
 func (d *demo) build(ctx context.Context) error {
 	release, err := toolchain.LockCompiler(ctx, d.out)
 	if err != nil {
 		return err
 	}
 	defer release()
-	args := []string{"build", "-trimpath", "-buildvcs=false", "-o", d.binary(), "./cmd/manager"}
+	args := []string{"build", "-trimpath", "-buildvcs=false", "-o", d.folder + "/", "./cmd/manager", "./cmd/kubectl-appservice"}
 	d.say("$ CGO_ENABLED=0 %s", commandLine("go", args))
 	if _, err := os.Stat(d.binary()); err != nil {
-		d.say("building the manager (the operator's program), about 3 min on 2 cores when Go's build cache is empty ...")
+		d.say("building the manager (the operator's program) and kubectl appservice, about 4 min on 2 cores when Go's build cache is empty ...")
 	}
 	command := d.command(ctx, "go", args...)
 	command.Env = append(os.Environ(), "CGO_ENABLED=0")

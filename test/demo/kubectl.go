@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -32,6 +33,17 @@ func (d *demo) kubectl(ctx context.Context, args ...string) string {
 	return output
 }
 
+// finds prints a kubectl command that ends with 1, since it finds something, runs it, and prints its output.
+func (d *demo) finds(ctx context.Context, args ...string) {
+	d.say("$ %s", commandLine("kubectl", args))
+	output, err := d.quietly(ctx, args...)
+	d.printed(output)
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != 1 {
+		try.Fail("%s finds nothing: %w", commandLine("kubectl", args), err)
+	}
+}
+
 // until prints a kubectl command, repeats it until its output is as wanted, and prints and returns that output.
 func (d *demo) until(ctx context.Context, goal string, reached func(output string) bool, args ...string) string {
 	d.say("$ %s   # until %s", commandLine("kubectl", args), goal)
@@ -57,7 +69,8 @@ func other(before string) func(output string) bool {
 func (d *demo) quietly(ctx context.Context, args ...string) (string, error) {
 	var complaint bytes.Buffer
 	command := d.command(ctx, d.cluster.Kubectl, args...)
-	command.Env = append(os.Environ(), "KUBECONFIG="+d.cluster.Kubeconfig)
+	command.Env = append(os.Environ(), "KUBECONFIG="+d.cluster.Kubeconfig, // kubectl finds its plugin in PATH
+		"PATH="+d.folder+string(os.PathListSeparator)+os.Getenv("PATH"))
 	command.Stderr = &complaint
 	output, err := command.Output()
 	if err != nil {

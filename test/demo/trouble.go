@@ -28,10 +28,8 @@ func (d *demo) missSecret(ctx context.Context) {
 	d.kubectl(ctx, "get", "deployment", app, "--output=jsonpath={.spec.template.spec.containers[0].env}", inNamespace)
 }
 
-// explain waits until the AppService says that it does not get on without help, and shows what it says.
+// explain waits until the AppService does not get on without help, and shows why.
 func (d *demo) explain(ctx context.Context) {
-	d.kubectl(ctx, "wait", "--for=condition=Stalled", timeout, "appservice/"+app, inNamespace)
+	d.finds(ctx, "appservice", "wait", app, timeout, inNamespace)
 	d.kubectl(ctx, "get", "appservice", app, inNamespace)
-	d.kubectl(ctx, "get", "appservice", app, `--output=jsonpath={.status.conditions[?(@.type=="Ready")].message}`, inNamespace)
-	d.showYAML(ctx, "{.status.problems}")
 }
