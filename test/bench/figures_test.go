@@ -52,18 +52,18 @@ func TestLastLine(t *testing.T) {
 			Phases: []*Phase{phase("install", 100, 40, 1), phase("image", 200, 20, 0.5), phase("restart", 50, 0, 0)},
 		},
 		{
-			Letter: "e", SettledMiB: 75, NoOp: &NoOp{Reconciles: 10, CPUMillis: 0.5},
+			Letter: "e", SettledMiB: 92, NoOp: &NoOp{Reconciles: 10, CPUMillis: 0.5},
 			Phases: []*Phase{phase("install", 80, 70, 3), phase("idle", 1, 0, 0), phase("image", 100, 80, 2), phase("restart", 20, 0, 0)},
 		},
 	}}
 	r.judge()
 	want := "BENCH install_vs_native=0.80 upgrade_vs_native=0.50 install_vs_stock=unknown upgrade_vs_stock=unknown " +
-		"idle_requests=0 noop_ms=0.50 noop_vs_native=2 upgrade_cpu_vs_native=4 restart_vs_native=2.50 rss_vs_native=1.50 install_requests=7 objects=3"
+		"idle_requests=0 noop_ms=0.50 noop_vs_native=2 upgrade_cpu_vs_native=4 restart_vs_native=2.50 rss_vs_native=1.84 install_requests=7 objects=3"
 	assert.EqualValues(t, want, r.last())
 	page, err := r.page()
 	for _, line := range []string{
-		"| install, against (b) | ≥ 0.75 × | ≥ 0.90 × | 0.80 × | met |",
-		"| CPU of an image change of all, against (b) | ≤ 3 × | ≤ 2 × | 4 × | missed |",
+		"| settled memory, against (b) | ≤ 1.90 × | ≤ 1.80 × | 1.84 × | met |",
+		"| requests of an image change | ≤ 7 | ≤ 6 | 8 | missed |",
 		"| settled after a restart | – | ≤ 1 s | 0.50 s | reached |",
 	} {
 		if err != nil || !strings.Contains(page, line) {
