@@ -4,6 +4,7 @@ import (
 	"io"
 	"log"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
