@@ -94,7 +94,6 @@ type Service struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.tls) || self.tls.all(t, t.hosts.all(h, self.hosts.exists(x, x.host == h)))",message="spec.ingress.tls[].hosts must be among spec.ingress.hosts[].host"
 // +kubebuilder:validation:XValidation:rule="self.hosts.map(h, has(h.paths) && size(h.paths) > 0 ? size(h.paths) : 1).sum() <= 128",message="spec.ingress.hosts must not have more than 128 paths together: spread them over several AppServices"
 // +kubebuilder:validation:XValidation:rule="!(has(self.issuer) && has(self.clusterIssuer))",message="spec.ingress takes issuer or clusterIssuer, not both"
-// +kubebuilder:validation:XValidation:rule="self.hosts.all(h, h.host == h.host.lowerAscii())",message="spec.ingress.hosts[].host must be in lower case"
 type Ingress struct {
 	// ClassName is the IngressClass that serves it. Defaults to the cluster's default class.
 	// +kubebuilder:validation:MaxLength=253
@@ -214,7 +213,6 @@ type IngressTLS struct {
 // Route describes an HTTPRoute or a GRPCRoute of the Gateway API.
 //
 // +kubebuilder:validation:XValidation:rule="size(self.parentRefs) * (has(self.hostnames) && size(self.hostnames) > 0 ? size(self.hostnames) : 1) * (has(self.rules) && size(self.rules) > 0 ? self.rules.map(r, has(r.matches) && size(r.matches) > 0 ? size(r.matches) : 1).sum() : 1) <= 128",message="spec.route must not have more than 128 combinations of parentRefs, hostnames and matches: spread them over several AppServices"
-// +kubebuilder:validation:XValidation:rule="!has(self.hostnames) || self.hostnames.all(h, h == h.lowerAscii())",message="spec.route.hostnames must be in lower case"
 type Route struct {
 	// ParentRefs are the Gateways, or their listeners, that serve the route.
 	// +listType=atomic

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/example/appservice-operator/internal/engine/chart/crd"
+	"github.com/example/appservice-operator/internal/engine/kube"
 )
 
 // admitPlainly admits a resource like the API server, and says in plain words what is often written wrongly: numbers
@@ -34,22 +35,25 @@ func admitPlainly(ctx context.Context, d *crd.Definition, resource *unstructured
 			say(found, inQuotes(text), text)
 		}
 	}
+	// the API of routes refuses upper case, that of AppServices does not
+	if hostnames, has := at.find("spec.route.hostnames"); has && kube.IsAppService(d.Kind) {
+		for _, found := range hostnames.children() {
+			isLower := func(text string) bool { return text == strings.ToLower(text) }
+			if message, value := inLowerCase(found, isLower); message != "" {
+				say(found, message, value)
+			}
+		}
+	}
 	for more := true; more; {
 		admitted, more = d.Admit(ctx, corrected), false
 		for _, err := range admitted.Errors {
-			path, ofCase := strings.CutSuffix(err.Detail, inCase)
-			if !ofCase {
-				path = strings.TrimPrefix(err.Field, "<nil>")
-			}
-			found, exact := at.find(path)
-			if !exact {
+			found, exact := at.find(strings.TrimPrefix(err.Field, "<nil>"))
+			if !exact || said[found.path()] {
 				continue
 			}
-			for _, one := range orItems(found) {
-				if message, value := inPlainWords(err, one); message != "" && !said[one.path()] {
-					say(one, message, value)
-					more = true
-				}
+			if message, value := inPlainWords(err, found); message != "" {
+				say(found, message, value)
+				more = true
 			}
 		}
 	}
@@ -64,14 +68,6 @@ func admitPlainly(ctx context.Context, d *crd.Definition, resource *unstructured
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 	return plain, admitted
-}
-
-// orItems returns the items of a list, for errors of a rule about all of them; of other values, the value.
-func orItems(p place) []place {
-	if p.value.Kind == yamlv3.SequenceNode {
-		return p.children()
-	}
-	return []place{p}
 }
 
 // misread returns a problem for each key that YAML does not read as it is in the text.
@@ -95,9 +91,6 @@ func misread(p *fieldPositions) (list []Problem) {
 
 func inQuotes(text string) string { return fmt.Sprintf(`put it in quotes: "%s"`, text) }
 
-// inCase ends the message of a rule after the path of the field.
-const inCase = " must be in lower case"
-
 var (
 	shouldMatch = regexp.MustCompile(`should match '(.+)'$`)
 	// ofQuantities is part of the pattern of quantities.
@@ -119,8 +112,6 @@ func inPlainWords(err *field.Error, at place) (message string, value any) {
 		return fmt.Sprintf("%q is no quantity: 100m is a tenth of a CPU, 128Mi is memory", at.value.Value), nil
 	case pattern != nil:
 		return inLowerCase(at, regexp.MustCompile(pattern[1]).MatchString)
-	case strings.HasSuffix(err.Detail, inCase):
-		return inLowerCase(at, func(text string) bool { return text == strings.ToLower(text) })
 	case err.Field == "metadata.name":
 		return inLowerCase(at, func(name string) bool { return len(validation.IsDNS1123Subdomain(name)) == 0 })
 	}
