@@ -127,7 +127,7 @@ lint: ## Check Go code, workflows, and the English of documents and comments.
 	cd tools/sbom && $(call tool,golangci-lint) run
 	cd config/samples/shop && $(call tool,golangci-lint) run
 	cd test/helm4 && $(call tool,golangci-lint) run
-	cd test/dashboard && $(call tool,golangci-lint) run --build-tags cluster
+	cd test/dashboard && $(call tool,golangci-lint) run
 
 # Lets golangci-lint fix problems, imports included.
 lint-fix:

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,7 +13,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/rand"
-	"k8s.io/kubectl/pkg/cmd/attach"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -22,16 +20,6 @@ import (
 	"github.com/example/appservice-operator/internal/operator/status/diagnose"
 	"github.com/example/appservice-operator/internal/plugin/tree"
 )
-
-// runFlags say how a command runs.
-type runFlags struct {
-	sidecars, stdin, tty, detach bool
-}
-
-// exitError is the exit code of a command that ran in a pod.
-type exitError int
-
-func (e exitError) Error() string { return fmt.Sprintf("the command ended with %d", int(e)) }
 
 func runCommand(s *cli) *cobra.Command {
 	var flags runFlags
@@ -181,17 +169,4 @@ func (s *cli) takeAway(ctx context.Context, c client.Client, job *batchv1.Job) {
 	if client.IgnoreNotFound(err) != nil {
 		_, _ = fmt.Fprintf(s.ErrOut, "cannot delete Job %s: %v\n", job.Name, err)
 	}
-}
-
-// attachTo connects the terminal with a container.
-func (s *cli) attachTo(pod *corev1.Pod, flags runFlags) error {
-	config, err := s.config()
-	if err != nil {
-		return err
-	}
-	options := attach.NewAttachOptions(s.IOStreams)
-	options.In, options.Out, options.ErrOut = s.In, raw(s.Out), os.Stderr
-	options.Pod, options.Namespace, options.PodName, options.Config = pod, pod.Namespace, pod.Name, config
-	options.ContainerName, options.Stdin, options.TTY, options.Quiet = pod.Spec.Containers[0].Name, true, flags.tty, true
-	return options.Run()
 }

@@ -109,7 +109,7 @@ func egressOf(policies []networkingv1.NetworkPolicy, template *corev1.PodTemplat
 		}
 		egress := slices.Contains(policy.Spec.PolicyTypes, networkingv1.PolicyTypeEgress)
 		if !egress || !selector.Matches(labels.Set(template.Labels)) || selector.Matches(labels.Set(job.Spec.Template.Labels)) {
-			continue // one that selects both applies by itself
+			continue // one that selects both applies to both
 		}
 		limited = true
 		rules = append(rules, policy.Spec.Egress...)

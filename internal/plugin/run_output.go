@@ -3,16 +3,28 @@ package plugin
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/kubectl/pkg/cmd/attach"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/example/appservice-operator/internal/engine/text"
 	"github.com/example/appservice-operator/internal/operator/status/diagnose"
 )
+
+// runFlags say how a command runs.
+type runFlags struct {
+	sidecars, stdin, tty, detach bool
+}
+
+// exitError is the exit code of a command that ran in a pod.
+type exitError int
+
+func (e exitError) Error() string { return fmt.Sprintf("the command ended with %d", int(e)) }
 
 // output prints what the command of a Job writes, and returns its exit code as an error unless it is 0.
 func (s *cli) output(ctx context.Context, c client.Client, job *batchv1.Job, flags runFlags) error {
@@ -91,4 +103,17 @@ func (s *cli) podOf(ctx context.Context, c client.Client, job *batchv1.Job, is f
 		case <-time.After(time.Second):
 		}
 	}
+}
+
+// attachTo connects the terminal with a container.
+func (s *cli) attachTo(pod *corev1.Pod, flags runFlags) error {
+	config, err := s.config()
+	if err != nil {
+		return err
+	}
+	options := attach.NewAttachOptions(s.IOStreams)
+	options.In, options.Out, options.ErrOut = s.In, raw(s.Out), os.Stderr
+	options.Pod, options.Namespace, options.PodName, options.Config = pod, pod.Namespace, pod.Name, config
+	options.ContainerName, options.Stdin, options.TTY, options.Quiet = pod.Spec.Containers[0].Name, true, flags.tty, true
+	return options.Run()
 }

@@ -142,7 +142,7 @@ func (s *cli) waitFor(ctx context.Context, list []*waited, changes <-chan seen, 
 func (s *cli) explain(ctx context.Context, name resourceName) error {
 	found, err := s.findings(ctx, name.String(), false)
 	if err != nil {
-		return nil //nolint:nilerr // that it is not there was said
+		return nil //nolint:nilerr // its absence was reported
 	}
 	return s.printTree(tree.Why(found), asText, found.Now)
 }

@@ -84,11 +84,11 @@ func TestWhenAWaitEnds(t *testing.T) {
 			problemIs(app, v1.ReasonReturnedToRelease)
 		}, outcomeFailed, outcomeFailed, "ReturnedToRelease: because"},
 		"paused": {func(app *v1.AppService) { app.Status.Phase = v1.PhasePaused; readyIs(app, "True", "Running", start) },
-			outcomeFailed, outcomeFailed, "it is paused: kubectl appservice resume web"},
+			outcomeFailed, outcomeFailed, "reconciles are paused: kubectl appservice resume web"},
 		"deleted": {func(app *v1.AppService) {
 			app.DeletionTimestamp = &metav1.Time{Time: start}
 			readyIs(app, "True", "Running", start)
-		}, outcomeFailed, outcomeFailed, "it is being deleted"},
+		}, outcomeFailed, outcomeFailed, "resource is being deleted"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			one, resource := &waited{name: waitedFor}, awaited(t, test.is)
@@ -101,7 +101,7 @@ func TestWhenAWaitEnds(t *testing.T) {
 	}
 	got, line := (&waited{}).verdict(nil, start)
 	assert.Equal(t, outcomeFailed, got)
-	assert.Equal(t, "it does not exist", line)
+	assert.Equal(t, "resource does not exist", line)
 }
 
 func TestAnotherErrorHasItsOwnTime(t *testing.T) {

@@ -37,21 +37,21 @@ type waited struct {
 // not exist.
 func (w *waited) verdict(resource *unstructured.Unstructured, now time.Time) (outcome, string) {
 	if resource == nil {
-		return outcomeFailed, "it does not exist"
+		return outcomeFailed, "resource does not exist"
 	}
 	if resource.GetDeletionTimestamp() != nil {
-		return outcomeFailed, "it is being deleted"
+		return outcomeFailed, "resource is being deleted"
 	}
 	current, err := status.Of(resource)
 	if err != nil {
-		return outcomeFailed, "its status cannot be read: " + err.Error()
+		return outcomeFailed, "status cannot be read: " + err.Error()
 	}
 	if current.ObservedGeneration < resource.GetGeneration() {
 		w.cause = ""
 		return outcomeWaiting, "the operator has not processed the latest spec yet"
 	}
 	if current.Phase == v1.PhasePaused {
-		return outcomeFailed, "it is paused: kubectl appservice resume " + resource.GetName()
+		return outcomeFailed, "reconciles are paused: kubectl appservice resume " + resource.GetName()
 	}
 	ready := meta.FindStatusCondition(current.Conditions, v1.ConditionReady)
 	returned := slices.IndexFunc(current.Problems, func(p v1.Problem) bool { return p.Reason == v1.ReasonReturnedToRelease })

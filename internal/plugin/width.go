@@ -34,7 +34,7 @@ func width(out io.Writer) int {
 	return min(max(columns, narrowest), widest)
 }
 
-// wrapped returns a text whose lines have at most width characters, if that is not 0: what does not fit goes on in further
+// wrapped returns a text whose lines have at most width characters, if that is not 0: what does not fit continues in further
 // lines, indented.
 func wrapped(of string, width int, indent string) string {
 	if width == 0 {

@@ -22,7 +22,7 @@ func TestWaitEndsAtReadyOrAtWhatStaysWrong(t *testing.T) {
 
 	app := harness.Seed(u.namespace, "web")
 	cluster.Change(t, app, func(app *v1.AppService) { app.Spec.Paused = true })
-	assert.Contains(t, u.must(t, 1, "kubectl appservice wait web"), "it is paused: kubectl appservice resume web")
+	assert.Contains(t, u.must(t, 1, "kubectl appservice wait web"), "reconciles are paused: kubectl appservice resume web")
 	cluster.Change(t, app, func(app *v1.AppService) { app.Spec.Paused = false })
 	u.must(t, 0, "kubectl appservice wait web")
 
@@ -33,7 +33,7 @@ func TestWaitEndsAtReadyOrAtWhatStaysWrong(t *testing.T) {
 
 	got := u.run(t, "kubectl appservice wait other", nil)
 	assert.Equal(t, 1, got.code)
-	assert.Contains(t, got.stdout, "it does not exist")
+	assert.Contains(t, got.stdout, "resource does not exist")
 	got = u.run(t, "kubectl appservice wait web --timeout=1ns", nil)
 	assert.Equal(t, 1, got.code)
 }

@@ -78,7 +78,7 @@ func TestAPodThatCannotEndIsNamed(t *testing.T) {
 	assert.Empty(t, app.Status.Problems)
 }
 
-// A claim that somebody deleted stays while pods mount it, or somebody holds it.
+// A claim that a user deleted stays while pods mount it, or while it has a finalizer.
 func TestAClaimThatIsBeingDeletedIsNamed(t *testing.T) {
 	t.Parallel()
 	namespace, _ := cluster.ManagedNamespace(t)

@@ -13,8 +13,8 @@ import (
 	"github.com/example/appservice-operator/tools/processes"
 )
 
-// Ensure installs packages of which something is missing: wanted has programs by name, or files by path, and the package
-// that has each. It needs root.
+// Ensure installs the packages of programs and files that are missing: wanted has programs by name, or files by path, with
+// the package of each. It needs root.
 func Ensure(ctx context.Context, progress io.Writer, wanted map[string]string) error {
 	lacking := missing(wanted)
 	if len(lacking) == 0 {
@@ -41,7 +41,7 @@ func Ensure(ctx context.Context, progress io.Writer, wanted map[string]string) e
 	return nil
 }
 
-// missing returns the packages of which something is missing.
+// missing returns the packages of programs and files that are missing.
 func missing(wanted map[string]string) []string {
 	var list []string
 	for what, name := range wanted {

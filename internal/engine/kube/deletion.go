@@ -80,13 +80,13 @@ func (d *Deletion) Remedy() string {
 	case len(d.Finalizers) > 0 && remedies[d.Finalizers[0]] != "":
 		return strings.ReplaceAll(remedies[d.Finalizers[0]], "OBJECT", object)
 	case len(d.Finalizers) > 0:
-		return fmt.Sprintf("have the controller of the finalizer finish; if it is gone for good: kubectl patch %s --type=merge "+
+		return fmt.Sprintf("have the controller of the finalizer finish; if it is gone: kubectl patch %s --type=merge "+
 			`--patch='{"metadata":{"finalizers":null}}'`, object)
 	case d.Kind == "Pod":
-		return fmt.Sprintf("if node %q is lost, delete it (kubectl delete node %s); if the pod certainly runs no more: kubectl delete %s --force",
+		return fmt.Sprintf("if node %q is lost, delete it (kubectl delete node %s); if the pod certainly no longer runs: kubectl delete %s --force",
 			d.Node, d.Node, object)
 	case d.Kind == "Namespace":
-		return "delete what the message names, or have its controllers finish"
+		return "delete the objects that the message names, or have their controllers finish"
 	}
 	return "see kubectl describe " + object
 }

@@ -25,11 +25,11 @@ func TestDeletions(t *testing.T) {
 		object       client.Object
 		want, remedy string
 	}{
-		"a pod":                        {pod, "since 2026-01-02T03:04:05Z", `if node "n" is lost, delete it (kubectl delete node n); if the pod certainly runs no more: kubectl delete pod web --namespace=demo --force`},
+		"a pod":                        {pod, "since 2026-01-02T03:04:05Z", `if node "n" is lost, delete it (kubectl delete node n); if the pod certainly no longer runs: kubectl delete pod web --namespace=demo --force`},
 		"a claim":                      {&corev1.PersistentVolumeClaim{ObjectMeta: meta("kubernetes.io/pvc-protection")}, "since 2026-01-02T03:04:35Z, blocked by finalizer kubernetes.io/pvc-protection", "delete the pods that still mount it (kubectl describe persistentvolumeclaim web --namespace=demo): its data go with it"},
 		"a load balancer":              {&corev1.Service{TypeMeta: typed("Service"), ObjectMeta: meta("service.kubernetes.io/load-balancer-cleanup")}, "since 2026-01-02T03:04:35Z, blocked by finalizer service.kubernetes.io/load-balancer-cleanup", "have the cluster's load balancer controller delete the load balancer (kubectl describe service web --namespace=demo)"},
-		"a finalizer of others":        {&corev1.Service{TypeMeta: typed("Service"), ObjectMeta: meta("a/b", "c/d")}, "since 2026-01-02T03:04:35Z, blocked by finalizer a/b, c/d", `have the controller of the finalizer finish; if it is gone for good: kubectl patch service web --namespace=demo --type=merge --patch='{"metadata":{"finalizers":null}}'`},
-		"a namespace":                  {namespace, "since 2026-01-02T03:04:35Z, a.example.com has 1 resource instance", "delete what the message names, or have its controllers finish"},
+		"a finalizer of others":        {&corev1.Service{TypeMeta: typed("Service"), ObjectMeta: meta("a/b", "c/d")}, "since 2026-01-02T03:04:35Z, blocked by finalizer a/b, c/d", `have the controller of the finalizer finish; if it is gone: kubectl patch service web --namespace=demo --type=merge --patch='{"metadata":{"finalizers":null}}'`},
+		"a namespace":                  {namespace, "since 2026-01-02T03:04:35Z, a.example.com has 1 resource instance", "delete the objects that the message names, or have their controllers finish"},
 		"an object that nothing holds": {&corev1.ConfigMap{TypeMeta: typed("ConfigMap"), ObjectMeta: meta()}, "since 2026-01-02T03:04:35Z", "see kubectl describe configmap web --namespace=demo"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -30,7 +30,7 @@ func TestResources(t *testing.T) {
 	}
 }
 
-// What was never written is not missing.
+// Objects that were never written are not missing.
 func TestNothingIsListedBeforeItIsWritten(t *testing.T) {
 	in := states()["rolling out for the first time"].input(t)
 	in.Snapshot.Objects, in.Snapshot.Record = nil, nil

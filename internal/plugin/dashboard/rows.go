@@ -93,7 +93,7 @@ type rows struct {
 	listeners map[chan change]bool
 }
 
-// waiting is how many changes a listener may be behind; its connection ends then, and the browser begins anew.
+// waiting is how many changes a listener may be behind; its connection ends then, and the browser begins again.
 const waiting = 4096
 
 func newRows() *rows { return &rows{all: map[string]Row{}, listeners: map[chan change]bool{}} }

@@ -82,7 +82,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// What people often write wrongly is said in their words, with what to write, once for each value.
+// Values that people often write wrongly are reported in their words, with the line to write, once for each value.
 func TestCheckSaysWhatToWrite(t *testing.T) {
 	const app = "apiVersion: app.example.com/v1\nkind: AppService\nmetadata:\n  name: web\nspec:\n  image: nginx\n"
 	const noQuantity = ` is no quantity: 100m is a tenth of a CPU, 128Mi is memory`
@@ -91,7 +91,7 @@ func TestCheckSaysWhatToWrite(t *testing.T) {
 		text string
 		want []string
 	}{
-		"a number for a quantity": {app + "  resources:\n    requests:\n      cpu: 0.5\n", []string{`9:7 spec.resources.requests.cpu: put it in quotes: "0.5"`}},
+		"a number for a quantity":                {app + "  resources:\n    requests:\n      cpu: 0.5\n", []string{`9:7 spec.resources.requests.cpu: put it in quotes: "0.5"`}},
 		"a number of another kind is a quantity": {app + "  resources: {requests: {cpu: 1}}\n", nil},
 		"values of the environment": {app + "  config:\n    environment: {DEBUG: true, VERSION: 1.10, N1: 0x1F, OK: yes, TEXT: \"1\"}\n", []string{
 			`8:19 spec.config.environment.DEBUG: put it in quotes: "true"`, `8:32 spec.config.environment.VERSION: put it in quotes: "1.10"`,

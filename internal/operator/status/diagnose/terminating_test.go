@@ -43,12 +43,15 @@ func TestPodsThatCannotEnd(t *testing.T) {
 		want   string
 		hint   string
 	}{
-		"a finalizer, at first":      {first(5, "example.com/hold"), "1 pod web-2-0" + since + "finalizer example.com/hold holds it", "kubectl patch pod web-2-0 --namespace=demo"},
-		"its grace period":           {first(5), "1 pod web-2-0" + since + "the grace period of 30 s ends at 2026-01-01T12:00:25Z", "terminationGracePeriodSeconds"},
-		"a finalizer, later on":      {first(40, "example.com/hold"), "2 pod web-2-0 is Terminating since 2026-01-01T11:59:20Z, others start when it is gone: finalizer example.com/hold holds it", "kubectl patch pod"},
-		"a node that does not say":   {first(40), "2 pod web-2-0 is Terminating since 2026-01-01T11:59:20Z, others start when it is gone: node \"n\" has not reported its end, though its grace period is over", "--force"},
-		"a node that is lost":        {func(f *Findings) { first(5)(f); f.Events = []corev1.Event{refused("web-2-0", "NodeNotReady", "", 1)} }, "1 pod web-2-0" + since + `node "n" is not ready, so nothing confirms that it has ended`, "kubectl delete node n"},
-		"a node with a taint":        {func(f *Findings) { first(5)(f); f.Pods[0].Status.Conditions = []corev1.PodCondition{{Type: corev1.DisruptionTarget, Reason: "DeletionByTaintManager"}} }, "1 pod web-2-0" + since + `node "n" is not ready, so nothing confirms that it has ended`, "--force"},
+		"a finalizer, at first":    {first(5, "example.com/hold"), "1 pod web-2-0" + since + "finalizer example.com/hold holds it", "kubectl patch pod web-2-0 --namespace=demo"},
+		"its grace period":         {first(5), "1 pod web-2-0" + since + "the grace period of 30 s ends at 2026-01-01T12:00:25Z", "terminationGracePeriodSeconds"},
+		"a finalizer, later on":    {first(40, "example.com/hold"), "2 pod web-2-0 is Terminating since 2026-01-01T11:59:20Z, others start when it is gone: finalizer example.com/hold holds it", "kubectl patch pod"},
+		"a node that does not say": {first(40), "2 pod web-2-0 is Terminating since 2026-01-01T11:59:20Z, others start when it is gone: node \"n\" has not reported its end, though its grace period is over", "--force"},
+		"a node that is lost":      {func(f *Findings) { first(5)(f); f.Events = []corev1.Event{refused("web-2-0", "NodeNotReady", "", 1)} }, "1 pod web-2-0" + since + `node "n" is not ready, so nothing confirms that it has ended`, "kubectl delete node n"},
+		"a node with a taint": {func(f *Findings) {
+			first(5)(f)
+			f.Pods[0].Status.Conditions = []corev1.PodCondition{{Type: corev1.DisruptionTarget, Reason: "DeletionByTaintManager"}}
+		}, "1 pod web-2-0" + since + `node "n" is not ready, so nothing confirms that it has ended`, "--force"},
 		"a pod that has ended":       {func(f *Findings) { first(5, "a/b")(f); f.Pods[0].Status.Phase = corev1.PodSucceeded }, "", ""},
 		"pods that nobody waits for": {func(f *Findings) { first(5, "a/b")(f); f.Workload = rollout(nil, nil).Workload }, "", ""},
 		"several, the first one first": {func(f *Findings) { f.Pods[0], f.Pods[1] = endingSince(f.Pods[0], 5), endingSince(f.Pods[1], 6, "a/b") },
@@ -153,9 +156,9 @@ func TestTheLastTroubleOfAPodThatIsSetUp(t *testing.T) {
 		events []corev1.Event
 		want   string
 	}{
-		"it cannot be attached":       {[]corev1.Event{attach}, "1 a volume cannot be mounted: full"},
-		"it is attached":              {[]corev1.Event{attach, refused("web-10-0", "SuccessfulAttachVolume", "", 5)}, ""},
-		"the network fails since":     {[]corev1.Event{attach, refused("web-10-0", "FailedCreatePodSandBox", "rpc error: code = Unknown desc = no network", 5)}, "1 the node cannot set up the pod: no network"},
+		"it cannot be attached":        {[]corev1.Event{attach}, "1 a volume cannot be mounted: full"},
+		"it is attached":               {[]corev1.Event{attach, refused("web-10-0", "SuccessfulAttachVolume", "", 5)}, ""},
+		"the network fails since":      {[]corev1.Event{attach, refused("web-10-0", "FailedCreatePodSandBox", "rpc error: code = Unknown desc = no network", 5)}, "1 the node cannot set up the pod: no network"},
 		"the network failed before it": {[]corev1.Event{attach, refused("web-10-0", "NetworkNotReady", "no network", 20)}, "1 a volume cannot be mounted: full"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -47,7 +47,7 @@ func (a *Application) clean() {
 	a.Template.Spec.HostAliases = joined(a.Template.Spec.HostAliases)
 }
 
-// joined returns the lines of a hosts file with one line for each address: an object that is applied has no more.
+// joined returns the lines of a hosts file with one line for each address: an object that is applied has one at most.
 func joined(lines []corev1.HostAlias) (out []corev1.HostAlias) {
 	for _, line := range lines {
 		at := slices.IndexFunc(out, func(h corev1.HostAlias) bool { return h.IP == line.IP })
@@ -61,7 +61,7 @@ func joined(lines []corev1.HostAlias) (out []corev1.HostAlias) {
 }
 
 // withoutAliases returns a container that lists each number of a port once, as one that is applied has to: under its
-// first name. What uses another name gets the number.
+// first name. References to another name get the number.
 func withoutAliases(c *corev1.Container) corev1.Container {
 	out := *c.DeepCopy()
 	named := func(p *intstr.IntOrString) { *p = resolve(c, *p) }
