@@ -49,7 +49,11 @@ func (e *EarlierRunError) Error() string {
 	if len(e.Left) > 1 {
 		more = fmt.Sprintf(" and %d more", len(e.Left)-1)
 	}
-	return fmt.Sprintf("the Job starts when the previous run has ended: %s%s. If that node is lost, delete the Node, or the pod with kubectl delete --force", e.Left[0], more)
+	text := fmt.Sprintf("the Job starts when the previous run has ended: %s%s", e.Left[0], more)
+	if len(e.Going) == 0 { // else their remedy is the hint
+		text += ". If that node is lost, delete the Node, or the pod with kubectl delete --force"
+	}
+	return text
 }
 
 // JobOf returns the state of a live Job.
