@@ -75,7 +75,6 @@ func TestThePageShowsWhatIsNotReadyAndWhy(t *testing.T) {
 	assert.NotEqual(t, light, value[string](t, b, `getComputedStyle(document.body).backgroundColor`))
 	b.do(t, chromedp.KeyEvent(kb.Escape))
 	b.becomes(t, `!document.querySelector('#list').hidden`)
-	picture(t, b, "dashboard-dark")
 
 	// Ready now: the row moves to its place without a word from the user.
 	cluster.Create(t, &corev1.Secret{ObjectMeta: harness.Seed(namespace, "database").ObjectMeta})

@@ -19,7 +19,7 @@ import (
 )
 
 // admitPlainly admits a resource like the API server, and says in plain words what is often written wrongly: numbers
-// and booleans without quotes, quotes too many, quantities, upper case. What it says of a value, it corrects, so that
+// and booleans without quotes, quotes too many, quantities, upper case. It corrects each such value, so that
 // the API server's own errors are about the rest.
 func admitPlainly(ctx context.Context, d *crd.Definition, resource *unstructured.Unstructured,
 	at *fieldPositions) (plain []Problem, admitted crd.Admitted) {

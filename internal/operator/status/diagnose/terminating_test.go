@@ -147,7 +147,7 @@ func TestTheLastRefusalOfAReplicaSetCounts(t *testing.T) {
 	assert.Equal(t, "[web]", fmt.Sprint(f.Suspects()))
 }
 
-// What failed last is the cause: a volume that could not be attached is, by then.
+// The last failure is the cause: a volume that could not be attached is, by then.
 func TestTheLastTroubleOfAPodThatIsSetUp(t *testing.T) {
 	creating := waitingFor("ContainerCreating", "")
 	creating.Phase = corev1.PodPending
