@@ -51,7 +51,7 @@ kubectl appservice diff web --live --chart helm-charts/appservice
 
 # all AppServices in the cluster with another chart
 kubectl appservice diff --all-namespaces --chart helm-charts/appservice`,
-		Annotations:       map[string]string{"offline": "true"},
+		Annotations:       map[string]string{"offline": "--against --from-chart --to-chart --chart"},
 		ValidArgsFunction: s.completeMoreNames,
 		RunE: func(command *cobra.Command, names []string) error {
 			return s.diff(command.Context(), d, names)

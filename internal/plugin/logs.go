@@ -76,8 +76,9 @@ func (s *cli) logs(ctx context.Context, argument string, flags logFlags) error {
 // printLogs prints the logs of pods, as kubectl does.
 func (s *cli) printLogs(ctx context.Context, pods []corev1.Pod, flags logFlags) error {
 	for i := range pods { // else kubectl says that it takes the first container
-		if pods[i].Annotations[podcmd.DefaultContainerAnnotationName] == "" {
-			metav1.SetMetaDataAnnotation(&pods[i].ObjectMeta, podcmd.DefaultContainerAnnotationName, pods[i].Spec.Containers[0].Name)
+		const preferred = podcmd.DefaultContainerAnnotationName
+		if pod := &pods[i]; pod.Annotations[preferred] == "" {
+			metav1.SetMetaDataAnnotation(&pod.ObjectMeta, preferred, pod.Spec.Containers[0].Name)
 		}
 	}
 	several := len(pods) > 1 || flags.sidecars

@@ -119,7 +119,8 @@ func mainTemplate(found *tree.Findings) *corev1.PodTemplateSpec {
 }
 
 // checkClaims refuses a command whose volumes are in use elsewhere.
-func (s *cli) checkClaims(ctx context.Context, c client.Client, namespace string, template *corev1.PodTemplateSpec) error {
+func (s *cli) checkClaims(ctx context.Context, c client.Client, namespace string,
+	template *corev1.PodTemplateSpec) error {
 	claims := map[string]*corev1.PersistentVolumeClaim{}
 	for _, volume := range template.Spec.Volumes {
 		if volume.PersistentVolumeClaim == nil {

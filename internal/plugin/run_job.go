@@ -31,14 +31,16 @@ const runLabel = "app.kubernetes.io/managed-by"
 // kept is for how long a Job that nobody takes away is there after its end, in seconds.
 const kept = 24 * 60 * 60
 
-// of returns a Job that runs the command in the first container of a pod template: with its image, environment, account and
-// volumes other than those of each replica, and without its labels, ports, probes, init containers, and what the operator has written on it. The container
-// has no other name, so a policy of admission sees the same.
+// of returns a Job that runs the command in the first container of a pod template: with its image, environment,
+// account and volumes other than those of each replica, and without its labels, ports, probes, init containers, and
+// what the operator has written on it. The container has no other name, so a policy of admission sees the same.
 func (c commandJob) of(template *corev1.PodTemplateSpec) *batchv1.Job {
 	pod := template.DeepCopy()
-	pod.ObjectMeta = metav1.ObjectMeta{Labels: map[string]string{runLabel: fieldManager}, Annotations: foreign(pod.Annotations)}
+	labels := map[string]string{runLabel: fieldManager}
+	pod.ObjectMeta = metav1.ObjectMeta{Labels: labels, Annotations: foreign(pod.Annotations)}
 	pod.Spec.InitContainers, pod.Spec.EphemeralContainers = nil, nil
-	pod.Spec.RestartPolicy, pod.Spec.NodeName, pod.Spec.Hostname, pod.Spec.Subdomain = corev1.RestartPolicyNever, "", "", ""
+	pod.Spec.RestartPolicy = corev1.RestartPolicyNever
+	pod.Spec.NodeName, pod.Spec.Hostname, pod.Spec.Subdomain = "", "", ""
 	pod.Spec.ReadinessGates, pod.Spec.TopologySpreadConstraints = nil, nil
 	if !c.sidecars {
 		pod.Spec.Containers = pod.Spec.Containers[:1]
@@ -54,14 +56,14 @@ func (c commandJob) of(template *corev1.PodTemplateSpec) *batchv1.Job {
 	first.Command, first.Args = c.command, nil
 	first.Stdin, first.StdinOnce, first.TTY = c.tty, c.tty, c.tty
 	return &batchv1.Job{
-		ObjectMeta: metav1.ObjectMeta{Name: c.name, Namespace: c.namespace, Labels: map[string]string{runLabel: fieldManager}},
+		ObjectMeta: metav1.ObjectMeta{Name: c.name, Namespace: c.namespace, Labels: labels},
 		Spec: batchv1.JobSpec{BackoffLimit: ptr.To[int32](0), Parallelism: ptr.To[int32](1), Completions: ptr.To[int32](1),
 			Suspend: ptr.To(c.suspended), TTLSecondsAfterFinished: ptr.To[int32](kept), Template: *pod},
 	}
 }
 
-// ownVolumes returns the names of volumes that each replica of a StatefulSet has for itself: those that its template mounts
-// and does not declare.
+// ownVolumes returns the names of volumes that each replica of a StatefulSet has for itself: those that its template
+// mounts and does not declare.
 func ownVolumes(template *corev1.PodTemplateSpec) (names []string) {
 	for _, container := range template.Spec.Containers {
 		for _, mount := range container.VolumeMounts {
@@ -98,7 +100,8 @@ const mostOfJob = 63
 
 // egressOf returns a policy for the pods of a Job, with what the policies that select the pods of a template let them
 // reach; nil if none limits that.
-func egressOf(policies []networkingv1.NetworkPolicy, template *corev1.PodTemplateSpec, job *batchv1.Job) (*networkingv1.NetworkPolicy, error) {
+func egressOf(policies []networkingv1.NetworkPolicy, template *corev1.PodTemplateSpec,
+	job *batchv1.Job) (*networkingv1.NetworkPolicy, error) {
 	var rules []networkingv1.NetworkPolicyEgressRule
 	limited := false
 	for i := range policies {
@@ -108,7 +111,8 @@ func egressOf(policies []networkingv1.NetworkPolicy, template *corev1.PodTemplat
 			return nil, fmt.Errorf("cannot read NetworkPolicy %s: %w", policy.Name, err)
 		}
 		egress := slices.Contains(policy.Spec.PolicyTypes, networkingv1.PolicyTypeEgress)
-		if !egress || !selector.Matches(labels.Set(template.Labels)) || selector.Matches(labels.Set(job.Spec.Template.Labels)) {
+		live, own := labels.Set(template.Labels), labels.Set(job.Spec.Template.Labels)
+		if !egress || !selector.Matches(live) || selector.Matches(own) {
 			continue // one that selects both applies to both
 		}
 		limited = true
@@ -128,7 +132,8 @@ func egressOf(policies []networkingv1.NetworkPolicy, template *corev1.PodTemplat
 
 // inUse returns why a command cannot have the volumes of a template now; empty if it can. Claims are those of the
 // namespace, pods those that run.
-func inUse(template *corev1.PodTemplateSpec, claims map[string]*corev1.PersistentVolumeClaim, pods []corev1.Pod) string {
+func inUse(template *corev1.PodTemplateSpec, claims map[string]*corev1.PersistentVolumeClaim,
+	pods []corev1.Pod) string {
 	for _, volume := range template.Spec.Volumes {
 		if volume.PersistentVolumeClaim == nil {
 			continue

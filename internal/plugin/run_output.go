@@ -70,11 +70,13 @@ func begun(pod *corev1.Pod) bool {
 
 // ended reports whether the command of a pod has ended, or never will begin.
 func ended(pod *corev1.Pod) bool {
-	return stateOf(pod).Terminated != nil || pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded
+	phase := pod.Status.Phase
+	return stateOf(pod).Terminated != nil || phase == corev1.PodFailed || phase == corev1.PodSucceeded
 }
 
 // podOf waits for the pod of a Job to be in a state, and prints each cause why it is not. The error is one that lasts.
-func (s *cli) podOf(ctx context.Context, c client.Client, job *batchv1.Job, is func(*corev1.Pod) bool) (*corev1.Pod, error) {
+func (s *cli) podOf(ctx context.Context, c client.Client, job *batchv1.Job,
+	is func(*corev1.Pod) bool) (*corev1.Pod, error) {
 	said := map[string]bool{}
 	for {
 		if err := c.Get(ctx, client.ObjectKeyFromObject(job), job); err != nil {

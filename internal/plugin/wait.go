@@ -78,7 +78,8 @@ func (s *cli) wait(ctx context.Context, args []string, timeout time.Duration, cl
 }
 
 // waitFor judges each change, and each second the state that lasts.
-func (s *cli) waitFor(ctx context.Context, list []*waited, changes <-chan seen, timeout time.Duration, clock clock.WithTicker) error {
+func (s *cli) waitFor(ctx context.Context, list []*waited, changes <-chan seen, timeout time.Duration,
+	clock clock.WithTicker) error {
 	last := make([]*seen, len(list))
 	printed := make([]string, len(list))
 	open, failed := len(list), false
@@ -148,7 +149,8 @@ func (s *cli) explain(ctx context.Context, name resourceName) error {
 }
 
 // follow reports a resource as it is, and each change of it, until the context ends. An error is the last report.
-func follow(ctx context.Context, reader client.WithWatch, name resourceName, report func(*unstructured.Unstructured, error)) {
+func follow(ctx context.Context, reader client.WithWatch, name resourceName,
+	report func(*unstructured.Unstructured, error)) {
 	for ctx.Err() == nil {
 		list := kube.List(name.Kind)
 		only := []client.ListOption{client.InNamespace(name.Namespace),
@@ -162,7 +164,8 @@ func follow(ctx context.Context, reader client.WithWatch, name resourceName, rep
 			now = &list.Items[0]
 		}
 		report(now, nil)
-		events, err := reader.Watch(ctx, list, append(only, &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: list.GetResourceVersion()}})...)
+		since := &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: list.GetResourceVersion()}}
+		events, err := reader.Watch(ctx, list, append(only, since)...)
 		if err != nil {
 			report(nil, fmt.Errorf("cannot watch %s: %w", name, err))
 			return

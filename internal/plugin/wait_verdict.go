@@ -33,8 +33,8 @@ type waited struct {
 	since time.Time
 }
 
-// verdict returns what the wait for a resource has come to, and its state in a line: as it was last seen, nil if it does
-// not exist.
+// verdict returns what the wait for a resource has come to, and its state in a line: as it was last seen, nil if it
+// does not exist.
 func (w *waited) verdict(resource *unstructured.Unstructured, now time.Time) (outcome, string) {
 	if resource == nil {
 		return outcomeFailed, "resource does not exist"
@@ -54,7 +54,8 @@ func (w *waited) verdict(resource *unstructured.Unstructured, now time.Time) (ou
 		return outcomeFailed, "reconciles are paused: kubectl appservice resume " + resource.GetName()
 	}
 	ready := meta.FindStatusCondition(current.Conditions, v1.ConditionReady)
-	returned := slices.IndexFunc(current.Problems, func(p v1.Problem) bool { return p.Reason == v1.ReasonReturnedToRelease })
+	returned := slices.IndexFunc(current.Problems,
+		func(p v1.Problem) bool { return p.Reason == v1.ReasonReturnedToRelease })
 	switch {
 	case ready == nil:
 		return outcomeWaiting, string(current.Phase)
@@ -74,8 +75,8 @@ func (w *waited) verdict(resource *unstructured.Unstructured, now time.Time) (ou
 	return outcomeWaiting, line
 }
 
-// lasts reports whether an error that the operator expects to end has been there for too long. A turn that is waited for
-// is none.
+// lasts reports whether an error that the operator expects to end has been there for too long. A turn that is waited
+// for is none.
 func (w *waited) lasts(current *v1.AppServiceStatus, ready *metav1.Condition, now time.Time) bool {
 	isError := func(p v1.Problem) bool { return p.Type == v1.ProblemError && p.Reason != v1.ReasonRolloutHeldBack }
 	if !slices.ContainsFunc(current.Problems, isError) || ready.Reason == v1.ReasonRolloutHeldBack {

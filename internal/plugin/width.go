@@ -34,8 +34,8 @@ func width(out io.Writer) int {
 	return min(max(columns, narrowest), widest)
 }
 
-// wrapped returns a text whose lines have at most width characters, if that is not 0: what does not fit continues in further
-// lines, indented.
+// wrapped returns a text whose lines have at most width characters, if that is not 0: what does not fit continues in
+// further lines, indented.
 func wrapped(of string, width int, indent string) string {
 	if width == 0 {
 		return of
@@ -50,8 +50,8 @@ func wrapped(of string, width int, indent string) string {
 	return strings.Join(lines, "\n")
 }
 
-// printTable prints rows below a heading, with blanks between the columns. If the lines are longer than width, which is not
-// 0, the last column, which is text, goes below its row.
+// printTable prints rows below a heading, with blanks between the columns. If the lines are longer than width, which
+// is not 0, the last column, which is text, goes below its row.
 func printTable(out io.Writer, width, blanks int, heading []string, rows [][]string) error {
 	whole, longest := table(blanks, heading, rows)
 	last := len(heading) - 1
@@ -65,15 +65,16 @@ func printTable(out io.Writer, width, blanks int, heading []string, rows [][]str
 	}
 	above, _ := table(blanks, heading[:last], short)
 	const indent = "    "
+	below := []string{""} // the heading has none
+	for _, row := range rows {
+		below = append(below, text.Line(row[last]))
+	}
 	for i, line := range strings.Split(strings.TrimSuffix(above, "\n"), "\n") {
-		if _, err := fmt.Fprintln(out, strings.TrimRight(line, " ")); err != nil {
-			return err
+		line = strings.TrimRight(line, " ")
+		if below[i] != "" && below[i] != noValue {
+			line += "\n" + indent + strings.Join(text.Wrap(below[i], width-len(indent)), "\n"+indent)
 		}
-		if i == 0 || rows[i-1][last] == "" || rows[i-1][last] == noValue {
-			continue
-		}
-		below := strings.Join(text.Wrap(text.Line(rows[i-1][last]), width-len(indent)), "\n"+indent)
-		if _, err := fmt.Fprintln(out, indent+below); err != nil {
+		if _, err := fmt.Fprintln(out, line); err != nil {
 			return err
 		}
 	}
@@ -83,8 +84,8 @@ func printTable(out io.Writer, width, blanks int, heading []string, rows [][]str
 // noValue stands in cells that have nothing.
 const noValue = "-"
 
-// table returns the text of a table, and the characters of its longest line. A cell that has line breaks or controls could
-// look like further rows.
+// table returns the text of a table, and the characters of its longest line. A cell that has line breaks or controls
+// could look like further rows.
 func table(blanks int, heading []string, rows [][]string) (content string, longest int) {
 	var out bytes.Buffer
 	writer := tabwriter.NewWriter(&out, 0, 0, blanks, ' ', 0)

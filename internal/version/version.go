@@ -21,7 +21,8 @@ func OfModule() string {
 	return strings.TrimPrefix(info.Main.Version, "v")
 }
 
-// Commit returns the commit that a program was built from, empty if it does not say; "+" follows it if files had changed.
+// Commit returns the commit that a program was built from, empty if it does not say; "+" follows it if files had
+// changed.
 func Commit() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -24,7 +25,7 @@ const figuresFile = "CLI_FIGURES"
 
 // Annotations by which commands say how they must be tested.
 const (
-	// offline commands make no request, unless a flag asks for that.
+	// offline commands make no request, unless a flag asks for that; or only with one of the flags that it names.
 	offline = "offline"
 	// until says when a command ends, if it does not end by itself.
 	until, interrupted = "until", "interrupted"
@@ -127,17 +128,17 @@ func needsCluster(command *cobra.Command, lines []string) bool {
 }
 
 func isOffline(command *cobra.Command, line string) bool {
-	if command.Annotations[offline] == "" {
-		return false
-	}
-	for _, field := range strings.Fields(line) {
-		for _, flag := range clusterFlags {
-			if field == flag || strings.HasPrefix(field, flag+"=") {
-				return false
-			}
-		}
-	}
-	return true
+	flags := strings.Fields(command.Annotations[offline])
+	never := len(flags) == 0
+	always := slices.Equal(flags, []string{"true"})
+	return !never && (always || hasFlag(line, flags)) && !hasFlag(line, clusterFlags)
+}
+
+func hasFlag(line string, flags []string) bool {
+	return slices.ContainsFunc(strings.Fields(line), func(field string) bool {
+		name, _, _ := strings.Cut(field, "=")
+		return slices.Contains(flags, name)
+	})
 }
 
 func exists(file string) bool {

@@ -64,7 +64,7 @@ func (s *suite) noJobOf(ctx context.Context, name string) {
 		}
 		for _, job := range jobs.Items {
 			if strings.HasPrefix(job.Name, name+"-run-") {
-				return fmt.Errorf("Job %s is still there", job.Name)
+				return fmt.Errorf("there is still Job %s", job.Name)
 			}
 		}
 		return nil

@@ -263,7 +263,7 @@ func (a *Actor) EarlierRuns(ctx context.Context, owner client.Object, noted []v1
 			running = append(running, fmt.Sprintf("Pod %s on node %q%s", pod.Name, pod.Spec.NodeName, describe(pod)))
 		}
 	}
-	if out.Left = append(running, left...); len(out.Left) > 0 {
+	if out.Left = slices.Concat(running, left); len(out.Left) > 0 {
 		return out
 	}
 	return nil

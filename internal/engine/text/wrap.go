@@ -17,7 +17,8 @@ func Wrap(text string, width int) []string {
 		return []string{text}
 	}
 	const unbreakable = "\u00a0"
-	whole := commands.ReplaceAllStringFunc(text, func(command string) string { return strings.ReplaceAll(command, " ", unbreakable) })
+	whole := commands.ReplaceAllStringFunc(text,
+		func(command string) string { return strings.ReplaceAll(command, " ", unbreakable) })
 	lines := strings.Split(wordwrap.WrapString(whole, uint(width)), "\n")
 	for i := range lines {
 		lines[i] = strings.ReplaceAll(strings.TrimRight(lines[i], " "), unbreakable, " ")

@@ -114,17 +114,19 @@ func (s *Server) resource(w http.ResponseWriter, r *http.Request) {
 		out.Unread = err.Error()
 	}
 	for _, one := range slices.Backward(list) {
-		out.Releases = append(out.Releases, revision{Revision: one.Revision, Released: one.Released.UTC().Format(http.TimeFormat),
-			Status: one.Status, Chart: one.Chart, By: one.ChangedBy, Changes: one.Changes, Restarts: one.Restarts, Failed: one.Failed})
+		out.Releases = append(out.Releases, revision{Revision: one.Revision,
+			Released: one.Released.UTC().Format(http.TimeFormat), Status: one.Status, Chart: one.Chart, By: one.ChangedBy,
+			Changes: one.Changes, Restarts: one.Restarts, Failed: one.Failed})
 	}
 	answer(w, out)
 }
 
 func rolloutOf(found *tree.Findings) rollout {
 	current := found.Status
-	out := rollout{Wanted: current.Replicas, Updated: current.UpdatedReplicas, Ready: current.ReadyReplicas, Runs: current.Runs,
-		Held: tree.HeldBack(current, found.Now)}
-	for _, kind := range []string{v1.ConditionDeployed, v1.ConditionProgressing, v1.ConditionAvailable, v1.ConditionReady} {
+	out := rollout{Wanted: current.Replicas, Updated: current.UpdatedReplicas, Ready: current.ReadyReplicas,
+		Runs: current.Runs, Held: tree.HeldBack(current, found.Now)}
+	order := []string{v1.ConditionDeployed, v1.ConditionProgressing, v1.ConditionAvailable, v1.ConditionReady}
+	for _, kind := range order {
 		if condition := meta.FindStatusCondition(current.Conditions, kind); condition != nil {
 			out.Reached = append(out.Reached, reached{kind, condition.Status == metav1.ConditionTrue})
 		}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -137,7 +136,7 @@ func (r *rows) listen() (all []Row, changes <-chan change, stop func()) {
 	defer r.mu.Unlock()
 	all = slices.AppendSeq([]Row{}, maps.Values(r.all)) // JSON has [] for none of them
 	slices.SortFunc(all, func(a, b Row) int {
-		return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name), strings.Compare(a.Kind, b.Kind))
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Kind, b.Kind))
 	})
 	listener := make(chan change, waiting)
 	r.listeners[listener] = true

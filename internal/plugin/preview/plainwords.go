@@ -164,11 +164,12 @@ func replace(in any, steps []string, value any) {
 	for i, step := range steps {
 		switch parent := in.(type) {
 		case map[string]any:
-			if i < len(steps)-1 {
+			switch {
+			case i < len(steps)-1:
 				in = parent[step]
-			} else if value == nil {
+			case value == nil:
 				delete(parent, step)
-			} else {
+			default:
 				parent[step] = value
 			}
 		case []any:

@@ -12,8 +12,8 @@ import (
 var identity = []string{"apiVersion", "kind", "metadata.name", "metadata.namespace", "metadata.creationTimestamp",
 	"metadata.deletionTimestamp"}
 
-// Shown returns a copy of an object for people who may not see all of it: the texts that events show, too; of the others
-// their size, as in "(12 characters)". Managed fields are left out.
+// Shown returns a copy of an object for people who may not see all of it: the texts that events show, too; of the
+// others their size, as in "(12 characters)". Managed fields are left out.
 func Shown(object *unstructured.Unstructured) map[string]any {
 	out, _ := shown(object, "", object.Object).(map[string]any)
 	return out
