@@ -32,7 +32,7 @@ func runBeside(ctx context.Context, s *suite) {
 	try.Do(s.client.Create(ctx, app))
 	s.ends(ctx, program, 0, "2 ready", "wait", beside)
 	s.ends(ctx, program, 0, "", "run", beside, "--", "/web", "wait", "1s")
-	s.ends(ctx, program, 1, "ERROR: no such column", "run", beside, "--", "/web", "fail")
+	s.ends(ctx, program, 3, "ERROR: no such column", "run", beside, "--", "/web", "fail")
 	s.noJobOf(ctx, beside)
 	s.change(ctx, app, func() { app.Spec.Envs = []corev1.EnvVar{{Name: "MODE", Value: "crash"}} })
 	s.ends(ctx, program, 1, "ContainerCrashed", "wait", beside)
