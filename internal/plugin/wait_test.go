@@ -68,9 +68,9 @@ func TestWhenAWaitEnds(t *testing.T) {
 		"an error of the spec before": {func(app *v1.AppService) { app.Generation = 3; stalled(2)(app) },
 			outcomeWaiting, outcomeWaiting, "the operator has not processed the latest spec yet"},
 		"rolling out": {func(app *v1.AppService) {
-			readyIs(app, "False", "RolloutInProgress", start)
+			readyIs(app, "False", "RollingOut", start)
 			app.Status.Replicas, app.Status.UpdatedReplicas = 4, 2
-		}, outcomeWaiting, outcomeWaiting, "Updating  █████░░░░░ 2 of 4 updated, 0 ready  RolloutInProgress: because"},
+		}, outcomeWaiting, outcomeWaiting, "Updating  █████░░░░░ 2 of 4 updated, 0 ready  RollingOut: because"},
 		"stalled":                      {stalled(2), outcomeFailed, outcomeFailed, "Updating  RolloutStalled: because"},
 		"stalled with the spec before": {stalled(1), outcomeWaiting, outcomeWaiting, "Updating  RolloutStalled: because"},
 		"an error that may end":        {missing(start), outcomeWaiting, outcomeFailed, "Updating  DependencyMissing: because"},
@@ -124,13 +124,13 @@ func TestAWaitPrintsALineForEachChange(t *testing.T) {
 	s := &cli{IOStreams: genericiooptions.IOStreams{Out: &out, ErrOut: &errOut}, color: colorNever}
 	clock := clocktesting.NewFakeClock(start)
 	changes := make(chan seen, 4)
-	rolling := awaited(t, func(app *v1.AppService) { readyIs(app, "False", "RolloutInProgress", start) })
+	rolling := awaited(t, func(app *v1.AppService) { readyIs(app, "False", "RollingOut", start) })
 	for _, resource := range []*unstructured.Unstructured{rolling, rolling,
 		awaited(t, func(app *v1.AppService) { app.Status.Phase = v1.PhaseRunning; readyIs(app, "True", "Running", start) })} {
 		changes <- seen{resource: resource}
 	}
 	require.NoError(t, s.waitFor(t.Context(), []*waited{{name: waitedFor}}, changes, time.Minute, clock))
-	assert.Equal(t, "appservice/web  Updating  RolloutInProgress: because\nappservice/web  Running\n", out.String())
+	assert.Equal(t, "appservice/web  Updating  RollingOut: because\nappservice/web  Running\n", out.String())
 
 	changes <- seen{resource: rolling}
 	ended := make(chan error)

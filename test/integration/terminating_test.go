@@ -5,9 +5,11 @@ package integration
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -116,4 +118,35 @@ func TestTheJobOfTheReleaseBeforeThatCannotGoIsNamed(t *testing.T) {
 	blocked(t, app, "kubectl patch pod "+pod.Name, pod.Name, "being deleted since 20", holding)
 	free(t, pod)
 	cluster.Ready(t, app)
+}
+
+// The version before did not name what cannot be deleted: with an upgrade, the status does, and nothing else is written.
+func TestAnUpgradeNamesWhatCannotBeDeleted(t *testing.T) {
+	t.Parallel()
+	commit, err := os.ReadFile(fleetBefore)
+	require.NoError(t, err)
+	namespace := cluster.Namespace(t)
+	before := &former{namespace: namespace, binary: managerOf(t, strings.TrimSpace(string(commit))), kubeconfig: cluster.NewProxy(t).Kubeconfig,
+		concurrent: 10, failed: 3, deadline: 15 * time.Minute}
+	before.start(t)
+	app := harness.Seed(namespace, "web")
+	app.Spec.Size = ptr.To[int32](1)
+	app.Spec.Strategy = &appsv1.DeploymentStrategy{Type: appsv1.RecreateDeploymentStrategyType}
+	cluster.CreateReady(t, app)
+	pod := podOf(t, app)
+	held(t, pod)
+	cluster.Change(t, app, func(app *v1.AppService) { app.Spec.Image = "nginx:2" })
+	cluster.Condition(t, app, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonRollingOut)
+	before.stop()
+	running := uidsOf(t, namespace)
+
+	manager := cluster.Manager(t, namespace, before.options)
+	blocked(t, app, "kubectl patch pod "+pod.Name, pod.Name, "Terminating since 20")
+	manager.Rest(t)
+	assert.Equal(t, running, uidsOf(t, namespace))
+	writes := manager.Requests.WritesSince(0)
+	for _, write := range writes {
+		assert.True(t, strings.HasSuffix(write.Path, "/appservices/web/status"), "the upgrade wrote: %s", write)
+	}
+	assert.LessOrEqual(t, len(writes), 2)
 }
