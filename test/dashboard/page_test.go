@@ -38,8 +38,13 @@ func TestThePageShowsWhatIsNotReadyAndWhy(t *testing.T) {
 	web.Spec.Envs = []corev1.EnvVar{{Name: "PASSWORD", Value: password}}
 	cluster.CreateReady(t, web)
 	shop := harness.Seed(namespace, "shop")
-	shop.Spec.EnvFrom = []corev1.EnvFromSource{{SecretRef: &corev1.SecretEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: "database"}}}}
-	cluster.Create(t, shop)
+	shop.Spec.Ports[0].NodePort, shop.Spec.Image = nil, "nginx:1.28"
+	cluster.CreateReady(t, shop)
+	cluster.Change(t, shop, func(shop *v1.AppService) { shop.Spec.Image = "nginx:1.29" })
+	cluster.Ready(t, shop)
+	cluster.Change(t, shop, func(shop *v1.AppService) {
+		shop.Spec.EnvFrom = []corev1.EnvFromSource{{SecretRef: &corev1.SecretEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: "database"}}}}
+	})
 	cluster.Condition(t, shop, v1.ConditionReady, "False", "")
 
 	b := open(t, dashboard(t, namespace))
@@ -58,7 +63,7 @@ func TestThePageShowsWhatIsNotReadyAndWhy(t *testing.T) {
 
 	b.show(t, namespace, "shop")
 	text := value[string](t, b, `document.querySelector('#resource').textContent`)
-	for _, word := range []string{"Why", "Rollout", "Objects", "Releases", "Logs", `Secret "database"`} {
+	for _, word := range []string{"Why", "Rollout", "Objects", "Releases", "Logs", `Secret "database"`, "nginx:1.28 → nginx:1.29"} {
 		assert.Contains(t, text, word)
 	}
 	picture(t, b, "dashboard-resource")

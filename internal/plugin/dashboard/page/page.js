@@ -171,7 +171,8 @@ function nodes(node) {
   return item;
 }
 
-const section = (title, ...content) => element('section', null, '', element('h3', title), ...content);
+const section = (title, ...content) => element('section', null, '', element('h3', title),
+  ...content.length ? content : [element('p', 'none yet', 'soft')]);
 const treeOf = node => element('ul', null, 'tree', nodes(node));
 
 function stages(rollout) {
