@@ -72,7 +72,7 @@ func (s *cli) run(ctx context.Context, argument string, command []string, flags 
 		return err
 	}
 	wanted := commandJob{name: runName(found.Resource.GetName(), rand.String(5)), namespace: namespace, command: command,
-		sidecars: flags.sidecars, tty: flags.stdin && flags.tty}
+		sidecars: flags.sidecars, stdin: flags.stdin, tty: flags.stdin && flags.tty}
 	if own := ownVolumes(template); len(own) > 0 {
 		_, _ = fmt.Fprintf(s.ErrOut, "each replica has its own volume %s, which the command has not: kubectl exec runs one in a replica\n",
 			strings.Join(own, ", "))
@@ -84,21 +84,29 @@ func (s *cli) run(ctx context.Context, argument string, command []string, flags 
 	} else if policy, err = egressOf(policies.Items, template, job); err != nil {
 		return err
 	}
-	first := &job.Spec.Template.Spec.Containers[0]
-	first.Stdin, first.StdinOnce = flags.stdin, flags.stdin
+	return s.start(ctx, c, job, policy, flags)
+}
+
+// start creates a Job, suspended until there is its policy, if it has one. The Job stays only if it is to be detached.
+func (s *cli) start(ctx context.Context, c client.Client, job *batchv1.Job, policy *networkingv1.NetworkPolicy,
+	flags runFlags) error {
 	job.Spec.Suspend = ptr.To(policy != nil)
-	if err := c.Create(ctx, job); err != nil {
+	// An interrupt does not end this request: else the Job might be there, and nobody would know.
+	if err := c.Create(context.WithoutCancel(ctx), job); err != nil {
 		return fmt.Errorf("cannot create Job %s: %w", job.Name, err)
 	}
-	if !flags.detach {
-		defer s.takeAway(ctx, c, job)
-	}
+	stays := false
+	defer func() {
+		if !stays {
+			s.takeAway(ctx, c, job)
+		}
+	}()
 	if policy != nil {
 		if err := s.limit(ctx, c, job, policy); err != nil {
 			return err
 		}
 	}
-	if flags.detach {
+	if stays = flags.detach; stays {
 		_, err := fmt.Fprintf(s.Out, "job.batch/%s\n", job.Name)
 		return err
 	}

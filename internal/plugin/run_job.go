@@ -18,11 +18,9 @@ import (
 
 // commandJob is what the Job of a command is made of.
 type commandJob struct {
-	name, namespace string
-	command         []string
-	sidecars, tty   bool
-	// suspended until a policy limits what its pod reaches.
-	suspended bool
+	name, namespace      string
+	command              []string
+	sidecars, stdin, tty bool
 }
 
 // runLabel is the only label of the pods, besides those of their Job: no Service, policy or autoscaler selects it.
@@ -54,11 +52,11 @@ func (c commandJob) of(template *corev1.PodTemplateSpec) *batchv1.Job {
 	}
 	first := &pod.Spec.Containers[0]
 	first.Command, first.Args = c.command, nil
-	first.Stdin, first.StdinOnce, first.TTY = c.tty, c.tty, c.tty
+	first.Stdin, first.StdinOnce, first.TTY = c.stdin, c.stdin, c.tty
 	return &batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{Name: c.name, Namespace: c.namespace, Labels: labels},
 		Spec: batchv1.JobSpec{BackoffLimit: ptr.To[int32](0), Parallelism: ptr.To[int32](1), Completions: ptr.To[int32](1),
-			Suspend: ptr.To(c.suspended), TTLSecondsAfterFinished: ptr.To[int32](kept), Template: *pod},
+			TTLSecondsAfterFinished: ptr.To[int32](kept), Template: *pod},
 	}
 }
 

@@ -48,12 +48,11 @@ func TestTheJobOfACommandIsMadeOfTheLiveTemplate(t *testing.T) {
 		Volumes: live.Spec.Volumes,
 	}, pod.Spec)
 
-	with := commandJob{name: "web-run-1", command: []string{"sh"}, sidecars: true, tty: true, suspended: true}.of(live)
+	with := commandJob{name: "web-run-1", command: []string{"sh"}, sidecars: true, stdin: true, tty: true}.of(live)
 	require.Len(t, with.Spec.Template.Spec.Containers, 2)
 	assert.Empty(t, with.Spec.Template.Spec.Containers[1].Ports)
 	assert.True(t, with.Spec.Template.Spec.Containers[0].TTY)
 	assert.False(t, with.Spec.Template.Spec.Containers[1].TTY)
-	assert.True(t, *with.Spec.Suspend)
 }
 
 func TestAVolumeOfEachReplicaIsLeftOut(t *testing.T) {
