@@ -16,7 +16,11 @@ import (
 
 func main() {
 	debug.SetGCPercent(400) // commands are short-lived and use little memory
-	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // nohup
+		ends = append(ends, syscall.SIGHUP) // the terminal was closed
+	}
+	ctx, cancel := signal.NotifyContext(context.Background(), ends...)
 	code := plugin.Run(ctx, os.Args[1:], genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr})
 	cancel()
 	os.Exit(code)

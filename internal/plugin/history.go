@@ -104,7 +104,7 @@ func inShort(revision history.Revision) string {
 	if more := len(revision.Changes) - 1; more > 0 {
 		notes = append(notes, fmt.Sprintf("and %d more", more))
 	}
-	if revision.Restarts {
+	if revision.Restarts && !strings.Contains(text, "restarts pods") { // a change of an object says so
 		notes = append(notes, "restarts pods")
 	}
 	if len(notes) > 0 {

@@ -29,8 +29,9 @@ type renderOptions struct {
 func renderCommand(s *cli) *cobra.Command {
 	r := &renderOptions{}
 	command := &cobra.Command{
-		Use:   "render (-f FILE | NAME) [--chart DIR]",
-		Short: "Show exactly the objects that the operator applies",
+		Use:        "render (-f FILE | NAME) [--chart DIR]",
+		SuggestFor: []string{"template"},
+		Short:      "Show exactly the objects that the operator applies",
 		Long: "Render prints the objects of resources as the operator makes them: by the templates of the chart, and the steps after them, which set pod\n" +
 			"security, owners, labels and stamps.\n\n" +
 			"Offline it makes no request, and uses placeholders for facts about the cluster: the UID of the resource is\n" +

@@ -104,7 +104,7 @@ func knownCommand(root *cobra.Command, args []string) error {
 		return nil
 	}
 	err := fmt.Errorf("unknown command %q", args[0])
-	if root.SuggestionsMinimumDistance = 2; len(root.SuggestionsFor(args[0])) > 0 {
+	if root.SuggestionsMinimumDistance = min(2, len(args[0])/2); len(root.SuggestionsFor(args[0])) > 0 {
 		err = fmt.Errorf("%w: did you mean %s?", err, strings.Join(root.SuggestionsFor(args[0]), " or "))
 	}
 	return err

@@ -19,6 +19,7 @@ func TestRunSaysHowItEnded(t *testing.T) {
 		"help":              {[]string{"--help"}, exitOK, ""},
 		"no such command":   {[]string{"nonsense"}, exitBroke, `error: unknown command "nonsense"`},
 		"one like another":  {[]string{"statsu"}, exitBroke, `error: unknown command "statsu": did you mean status?`},
+		"one of kubectl":    {[]string{"get"}, exitBroke, "error: unknown command \"get\": did you mean status?\n"},
 		"no such flag":      {[]string{"--nonsense"}, exitBroke, "error: unknown flag: --nonsense"},
 		"colors of no kind": {[]string{"completion", "bash", "--color=blue"}, exitBroke, "error: --color=blue: it can be auto, always or never"},
 		"completion":        {[]string{"completion", "bash", "--color=never"}, exitOK, ""},

@@ -24,8 +24,9 @@ import (
 func runCommand(s *cli) *cobra.Command {
 	var flags runFlags
 	cmd := &cobra.Command{
-		Use:   "run NAME -- COMMAND [ARG...]",
-		Short: "Run a command with the image, environment and volumes of an AppService",
+		Use:        "run NAME -- COMMAND [ARG...]",
+		SuggestFor: []string{"exec"},
+		Short:      "Run a command with the image, environment and volumes of an AppService",
 		Long: "Run creates a Job with your rights, from the pods that run now: the same image, environment, account and volumes, without ports, probes, init\n" +
 			"containers and sidecars, and with labels that no Service selects. It prints what the command writes, ends with its exit code, and deletes the\n" +
 			"Job, also if it is interrupted. If the application may reach only some addresses, so may the command.",
@@ -87,7 +88,7 @@ func (s *cli) run(ctx context.Context, argument string, command []string, flags 
 	return s.start(ctx, c, job, policy, flags)
 }
 
-// start creates a Job, suspended until there is its policy, if it has one. The Job stays only if it is to be detached.
+// start creates a Job, suspended until there is its policy, if it has one. Only a detached Job stays, once it has begun.
 func (s *cli) start(ctx context.Context, c client.Client, job *batchv1.Job, policy *networkingv1.NetworkPolicy,
 	flags runFlags) error {
 	job.Spec.Suspend = ptr.To(policy != nil)

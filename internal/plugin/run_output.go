@@ -9,7 +9,15 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+	watchtools "k8s.io/client-go/tools/watch"
 	"k8s.io/kubectl/pkg/cmd/attach"
+	"k8s.io/kubectl/pkg/cmd/logs"
+	"k8s.io/kubectl/pkg/util/interrupt"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/example/appservice-operator/internal/engine/text"
@@ -32,11 +40,7 @@ func (s *cli) output(ctx context.Context, c client.Client, job *batchv1.Job, fla
 	if err != nil {
 		return err
 	}
-	if flags.stdin && pod.Status.Phase == corev1.PodRunning {
-		if err := s.attachTo(pod, flags); err != nil {
-			return fmt.Errorf("cannot attach to pod %s: %w", pod.Name, err)
-		}
-	} else if err := s.printLogs(ctx, []corev1.Pod{*pod}, logFlags{follow: true, tail: -1}); err != nil {
+	if err := s.stream(ctx, pod, flags); err != nil {
 		return err
 	}
 	pod, err = s.podOf(ctx, c, job, ended)
@@ -82,6 +86,9 @@ func (s *cli) podOf(ctx context.Context, c client.Client, job *batchv1.Job,
 		if err := c.Get(ctx, client.ObjectKeyFromObject(job), job); err != nil {
 			return nil, fmt.Errorf("cannot read Job %s: %w", job.Name, err)
 		}
+		over := slices.ContainsFunc(job.Status.Conditions, func(condition batchv1.JobCondition) bool {
+			return condition.Type == batchv1.JobFailed && condition.Status == corev1.ConditionTrue
+		})
 		workload, _ := diagnose.WorkloadOf(job)
 		found := &diagnose.Findings{Workload: workload, Now: time.Now()}
 		if err := diagnose.Collect(ctx, c, found); err != nil {
@@ -89,6 +96,9 @@ func (s *cli) podOf(ctx context.Context, c client.Client, job *batchv1.Job,
 		}
 		if at := slices.IndexFunc(found.Pods, func(pod corev1.Pod) bool { return is(&pod) }); at >= 0 {
 			return &found.Pods[at], nil
+		}
+		if over && len(found.Pods) == 0 {
+			return nil, fmt.Errorf("the pod of Job %s was deleted before its command ended", job.Name)
 		}
 		for _, cause := range diagnose.Causes(*found) {
 			if cause.Effect == diagnose.Lasting {
@@ -107,15 +117,64 @@ func (s *cli) podOf(ctx context.Context, c client.Client, job *batchv1.Job,
 	}
 }
 
-// attachTo connects the terminal with a container.
-func (s *cli) attachTo(pod *corev1.Pod, flags runFlags) error {
+// settling is for how long the output of a command that has ended may still come.
+const settling = 5 * time.Second
+
+// stream prints what the command of a pod writes until it has ended, or until the context ends.
+func (s *cli) stream(ctx context.Context, pod *corev1.Pod, flags runFlags) error {
 	config, err := s.config()
 	if err != nil {
 		return err
 	}
+	typed, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return fmt.Errorf("cannot reach the cluster: %w", err)
+	}
+	reading, stop := context.WithCancel(ctx)
+	defer stop()
+	done := make(chan error, 1) // nobody may wait for it any more
+	go func() {
+		if flags.stdin && pod.Status.Phase == corev1.PodRunning {
+			done <- s.attachTo(config, pod, flags)
+			return
+		}
+		log := &corev1.PodLogOptions{Container: pod.Spec.Containers[0].Name, Follow: true}
+		done <- logs.DefaultConsumeRequest(reading, typed.CoreV1().Pods(pod.Namespace).GetLogs(pod.Name, log), s.Out)
+	}()
+	over := make(chan struct{})
+	go func() { // a connection that is lost does not say that the command has ended
+		one := cache.NewListWatchFromClient(typed.CoreV1().RESTClient(), "pods", pod.Namespace,
+			fields.OneTermEqualSelector("metadata.name", pod.Name))
+		_, err := watchtools.UntilWithSync(reading, one, &corev1.Pod{}, nil, func(event watch.Event) (bool, error) {
+			now, is := event.Object.(*corev1.Pod)
+			return event.Type == watch.Deleted || is && ended(now), nil
+		})
+		if err == nil {
+			close(over)
+		}
+	}()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case err = <-done:
+	case <-over:
+		select {
+		case err = <-done:
+		case <-time.After(settling):
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("cannot read the output of pod %s: %w", pod.Name, err)
+	}
+	return nil
+}
+
+// attachTo connects the terminal with a container.
+func (s *cli) attachTo(config *rest.Config, pod *corev1.Pod, flags runFlags) error {
 	options := attach.NewAttachOptions(s.IOStreams)
 	options.In, options.Out, options.ErrOut = s.In, raw(s.Out), os.Stderr
 	options.Pod, options.Namespace, options.PodName, options.Config = pod, pod.Namespace, pod.Name, config
 	options.ContainerName, options.Stdin, options.TTY, options.Quiet = pod.Spec.Containers[0].Name, true, flags.tty, true
+	options.InterruptParent = interrupt.New(func(os.Signal) {}) // the default ends the program, and leaves the Job
 	return options.Run()
 }

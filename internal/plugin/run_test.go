@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 )
 
-// A Job stays only if it is to be detached, and runs.
+// Only a detached Job stays, once it has begun.
 func TestACommandThatDoesNotRunLeavesNoJob(t *testing.T) {
 	policy := &networkingv1.NetworkPolicy{ObjectMeta: metav1.ObjectMeta{Name: "web-run-1", Namespace: "shop"}}
 	for name, test := range map[string]struct {

@@ -26,8 +26,9 @@ func statusCommand(s *cli) *cobra.Command {
 	var output, kind string
 	var everywhere bool
 	cmd := &cobra.Command{
-		Use:   "status [NAME...]",
-		Short: "List AppServices and their status",
+		Use:        "status [NAME...]",
+		SuggestFor: []string{"get", "list", "ls"},
+		Short:      "List AppServices and their status",
 		Long: "Status lists AppServices with their phase, their ready replicas, the first problem, and what is held back. Without names it lists all in the\n" +
 			"namespace, and with -A all in the cluster. It exits with 0 whatever their status: kubectl appservice why explains problems, and exits with 1.",
 		Example: `# all of the namespace

@@ -20,8 +20,9 @@ func undoCommand(s *cli) *cobra.Command {
 	var to int
 	var yes, runTask bool
 	cmd := &cobra.Command{
-		Use:   "undo NAME",
-		Short: "Go back to the spec of an earlier release",
+		Use:        "undo NAME",
+		SuggestFor: []string{"rollback"},
+		Short:      "Go back to the spec of an earlier release",
 		Long: "Undo sets the spec of an AppService to that of an earlier release, and the operator applies it as a new release. Without --to-revision, it\n" +
 			"takes the newest release with a different spec. It shows the change and asks before it writes; --yes answers for scripts. If Argo CD or Flux\n" +
 			"applies the AppService, nothing is written, since it would be reverted: the AppService to commit is printed instead.\n\n" +

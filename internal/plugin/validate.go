@@ -163,9 +163,12 @@ func (v *validateOptions) refused(d document, of preview.Problem) refusal {
 		if of.Column > 0 {
 			place += fmt.Sprintf(":%d", of.Column)
 		}
-		_, _ = fmt.Fprintf(v.Out, "%s: %s %s: %s\n%s\n", v.paint(v.Out, bold, place), text.Line(out.Kind),
-			text.Line(out.Name), text.Line(of.Message),
-			d.excerpt(of.Line, of.Column))
+		line := fmt.Sprintf("%s: %s %s: %s", place, text.Line(out.Kind), text.Line(out.Name), text.Line(of.Message))
+		line = wrapped(line, width(v.Out), "  ")
+		if rest, whole := strings.CutPrefix(line, place); whole { // else blanks in the name of the file broke it
+			line = v.paint(v.Out, bold, place) + rest
+		}
+		_, _ = fmt.Fprintf(v.Out, "%s\n%s\n", line, d.excerpt(of.Line, of.Column))
 	}
 	return out
 }

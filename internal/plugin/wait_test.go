@@ -49,11 +49,16 @@ func TestWhenAWaitEnds(t *testing.T) {
 				ObservedGeneration: generation, LastTransitionTime: metav1.NewTime(start)})
 		}
 	}
-	missing := func(since time.Time) func(*v1.AppService) {
+	volume := func(since time.Time) func(*v1.AppService) {
 		return func(app *v1.AppService) {
-			readyIs(app, "False", v1.ReasonDependencyMissing, since)
-			problemIs(app, v1.ReasonDependencyMissing)
+			readyIs(app, "False", v1.ReasonVolumeNotBound, since)
+			problemIs(app, v1.ReasonVolumeNotBound)
 		}
+	}
+	missing := func(app *v1.AppService) {
+		readyIs(app, "False", v1.ReasonDependencyMissing, start.Add(-time.Hour))
+		problemIs(app, v1.ReasonDependencyMissing)
+		app.Status.Conditions = append(app.Status.Conditions, metav1.Condition{Type: v1.ConditionStalled, Status: "True", ObservedGeneration: 2})
 	}
 	for name, test := range map[string]struct {
 		is    func(*v1.AppService)
@@ -69,12 +74,15 @@ func TestWhenAWaitEnds(t *testing.T) {
 			outcomeWaiting, outcomeWaiting, "the operator has not processed the latest spec yet"},
 		"rolling out": {func(app *v1.AppService) {
 			readyIs(app, "False", "RollingOut", start)
-			app.Status.Replicas, app.Status.UpdatedReplicas = 4, 2
+			app.Status.Replicas, app.Status.UpdatedReplicas, app.Status.Readiness = 5, 2, "0/4"
 		}, outcomeWaiting, outcomeWaiting, "Updating  █████░░░░░ 2 of 4 updated, 0 ready  RollingOut: because"},
 		"stalled":                      {stalled(2), outcomeFailed, outcomeFailed, "Updating  RolloutStalled: because"},
 		"stalled with the spec before": {stalled(1), outcomeWaiting, outcomeWaiting, "Updating  RolloutStalled: because"},
-		"an error that may end":        {missing(start), outcomeWaiting, outcomeFailed, "Updating  DependencyMissing: because"},
-		"an error that has lasted":     {missing(start.Add(-lasting)), outcomeFailed, outcomeFailed, "Updating  DependencyMissing: because"},
+		"an error that may end":        {volume(start), outcomeWaiting, outcomeFailed, "Updating  VolumeNotBound: because"},
+		"an error that has lasted":     {volume(start.Add(-lasting)), outcomeFailed, outcomeFailed, "Updating  VolumeNotBound: because"},
+		"a Secret that may be applied": {missing, outcomeWaiting, outcomeFailed, "Updating  DependencyMissing: because"},
+		"no operator": {func(app *v1.AppService) { app.Status = v1.AppServiceStatus{} },
+			outcomeWaiting, outcomeWaiting, "no operator has written the status yet: check that it runs, and serves this namespace"},
 		"its turn": {func(app *v1.AppService) {
 			readyIs(app, "False", v1.ReasonRolloutHeldBack, start.Add(-time.Hour))
 			problemIs(app, v1.ReasonRolloutHeldBack)
@@ -110,7 +118,7 @@ func TestAnotherErrorHasItsOwnTime(t *testing.T) {
 	is := func(reason string) *unstructured.Unstructured {
 		return awaited(t, func(app *v1.AppService) { readyIs(app, "False", reason, start); problemIs(app, reason) })
 	}
-	got, _ := one.verdict(is(v1.ReasonDependencyMissing), start.Add(lasting-time.Second))
+	got, _ := one.verdict(is(v1.ReasonVolumeNotBound), start.Add(lasting-time.Second))
 	require.Equal(t, outcomeWaiting, got)
 	got, _ = one.verdict(is(v1.ReasonImageNotFound), start.Add(lasting))
 	require.Equal(t, outcomeWaiting, got, "it is a new one")

@@ -48,6 +48,9 @@ func (w *waited) verdict(resource *unstructured.Unstructured, now time.Time) (ou
 	}
 	if current.ObservedGeneration < resource.GetGeneration() {
 		w.cause = ""
+		if current.ObservedGeneration == 0 && now.Sub(resource.GetCreationTimestamp().Time) >= lasting {
+			return outcomeWaiting, "no operator has written the status yet: check that it runs, and serves this namespace"
+		}
 		return outcomeWaiting, "the operator has not processed the latest spec yet"
 	}
 	if current.Phase == v1.PhasePaused {
@@ -66,7 +69,8 @@ func (w *waited) verdict(resource *unstructured.Unstructured, now time.Time) (ou
 	}
 	line := fmt.Sprintf("%s  %s: %s", progress(current), ready.Reason, ready.Message)
 	stalled := meta.FindStatusCondition(current.Conditions, v1.ConditionStalled)
-	if stalled != nil && stalled.Status == metav1.ConditionTrue && stalled.ObservedGeneration == resource.GetGeneration() {
+	if stalled != nil && stalled.Status == metav1.ConditionTrue &&
+		stalled.ObservedGeneration == resource.GetGeneration() && ready.Reason != v1.ReasonDependencyMissing {
 		return outcomeFailed, line
 	}
 	if w.lasts(current, ready, now) {
@@ -75,8 +79,8 @@ func (w *waited) verdict(resource *unstructured.Unstructured, now time.Time) (ou
 	return outcomeWaiting, line
 }
 
-// lasts reports whether an error that the operator expects to end has been there for too long. A turn that is waited
-// for is none.
+// lasts reports whether an error that may end without a change of the spec has been there for too long: for a missing
+// object, which may have been applied just now, since the wait began. A turn that is waited for is none.
 func (w *waited) lasts(current *v1.AppServiceStatus, ready *metav1.Condition, now time.Time) bool {
 	isError := func(p v1.Problem) bool { return p.Type == v1.ProblemError && p.Reason != v1.ReasonRolloutHeldBack }
 	if !slices.ContainsFunc(current.Problems, isError) || ready.Reason == v1.ReasonRolloutHeldBack {
@@ -84,7 +88,7 @@ func (w *waited) lasts(current *v1.AppServiceStatus, ready *metav1.Condition, no
 		return false
 	}
 	if w.cause != ready.Reason {
-		if w.cause == "" && w.since.IsZero() {
+		if w.cause == "" && w.since.IsZero() && ready.Reason != v1.ReasonDependencyMissing {
 			w.since = ready.LastTransitionTime.Time // it may have been there before
 		} else {
 			w.since = now
@@ -102,9 +106,9 @@ func progress(current *v1.AppServiceStatus) string {
 			line += "  task " + run.Job + " runs"
 		}
 	}
-	if current.Replicas > 0 {
-		line += fmt.Sprintf("  %s %d of %d updated, %d ready", bar(current.UpdatedReplicas, current.Replicas), current.UpdatedReplicas,
-			current.Replicas, current.ReadyReplicas)
+	if wanted := status.Wanted(current); wanted > 0 {
+		line += fmt.Sprintf("  %s %d of %d updated, %d ready", bar(current.UpdatedReplicas, wanted), current.UpdatedReplicas,
+			wanted, current.ReadyReplicas)
 	}
 	return line
 }

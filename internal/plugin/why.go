@@ -14,8 +14,9 @@ import (
 func whyCommand(s *cli) *cobra.Command {
 	var output string
 	cmd := &cobra.Command{
-		Use:   "why NAME",
-		Short: "Explain the state of an AppService, and what to do",
+		Use:        "why NAME",
+		SuggestFor: []string{"describe", "explain"},
+		Short:      "Explain the state of an AppService, and what to do",
 		Long: "Why prints a tree of problems: from the conditions to objects, pods, their last output and a hint. It also shows what is held back and until\n" +
 			"when, and the origin of relevant values: the spec, the defaults of the namespace or of the platform, or the chart.\n\n" +
 			"Pods are examined now, with the operator's own rules; everything else is the status that the operator last wrote. The role \"view\" is\n" +

@@ -76,7 +76,7 @@ func (d *demo) leaveRunning(ctx context.Context) {
 	d.say("  kubectl apply --filename=config/samples/minimal.yaml %s", inNamespace)
 	d.say("  go install ./cmd/kubectl-appservice   # the plugin, into \"$(go env GOPATH)/bin\"")
 	if d.simulated {
-		d.say("  kubectl apply --filename=test/demo/broken-image.yaml %s   # simulated pods fail as their annotation says", inNamespace)
+		d.say("  kubectl apply --filename=test/demo/broken-image.yaml %s   # simulated pods run nothing, and fail only as their annotation says", inNamespace)
 	}
 	d.say("  tail -f %s", quote(d.logFile()))
 	d.say("\nIts chart is %s: edit it, end the manager, and start it as above.", folder)

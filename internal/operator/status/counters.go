@@ -2,6 +2,8 @@ package status
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -29,4 +31,11 @@ func counters(out *v1.AppServiceStatus, main client.Object) {
 	if containers := workload.Template.Spec.Containers; len(containers) > 0 {
 		out.Image = containers[0].Image
 	}
+}
+
+// Wanted returns the number of replicas that a status says are wanted; 0 if it does not say.
+func Wanted(current *v1.AppServiceStatus) int32 {
+	_, wanted, _ := strings.Cut(current.Readiness, "/")
+	number, _ := strconv.ParseInt(wanted, 10, 32)
+	return int32(number)
 }

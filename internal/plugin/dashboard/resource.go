@@ -19,6 +19,7 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/engine/release/plan"
 	"github.com/example/appservice-operator/internal/engine/text"
+	"github.com/example/appservice-operator/internal/operator/status"
 	"github.com/example/appservice-operator/internal/plugin/history"
 	"github.com/example/appservice-operator/internal/plugin/tree"
 )
@@ -123,7 +124,7 @@ func (s *Server) resource(w http.ResponseWriter, r *http.Request) {
 
 func rolloutOf(found *tree.Findings) rollout {
 	current := found.Status
-	out := rollout{Wanted: current.Replicas, Updated: current.UpdatedReplicas, Ready: current.ReadyReplicas,
+	out := rollout{Wanted: status.Wanted(current), Updated: current.UpdatedReplicas, Ready: current.ReadyReplicas,
 		Runs: current.Runs, Held: tree.HeldBack(current, found.Now)}
 	order := []string{v1.ConditionDeployed, v1.ConditionProgressing, v1.ConditionAvailable, v1.ConditionReady}
 	for _, kind := range order {

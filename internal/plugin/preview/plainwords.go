@@ -1,11 +1,9 @@
 package preview
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 
 	yamlv3 "go.yaml.in/yaml/v3"
@@ -64,9 +62,6 @@ func admitPlainly(ctx context.Context, d *crd.Definition, resource *unstructured
 		}
 	}
 	admitted.Errors = rest
-	slices.SortStableFunc(plain, func(a, b Problem) int {
-		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
-	})
 	return plain, admitted
 }
 
@@ -106,10 +101,12 @@ func inPlainWords(err *field.Error, at place) (message string, value any) {
 		return inQuotes(text), text
 	case err.Type == field.ErrorTypeTypeInvalid && at.value.Kind == yamlv3.ScalarNode && !raw:
 		if other, kind := decoded(at.value.Value); kind != "" && strings.Contains(err.Detail, "must be of type "+kind) {
-			return "write it without quotes: " + at.value.Value, other
+			return fmt.Sprintf("write it without quotes: %v", other), other
 		}
 	case pattern != nil && strings.Contains(pattern[1], ofQuantities):
 		return fmt.Sprintf("%q is no quantity: 100m is a tenth of a CPU, 128Mi is memory", at.value.Value), nil
+	case pattern != nil && strings.HasPrefix(pattern[1], "^/") && regexp.MustCompile(pattern[1]).MatchString("/"+text):
+		return "begin it with /: /" + text, "/" + text
 	case pattern != nil:
 		return inLowerCase(at, regexp.MustCompile(pattern[1]).MatchString)
 	case err.Field == "metadata.name":

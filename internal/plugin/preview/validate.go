@@ -42,6 +42,12 @@ func (c *Cluster) Check(
 		resource = admitted.Resource
 	}
 	if len(problems) > 0 {
+		slices.SortStableFunc(problems, func(a, b Problem) int {
+			if a.Line == 0 || b.Line == 0 { // those about no field come last
+				return cmp.Compare(b.Line, a.Line)
+			}
+			return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+		})
 		return problems
 	}
 	if err := c.refusal(ctx, renderer, resource); err != nil {
@@ -93,6 +99,9 @@ func ofServer(d *crd.Definition, of *unstructured.Unstructured, admitted crd.Adm
 			cmp.Or(gatewayHint(of.Object, field), d.DidYouMean(field)))))
 	}
 	for _, err := range admitted.Errors {
+		if err.Detail == crd.RulesUnchecked {
+			continue // the others say what to correct
+		}
 		problems = append(problems, at.problem(strings.TrimPrefix(err.Field, "<nil>"),
 			strings.TrimPrefix(err.Error(), "<nil>: ")))
 	}

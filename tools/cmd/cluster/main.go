@@ -91,7 +91,8 @@ func up(ctx context.Context, options controlplane.Options, stdout io.Writer) err
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(stdout, "cluster %s is up. To use it:\n\n%s", c.Name, toolchain.Exports(c.Kubeconfig, c.Kubectl))
+	_, err = fmt.Fprintf(stdout, "cluster %s is up. To use it:\n\n%s\nThen: make install, make run. Its pods are simulated and run nothing: an operator of make deploy does not, either.\n",
+		c.Name, toolchain.Exports(c.Kubeconfig, c.Kubectl))
 	return err
 }
 

@@ -163,14 +163,17 @@ func (d *Definition) Change(ctx context.Context, before, after *unstructured.Uns
 	return refused
 }
 
+// RulesUnchecked is a remark of the API server beside other errors.
+const RulesUnchecked = "some validation rules were not checked because the object was invalid; correct the existing errors " +
+	"to complete validation"
+
 // blocked returns the error that the API server adds if other errors keep it from evaluating rules; nil if none do.
 func blocked(errs field.ErrorList) *field.Error {
 	for _, err := range errs {
 		switch err.Type {
 		case field.ErrorTypeNotSupported, field.ErrorTypeRequired, field.ErrorTypeTooLong, field.ErrorTypeTooMany,
 			field.ErrorTypeTypeInvalid:
-			return field.Invalid(nil, nil,
-				"some validation rules were not checked because the object was invalid; correct the existing errors to complete validation")
+			return field.Invalid(nil, nil, RulesUnchecked)
 		}
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/example/appservice-operator/internal/engine/chart/crd"
 	"github.com/example/appservice-operator/internal/engine/kube/stage"
 )
 
@@ -58,7 +59,7 @@ func Plainly(err error) error {
 		switch {
 		case !errors.As(one, &found):
 			texts = append(texts, one.Error())
-		case strings.HasPrefix(found.Detail, "some validation rules were not checked"):
+		case found.Detail == crd.RulesUnchecked:
 		case found.Field == "" || found.Field == "<nil>":
 			texts = append(texts, found.Detail)
 		default:
