@@ -88,7 +88,7 @@ func (s *cli) run(ctx context.Context, argument string, command []string, flags 
 	return s.start(ctx, c, job, policy, flags)
 }
 
-// start creates a Job, suspended until there is its policy, if it has one. Only a detached Job stays, once it has begun.
+// start creates a Job, suspended until its policy is there, if it has one. Only a detached Job stays once it has begun.
 func (s *cli) start(ctx context.Context, c client.Client, job *batchv1.Job, policy *networkingv1.NetworkPolicy,
 	flags runFlags) error {
 	job.Spec.Suspend = ptr.To(policy != nil)
