@@ -33,11 +33,46 @@ func runBeside(ctx context.Context, s *suite) {
 	s.ends(ctx, program, 0, "2 ready", "wait", beside)
 	s.ends(ctx, program, 0, "", "run", beside, "--", "/web", "wait", "1s")
 	s.ends(ctx, program, 3, "ERROR: no such column", "run", beside, "--", "/web", "fail")
+	s.ends(ctx, program, 0, "", "run", beside, "-i", "--", "/web", "wait", "3s")
 	s.noJobOf(ctx, beside)
+	for _, flags := range [][]string{nil, {"-i"}} {
+		s.isInterrupted(ctx, program, flags...)
+		s.noJobOf(ctx, beside)
+	}
 	s.change(ctx, app, func() { app.Spec.Envs = []corev1.EnvVar{{Name: "MODE", Value: "crash"}} })
 	s.ends(ctx, program, 1, "ContainerCrashed", "wait", beside)
 	s.ends(ctx, program, 0, "cannot reach the database", "logs", beside, "--previous")
 	try.Do(s.client.Delete(ctx, app))
+}
+
+// isInterrupted interrupts a command while its pod runs.
+func (s *suite) isInterrupted(ctx context.Context, program string, flags ...string) {
+	args := append([]string{"run", "--namespace=" + apps, beside}, append(flags, "--", "/web", "wait", "1h")...)
+	command := exec.CommandContext(ctx, program, args...)
+	command.Env = append(os.Environ(), "KUBECONFIG="+s.cluster.kubeconfig)
+	var out bytes.Buffer
+	command.Stdout, command.Stderr = &out, &out
+	input := try.Get(command.StdinPipe()) // which stays open
+	defer func() { _ = input.Close() }()
+	try.Do(command.Start())
+	try.Do(poll.Until(ctx, func(ctx context.Context) error {
+		pods := &corev1.PodList{}
+		if err := s.client.List(ctx, pods, client.InNamespace(apps), client.HasLabels{batchv1.JobNameLabel}); err != nil {
+			return err
+		}
+		for i := range pods.Items {
+			pod := &pods.Items[i]
+			if strings.HasPrefix(pod.Name, beside+"-run-") && pod.Status.Phase == corev1.PodRunning && pod.DeletionTimestamp == nil {
+				return nil
+			}
+		}
+		return errors.New("the pod of the command does not run yet")
+	}))
+	try.Do(command.Process.Signal(os.Interrupt))
+	_ = command.Wait() // its code is looked at
+	if got := command.ProcessState.ExitCode(); got != 2 || !strings.Contains(out.String(), "interrupted") {
+		try.Fail("a command with %v that was interrupted ended with %d, want 2:\n%s", flags, got, out.String())
+	}
 }
 
 // ends runs the plugin, which has to end with a code, and to print a text.
