@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 	watchtools "k8s.io/client-go/tools/watch"
@@ -135,8 +136,13 @@ func (s *cli) stream(ctx context.Context, pod *corev1.Pod, flags runFlags) error
 	done := make(chan error, 1) // nobody may wait for it any more
 	go func() {
 		if flags.stdin && pod.Status.Phase == corev1.PodRunning {
-			done <- s.attachTo(config, pod, flags)
-			return
+			err := s.attachTo(config, pod, flags)
+			if err == nil {
+				done <- nil
+				return
+			}
+			// it may have ended meanwhile, so its log has all
+			_, _ = fmt.Fprintf(s.ErrOut, "cannot attach to pod %s, its log follows: %v\n", pod.Name, err)
 		}
 		log := &corev1.PodLogOptions{Container: pod.Spec.Containers[0].Name, Follow: true}
 		done <- logs.DefaultConsumeRequest(reading, typed.CoreV1().Pods(pod.Namespace).GetLogs(pod.Name, log), s.Out)
@@ -171,6 +177,9 @@ func (s *cli) stream(ctx context.Context, pod *corev1.Pod, flags runFlags) error
 
 // attachTo connects the terminal with a container.
 func (s *cli) attachTo(config *rest.Config, pod *corev1.Pod, flags runFlags) error {
+	config = rest.CopyConfig(config) // what is below, commands of kubectl have in their configuration
+	config.GroupVersion, config.APIPath = &corev1.SchemeGroupVersion, "/api"
+	config.NegotiatedSerializer = scheme.Codecs.WithoutConversion()
 	options := attach.NewAttachOptions(s.IOStreams)
 	options.In, options.Out, options.ErrOut = s.In, raw(s.Out), os.Stderr
 	options.Pod, options.Namespace, options.PodName, options.Config = pod, pod.Namespace, pod.Name, config

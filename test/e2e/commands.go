@@ -33,7 +33,9 @@ func runBeside(ctx context.Context, s *suite) {
 	s.ends(ctx, program, 0, "2 ready", "wait", beside)
 	s.ends(ctx, program, 0, "", "run", beside, "--", "/web", "wait", "1s")
 	s.ends(ctx, program, 3, "ERROR: no such column", "run", beside, "--", "/web", "fail")
-	s.ends(ctx, program, 0, "", "run", beside, "-i", "--", "/web", "wait", "3s")
+	if said := s.ends(ctx, program, 0, "", "run", beside, "-i", "--", "/web", "wait", "3s"); strings.Contains(said, "cannot attach") {
+		try.Fail("%s", said)
+	}
 	s.noJobOf(ctx, beside)
 	for _, flags := range [][]string{nil, {"-i"}} {
 		s.isInterrupted(ctx, program, flags...)
@@ -75,8 +77,8 @@ func (s *suite) isInterrupted(ctx context.Context, program string, flags ...stri
 	}
 }
 
-// ends runs the plugin, which has to end with a code, and to print a text.
-func (s *suite) ends(ctx context.Context, program string, code int, text string, args ...string) {
+// ends runs the plugin, which has to end with a code, and to print a text, and returns all that it prints.
+func (s *suite) ends(ctx context.Context, program string, code int, text string, args ...string) string {
 	command := exec.CommandContext(ctx, program, append(args[:1:1], append([]string{"--namespace=" + apps}, args[1:]...)...)...)
 	command.Env = append(os.Environ(), "KUBECONFIG="+s.cluster.kubeconfig)
 	var out bytes.Buffer
@@ -88,6 +90,7 @@ func (s *suite) ends(ctx context.Context, program string, code int, text string,
 	if got := command.ProcessState.ExitCode(); got != code || !strings.Contains(out.String(), text) {
 		try.Fail("kubectl appservice %s ended with %d, want %d and %q:\n%s", strings.Join(args, " "), got, code, text, out.String())
 	}
+	return out.String()
 }
 
 // noJobOf waits until no Job of a command beside an application is there, and fails if a Service has had its pod.
