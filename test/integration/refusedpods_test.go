@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -75,4 +76,30 @@ func TestTheLastRefusalOfPodsIsNamed(t *testing.T) {
 	}
 	requests := manager.Requests.Since(mark)
 	assert.LessOrEqual(t, len(eventLists(requests)), 2*looks(requests), "one look takes too many requests for events")
+}
+
+// A Deployment whose ReplicaSet is refused is not reported to have observed its spec: the status says why, and heals.
+func TestARefusedReplicaSetIsNamed(t *testing.T) {
+	t.Parallel()
+	namespace, _ := cluster.ManagedNamespace(t)
+	app := harness.Seed(namespace, "web")
+	cluster.CreateReady(t, app)
+	quota := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "sets"},
+		Spec: corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{"count/replicasets.apps": resource.MustParse("1")}}}
+	cluster.Create(t, quota)
+	harness.Eventually(t, "the quota is in force", func() error {
+		if err := present(t, quota); err != nil {
+			return err
+		}
+		used := quota.Status.Used["count/replicasets.apps"]
+		return want("used", used.String(), "1")
+	})
+	cluster.Change(t, app, func(app *v1.AppService) { app.Spec.Image = "nginx:2" })
+	condition := cluster.Condition(t, app, v1.ConditionStalled, metav1.ConditionTrue, v1.ReasonQuotaExceeded)
+	assert.Contains(t, condition.Message, "sets")
+	require.NotEmpty(t, app.Status.Problems)
+	assert.Contains(t, app.Status.Problems[0].Hint, "larger quota")
+	cluster.Delete(t, quota)
+	cluster.Ready(t, app)
+	assert.Empty(t, app.Status.Problems)
 }

@@ -29,7 +29,8 @@ func (r *Reconciler) diagnose(ctx context.Context, s *scope, wanted rendering, o
 		var schedule *diagnose.PodReads
 		if awaited, waits := diagnose.AwaitedOf(observed.Objects[key], wanted.advice); waits {
 			found, schedule = r.ask(ctx, s.memory.looks[key], awaited)
-		} else if workload, makesPods := diagnose.WorkloadOf(observed.Objects[key]); makesPods && workload.Noticed {
+		} else if workload, makesPods := diagnose.WorkloadOf(observed.Objects[key]); makesPods &&
+			(workload.Noticed || workload.Refused) {
 			found, schedule = r.causesOf(ctx, s, diagnose.Findings{Workload: workload, Now: r.Clock.Now()})
 		}
 		if len(found) > 0 {

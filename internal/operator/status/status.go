@@ -85,7 +85,7 @@ func mainObject(resource *unstructured.Unstructured, snapshot *livestate.Snapsho
 // moments, and the status is written then rather than twice.
 func Unnoticed(observed *livestate.Snapshot) bool {
 	for _, object := range observed.Objects {
-		if workload, makesPods := diagnose.WorkloadOf(object); makesPods && !workload.Noticed {
+		if workload, makesPods := diagnose.WorkloadOf(object); makesPods && !workload.Noticed && !workload.Refused {
 			return true
 		}
 	}

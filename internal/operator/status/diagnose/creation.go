@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"strings"
@@ -30,8 +31,8 @@ func creation(f Findings) []Cause {
 	return []Cause{cause}
 }
 
-// usage returns for each resource what is requested and what is used, all given as "cpu=1,pods=2".
-func usage(requested, used, limited string) string {
+// usage returns for each resource what an object requests and what is used, all given as "cpu=1,pods=2".
+func usage(object, requested, used, limited string) string {
 	of := func(list, resource string) string {
 		for item := range strings.SplitSeq(list, ",") {
 			if name, amount, _ := strings.Cut(item, "="); name == resource {
@@ -43,14 +44,20 @@ func usage(requested, used, limited string) string {
 	var parts []string
 	for item := range strings.SplitSeq(requested, ",") {
 		resource, amount, _ := strings.Cut(item, "=")
-		parts = append(parts, fmt.Sprintf("%s of %s %s are used, a pod requests %s", of(used, resource),
-			of(limited, resource), resource, amount))
+		parts = append(parts, fmt.Sprintf("%s of %s %s are used, %s requests %s", of(used, resource),
+			of(limited, resource), resource, object, amount))
 	}
 	return strings.Join(parts, "; ")
 }
 
+// refusedBeforePods are objects that are created before pods, by their resource.
+var refusedBeforePods = map[string]string{
+	"replicasets.apps":       "the ReplicaSet of a new version",
+	"persistentvolumeclaims": "the claim of a replica",
+}
+
 // attempt matches the prefix that controllers put before the API server's message, in events.
-var attempt = regexp.MustCompile(`^(?:\(combined from similar events\): )?(?:create (?:Pod|Claim) .* in StatefulSet \S+ failed error|Error creating|Failed to create new replica set "[^"]*"): `)
+var attempt = regexp.MustCompile(`^(?:\(combined from similar events\): )?(?:[Cc]reate (?:Pod|Claim) .* in StatefulSet \S+ failed error|Error creating|Failed to create new replica set "[^"]*"): `)
 
 var forbidden = regexp.MustCompile(`^pods "[^"]*" is forbidden: `)
 
@@ -60,11 +67,15 @@ var refusals = []struct {
 	reason string
 	tell   func(cause *Cause, found []string)
 }{
-	{regexp.MustCompile(`exceeded quota: ([^,]+), requested: (.+), used: (.+), limited: (.+)$`), v1.ReasonQuotaExceeded,
-		func(c *Cause, found []string) {
-			c.Source = "ResourceQuota " + found[1]
-			c.Message = fmt.Sprintf("no more pods: ResourceQuota %q is used up", found[1])
-			c.Detail = Brief(usage(found[2], found[3], found[4]))
+	{regexp.MustCompile(`^(?:(\S+) .*)?exceeded quota: ([^,]+), requested: (.+), used: (.+), limited: (.+)$`),
+		v1.ReasonQuotaExceeded, func(c *Cause, found []string) {
+			c.Source = "ResourceQuota " + found[2]
+			c.Message = fmt.Sprintf("no more pods: ResourceQuota %q is used up", found[2])
+			object, isOther := refusedBeforePods[found[1]]
+			if isOther {
+				c.Hint = "ask for a larger quota, or delete what is not needed"
+			}
+			c.Detail = Brief(usage(cmp.Or(object, "a pod"), found[3], found[4], found[5]))
 		}},
 	{regexp.MustCompile(`failed quota: ([^:]+): must specify (.+)$`), v1.ReasonQuotaExceeded,
 		func(c *Cause, found []string) {
@@ -104,6 +115,11 @@ var refusals = []struct {
 			c.Detail = Brief(found[1])
 			c.Hint = "change spec.resources to what the LimitRange allows (kubectl describe limitrange)"
 		}},
+	{regexp.MustCompile(`^pvc (\S+) is being deleted$`), v1.ReasonDeletionBlocked, func(c *Cause, found []string) {
+		c.Source = "PersistentVolumeClaim " + found[1]
+		c.Message = fmt.Sprintf("no pod can use PersistentVolumeClaim %q: it is Terminating", found[1])
+		c.Hint = fmt.Sprintf("see kubectl describe pvc %s for the finalizer that holds it, and its events", found[1])
+	}},
 	{regexp.MustCompile(`serviceaccount "([^"]+)" not found`), v1.ReasonDependencyMissing, func(c *Cause, found []string) {
 		c.Source = "ServiceAccount " + found[1]
 		c.Message = fmt.Sprintf("ServiceAccount %q does not exist, pods need it", found[1])

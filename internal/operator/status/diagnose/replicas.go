@@ -40,7 +40,8 @@ func deployment(d *appsv1.Deployment) *Workload {
 		have.AvailableReplicas == want
 	w.Counts = Counts{have.Replicas, have.UpdatedReplicas, have.ReadyReplicas, have.AvailableReplicas}
 	w.Desired, w.Unavailable = want, have.UnavailableReplicas
-	w.sets, w.Refused = true, failed
+	// the Deployment controller reports a refused ReplicaSet, but not that it has observed the spec
+	w.sets, w.Refused = true, setless || failed && w.Noticed
 	w.cast = func(f *Findings) *cast { return bySets(f, d) }
 	w.creator = func(f *Findings) types.UID {
 		set := newest(f, d)

@@ -145,6 +145,24 @@ func TestTheLastRefusalOfAReplicaSetCounts(t *testing.T) {
 	f.Events = []corev1.Event{refused("web", "ReplicaSetCreateError", fmt.Sprintf(denied, "second"), 1)}
 	assert.Equal(t, `2 no pods: admission webhook "second" refuses them: no`, causesOf(t, f))
 	assert.Equal(t, "[web]", fmt.Sprint(f.Suspects()))
+
+	d.Generation = 2 // which its controller does not report to have observed
+	assert.True(t, deployment(d).Refused)
+	f.Events = []corev1.Event{refused("web", "ReplicaSetCreateError", `Failed to create new replica set "web-1": replicasets.apps "web-1" is forbidden: `+
+		`exceeded quota: sets, requested: count/replicasets.apps=1, used: count/replicasets.apps=3, limited: count/replicasets.apps=3`, 1)}
+	assert.Equal(t, `2 no more pods: ResourceQuota "sets" is used up: 3 of 3 count/replicasets.apps are used, the ReplicaSet of a new version requests 1`, causesOf(t, f))
+	assert.Contains(t, Causes(f)[0].Hint, "larger quota")
+
+	d.Status.Conditions = []appsv1.DeploymentCondition{{Type: appsv1.DeploymentReplicaFailure, Status: corev1.ConditionTrue, Message: quotaWords}}
+	assert.False(t, deployment(d).Refused, "of the spec before")
+}
+
+// The StatefulSet controller creates no pod for a claim that is being deleted.
+func TestAClaimOfAReplicaThatIsBeingDeleted(t *testing.T) {
+	f := &Findings{Now: noon, Workload: statefulSet(statefulSetOf(func(set *appsv1.StatefulSet) { set.Status.Replicas = 0 }).(*appsv1.StatefulSet))}
+	f.Events = []corev1.Event{refused(string(f.Workload.UID), "FailedCreate", "Create Pod db-0 in StatefulSet db failed error: pvc data-db-0 is being deleted", 1)}
+	assert.Equal(t, `2 no pod can use PersistentVolumeClaim "data-db-0": it is Terminating`, causesOf(t, *f))
+	assert.Equal(t, v1.ReasonDeletionBlocked, Causes(*f)[0].Reason)
 }
 
 // The last failure is the cause: a volume that could not be attached is, by then.

@@ -19,7 +19,10 @@ import (
 // rollout returns the progress of a workload that runs pods all the time, as `kubectl rollout status` does.
 func rollout(object client.Object, facts Facts) State {
 	workload, _ := diagnose.WorkloadOf(object)
-	if !workload.Noticed {
+	switch {
+	case workload.Refused && !workload.Noticed: // the cause says why
+		return State{Verdict: Stuck, Reason: v1.ReasonReplicaFailure, Message: "pods cannot be created"}
+	case !workload.Noticed:
 		return Unnoticed
 	}
 	want, have := workload.Desired, workload.Counts
