@@ -61,7 +61,7 @@ func (s *cli) logs(ctx context.Context, argument string, flags logFlags) error {
 	switch {
 	case len(pods) > 0:
 		err = s.printLogs(ctx, pods, flags)
-	case len(found.Gaps) > 0:
+	case len(found.Gaps) > 0 && found.Status.Replicas != 0:
 		return fmt.Errorf("cannot read the pods of %s: %s", argument, found.Gaps[0])
 	default:
 		_, _ = fmt.Fprintln(s.ErrOut, wrapped(noPods(argument, flags), width(s.ErrOut), ""))
@@ -106,7 +106,11 @@ func logged(found *tree.Findings, flags logFlags) (pods []corev1.Pod) {
 		if object.PodFindings == nil || object.Live == nil || (stage.Of(object.Live) != stage.Main) != flags.task {
 			continue
 		}
-		for _, sight := range object.PodFindings.Sights() {
+		sights := object.PodFindings.Sights()
+		if len(sights) == 0 && !flags.previous {
+			pods = append(pods, lastEnded(object.PodFindings.Pods)...)
+		}
+		for _, sight := range sights {
 			if sight.Earlier || flags.previous && !crashed(sight.Pod) {
 				continue
 			}
@@ -114,6 +118,19 @@ func logged(found *tree.Findings, flags logFlags) (pods []corev1.Pod) {
 		}
 	}
 	return pods
+}
+
+// lastEnded returns the newest pod that has ended, as that of a Job; none if there is none.
+func lastEnded(pods []corev1.Pod) (last []corev1.Pod) {
+	for _, pod := range pods {
+		if ended := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed; !ended {
+			continue
+		}
+		if len(last) == 0 || last[0].CreationTimestamp.Before(&pod.CreationTimestamp) {
+			last = []corev1.Pod{pod}
+		}
+	}
+	return last
 }
 
 // crashed reports whether a container of a pod ended and was started again.

@@ -9,9 +9,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/example/appservice-operator/internal/version"
 )
@@ -74,6 +76,7 @@ func group(root *cobra.Command) {
 
 // Run runs a command line, and returns the exit code. Data goes to stdout, everything else to stderr.
 func Run(ctx context.Context, args []string, streams genericiooptions.IOStreams) int {
+	log.SetLogger(logr.Discard()) // else controller-runtime complains, with a stack trace, after 30 s
 	streams.Out, streams.ErrOut = visibly(streams.Out), visibly(streams.ErrOut)
 	root := New(streams)
 	root.SetArgs(args)

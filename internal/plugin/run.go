@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os/signal"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 	batchv1 "k8s.io/api/batch/v1"
@@ -27,9 +29,10 @@ func runCommand(s *cli) *cobra.Command {
 		Use:        "run NAME -- COMMAND [ARG...]",
 		SuggestFor: []string{"exec"},
 		Short:      "Run a command with the image, environment and volumes of an AppService",
-		Long: "Run creates a Job with your rights, from the pods that run now: the same image, environment, account and volumes, without ports, probes, init\n" +
+		Long: "Run creates a Job with your rights, from the workload as it is now: the same image, environment, account and volumes, without ports, probes, init\n" +
 			"containers and sidecars, and with labels that no Service selects. It prints what the command writes, ends with its exit code, and deletes the\n" +
-			"Job, also if it is interrupted. If the application may reach only some addresses, so may the command.",
+			"Job, also if it is interrupted. If the application may reach only some addresses, so may the command, unless you may not create policies:\n" +
+			"that is said, and the command runs.",
 		Example: `# one command
 kubectl appservice run web -- ./manage.py createcachetable
 
@@ -47,7 +50,7 @@ kubectl appservice run web -it -- sh`,
 			return s.run(cmd.Context(), args[0], args[1:], flags)
 		},
 	}
-	cmd.Flags().BoolVar(&flags.sidecars, "with-sidecars", false, "start the sidecars, too; the Job ends when they do")
+	cmd.Flags().BoolVar(&flags.sidecars, "with-sidecars", false, "start the sidecars, too")
 	cmd.Flags().BoolVarP(&flags.stdin, "stdin", "i", false, "pass stdin to the command")
 	cmd.Flags().BoolVarP(&flags.tty, "tty", "t", false, "give the command a terminal, with -i")
 	cmd.Flags().BoolVar(&flags.detach, "detach", false, "print the name of the Job and leave it; it is deleted a day after it ended")
@@ -61,6 +64,9 @@ func (s *cli) run(ctx context.Context, argument string, command []string, flags 
 		return err
 	}
 	template := mainTemplate(found)
+	if template == nil && len(found.Gaps) > 0 {
+		return fmt.Errorf("cannot read the workload whose pods are copied: %s", found.Gaps[0])
+	}
 	if template == nil {
 		return fmt.Errorf("%s has no workload whose pods could be copied: kubectl appservice tree %s lists its objects", argument, argument)
 	}
@@ -80,7 +86,9 @@ func (s *cli) run(ctx context.Context, argument string, command []string, flags 
 	}
 	job, policy := wanted.of(template), (*networkingv1.NetworkPolicy)(nil)
 	policies := &networkingv1.NetworkPolicyList{}
-	if err := c.List(ctx, policies, client.InNamespace(namespace)); err != nil {
+	if err := c.List(ctx, policies, client.InNamespace(namespace)); ctx.Err() != nil {
+		return ctx.Err()
+	} else if err != nil {
 		s.unlimited(err)
 	} else if policy, err = egressOf(policies.Items, template, job); err != nil {
 		return err
@@ -91,6 +99,7 @@ func (s *cli) run(ctx context.Context, argument string, command []string, flags 
 // start creates a Job, suspended until its policy is there, if it has one. Only a detached Job stays once it has begun.
 func (s *cli) start(ctx context.Context, c client.Client, job *batchv1.Job, policy *networkingv1.NetworkPolicy,
 	flags runFlags) error {
+	signal.Ignore(syscall.SIGPIPE) // else "| head" would end the program, and leave the Job
 	job.Spec.Suspend = ptr.To(policy != nil)
 	// An interrupt does not end this request: else the Job might be there, and nobody would know.
 	if err := c.Create(context.WithoutCancel(ctx), job); err != nil {
@@ -158,7 +167,9 @@ func (s *cli) checkClaims(ctx context.Context, c client.Client, namespace string
 // limit creates a policy owned by a suspended Job, then lets the Job begin.
 func (s *cli) limit(ctx context.Context, c client.Client, job *batchv1.Job, policy *networkingv1.NetworkPolicy) error {
 	policy.OwnerReferences = []metav1.OwnerReference{{APIVersion: "batch/v1", Kind: "Job", Name: job.Name, UID: job.UID}}
-	if err := c.Create(ctx, policy); err != nil {
+	if err := c.Create(ctx, policy); ctx.Err() != nil {
+		return ctx.Err()
+	} else if err != nil {
 		s.unlimited(err)
 	}
 	begin := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"suspend":false}}`))

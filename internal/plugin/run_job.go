@@ -36,17 +36,25 @@ func (c commandJob) of(template *corev1.PodTemplateSpec) *batchv1.Job {
 	pod := template.DeepCopy()
 	labels := map[string]string{runLabel: fieldManager}
 	pod.ObjectMeta = metav1.ObjectMeta{Labels: labels, Annotations: foreign(pod.Annotations)}
-	pod.Spec.InitContainers, pod.Spec.EphemeralContainers = nil, nil
+	pod.Spec.InitContainers = slices.DeleteFunc(pod.Spec.InitContainers, func(container corev1.Container) bool {
+		return !c.sidecars || ptr.Deref(container.RestartPolicy, "") != corev1.ContainerRestartPolicyAlways
+	})
+	pod.Spec.EphemeralContainers = nil
 	pod.Spec.RestartPolicy = corev1.RestartPolicyNever
 	pod.Spec.NodeName, pod.Spec.Hostname, pod.Spec.Subdomain = "", "", ""
 	pod.Spec.ReadinessGates, pod.Spec.TopologySpreadConstraints = nil, nil
+	if pod.Spec.Affinity != nil {
+		pod.Spec.Affinity.PodAntiAffinity = nil // it is for replicas: each node may have one
+	}
 	if !c.sidecars {
 		pod.Spec.Containers = pod.Spec.Containers[:1]
 	}
-	for i := range pod.Spec.Containers {
-		container := &pod.Spec.Containers[i]
+	for _, container := range containersOf(&pod.Spec) {
 		container.Ports, container.Lifecycle = nil, nil
-		container.LivenessProbe, container.ReadinessProbe, container.StartupProbe = nil, nil, nil
+		container.LivenessProbe, container.ReadinessProbe = nil, nil
+		if container.RestartPolicy == nil { // the command waits for the startup probe of a sidecar
+			container.StartupProbe = nil
+		}
 		container.VolumeMounts = slices.DeleteFunc(container.VolumeMounts,
 			func(mount corev1.VolumeMount) bool { return slices.Contains(ownVolumes(template), mount.Name) })
 	}
@@ -60,10 +68,21 @@ func (c commandJob) of(template *corev1.PodTemplateSpec) *batchv1.Job {
 	}
 }
 
+// containersOf returns the init containers of a pod, then the others.
+func containersOf(pod *corev1.PodSpec) (list []*corev1.Container) {
+	for i := range pod.InitContainers {
+		list = append(list, &pod.InitContainers[i])
+	}
+	for i := range pod.Containers {
+		list = append(list, &pod.Containers[i])
+	}
+	return list
+}
+
 // ownVolumes returns the names of volumes that each replica of a StatefulSet has for itself: those that its template
 // mounts and does not declare.
 func ownVolumes(template *corev1.PodTemplateSpec) (names []string) {
-	for _, container := range template.Spec.Containers {
+	for _, container := range containersOf(&template.Spec) {
 		for _, mount := range container.VolumeMounts {
 			declared := slices.ContainsFunc(template.Spec.Volumes, func(v corev1.Volume) bool { return v.Name == mount.Name })
 			if !declared && !slices.Contains(names, mount.Name) {

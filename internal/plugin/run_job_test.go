@@ -11,6 +11,7 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
 )
 
 // liveTemplate is the pod template of an application.
@@ -21,7 +22,8 @@ func liveTemplate() *corev1.PodTemplateSpec {
 			Annotations: map[string]string{"app.example.com/checksum": "1", "kubectl.kubernetes.io/restartedAt": "now", "vault.hashicorp.com/agent-inject": "true"}},
 		Spec: corev1.PodSpec{
 			ServiceAccountName: "web", Hostname: "web", RestartPolicy: corev1.RestartPolicyAlways,
-			InitContainers: []corev1.Container{{Name: "init"}},
+			InitContainers: []corev1.Container{{Name: "init"}, {Name: "tunnel", RestartPolicy: ptr.To(corev1.ContainerRestartPolicyAlways),
+				Ports: []corev1.ContainerPort{{ContainerPort: 82}}, StartupProbe: probe}},
 			Containers: []corev1.Container{{Name: "app", Image: "nginx:1.27", Command: []string{"serve"}, Args: []string{"-v"},
 				Env: []corev1.EnvVar{{Name: "A", Value: "1"}}, Ports: []corev1.ContainerPort{{ContainerPort: 80}},
 				LivenessProbe: probe, ReadinessProbe: probe, StartupProbe: probe, Lifecycle: &corev1.Lifecycle{},
@@ -39,6 +41,8 @@ func TestTheJobOfACommandIsMadeOfTheLiveTemplate(t *testing.T) {
 	assert.Empty(t, job.OwnerReferences)
 	assert.Empty(t, job.Annotations)
 	pod := job.Spec.Template
+	require.Empty(t, pod.Spec.InitContainers)
+	pod.Spec.InitContainers = nil
 	assert.Equal(t, map[string]string{"app.kubernetes.io/managed-by": "kubectl-appservice"}, pod.Labels)
 	assert.Equal(t, map[string]string{"vault.hashicorp.com/agent-inject": "true"}, pod.Annotations)
 	assert.Equal(t, corev1.PodSpec{
@@ -50,6 +54,10 @@ func TestTheJobOfACommandIsMadeOfTheLiveTemplate(t *testing.T) {
 
 	with := commandJob{name: "web-run-1", command: []string{"sh"}, sidecars: true, stdin: true, tty: true}.of(live)
 	require.Len(t, with.Spec.Template.Spec.Containers, 2)
+	require.Len(t, with.Spec.Template.Spec.InitContainers, 1)
+	assert.Equal(t, "tunnel", with.Spec.Template.Spec.InitContainers[0].Name)
+	assert.Empty(t, with.Spec.Template.Spec.InitContainers[0].Ports)
+	assert.NotNil(t, with.Spec.Template.Spec.InitContainers[0].StartupProbe, "the command begins when it is up")
 	assert.Empty(t, with.Spec.Template.Spec.Containers[1].Ports)
 	assert.True(t, with.Spec.Template.Spec.Containers[0].TTY)
 	assert.False(t, with.Spec.Template.Spec.Containers[1].TTY)

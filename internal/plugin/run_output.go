@@ -49,6 +49,9 @@ func (s *cli) output(ctx context.Context, c client.Client, job *batchv1.Job, fla
 		return err
 	}
 	if state := stateOf(pod).Terminated; state != nil && state.ExitCode != 0 {
+		if state.Reason != "Error" && state.Message != "" { // it did not begin
+			_, _ = fmt.Fprintln(s.ErrOut, text.Line(state.Reason+": "+state.Message))
+		}
 		return exitError(state.ExitCode)
 	}
 	if stateOf(pod).Terminated == nil {

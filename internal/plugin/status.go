@@ -189,7 +189,9 @@ func (s *cli) printRows(list []unstructured.Unstructured, wide, everywhere bool)
 // message returns the column MESSAGE: why a resource is not ready, or its first problem; empty if there is none.
 func message(one *unstructured.Unstructured, current *v1.AppServiceStatus) string {
 	ready := meta.FindStatusCondition(current.Conditions, v1.ConditionReady)
-	switch {
+	switch going := kube.DeletionOf(one); {
+	case going != nil:
+		return "is being deleted " + going.String()
 	case current.ObservedGeneration == 0:
 		return "no operator has reconciled this resource yet"
 	case current.ObservedGeneration < one.GetGeneration():

@@ -148,14 +148,22 @@ func (s *cli) explain(ctx context.Context, name resourceName) error {
 	return s.printTree(tree.Why(found), asText, found.Now)
 }
 
-// follow reports a resource as it is, and each change of it, until the context ends. An error is the last report.
+// follow reports a resource as it is, and each change of it, until the context ends. An error is the last report: of
+// the first request, and a right that was taken away; others may end.
 func follow(ctx context.Context, reader client.WithWatch, name resourceName,
 	report func(*unstructured.Unstructured, error)) {
-	for ctx.Err() == nil {
+	ends := func(err error) bool {
+		return !apierrors.IsForbidden(err) && !apierrors.IsUnauthorized(err)
+	}
+	for again := false; ctx.Err() == nil; again = true {
 		list := kube.List(name.Kind)
 		only := []client.ListOption{client.InNamespace(name.Namespace),
 			client.MatchingFieldsSelector{Selector: fields.OneTermEqualSelector("metadata.name", name.Name)}}
 		if err := reader.List(ctx, list, only...); err != nil {
+			if again && ends(err) {
+				pause(ctx)
+				continue
+			}
 			report(nil, fmt.Errorf("cannot read %s: %w", name, err))
 			return
 		}
@@ -167,6 +175,10 @@ func follow(ctx context.Context, reader client.WithWatch, name resourceName,
 		since := &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: list.GetResourceVersion()}}
 		events, err := reader.Watch(ctx, list, append(only, since)...)
 		if err != nil {
+			if ends(err) {
+				pause(ctx)
+				continue
+			}
 			report(nil, fmt.Errorf("cannot watch %s: %w", name, err))
 			return
 		}
@@ -184,5 +196,13 @@ func follow(ctx context.Context, reader client.WithWatch, name resourceName,
 			}
 		}
 		events.Stop()
+	}
+}
+
+// pause waits for a second before requests that failed are made again.
+func pause(ctx context.Context) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(time.Second):
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	yamlv3 "go.yaml.in/yaml/v3"
@@ -36,8 +37,10 @@ func admitPlainly(ctx context.Context, d *crd.Definition, resource *unstructured
 	// the API of routes refuses upper case, that of AppServices does not
 	if hostnames, has := at.find("spec.route.hostnames"); has && kube.IsAppService(d.Kind) {
 		for _, found := range hostnames.children() {
-			isLower := func(text string) bool { return text == strings.ToLower(text) }
-			if message, value := inLowerCase(found, isLower); message != "" {
+			isHost := func(text string) bool {
+				return len(validation.IsDNS1123Subdomain(strings.TrimPrefix(text, "*."))) == 0
+			}
+			if message, value := inLowerCase(found, isHost); message != "" {
 				say(found, message, value)
 			}
 		}
@@ -49,10 +52,12 @@ func admitPlainly(ctx context.Context, d *crd.Definition, resource *unstructured
 			if !exact || said[found.path()] {
 				continue
 			}
-			if message, value := inPlainWords(err, found); message != "" {
-				say(found, message, value)
-				more = true
+			message, value := inPlainWords(err, found)
+			if message == "" || value != nil && !accepts(ctx, d, corrected, at, found, value) {
+				continue
 			}
+			say(found, message, value)
+			more = true
 		}
 	}
 	rest := admitted.Errors[:0:0]
@@ -63,6 +68,17 @@ func admitPlainly(ctx context.Context, d *crd.Definition, resource *unstructured
 	}
 	admitted.Errors = rest
 	return plain, admitted
+}
+
+// accepts reports whether the API server has no error left about a value once it is corrected.
+func accepts(ctx context.Context, d *crd.Definition, resource *unstructured.Unstructured, at *fieldPositions,
+	found place, value any) bool {
+	corrected := resource.DeepCopy()
+	replace(corrected.Object, found.steps, value)
+	return !slices.ContainsFunc(d.Admit(ctx, corrected).Errors, func(err *field.Error) bool {
+		other, exact := at.find(strings.TrimPrefix(err.Field, "<nil>"))
+		return exact && other.path() == found.path()
+	})
 }
 
 // misread returns a problem for each key that YAML does not read as it is in the text.
@@ -139,9 +155,10 @@ func inLowerCase(at place, right func(string) bool) (message string, value any) 
 	if lower == text || right(text) || !right(lower) {
 		return "", nil
 	}
-	line := "- " + lower
+	written, _ := yaml.Marshal(lower) // in quotes if it needs them, as *.example.com
+	line := "- " + strings.TrimSpace(string(written))
 	if !at.isItem {
-		line = at.key.Value + ": " + lower
+		line = at.key.Value + ": " + strings.TrimSpace(string(written))
 	}
 	return "write it in lower case: " + line, lower
 }

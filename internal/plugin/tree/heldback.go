@@ -25,7 +25,16 @@ func (f *Findings) heldBack(used map[v1.Problem]bool) []*Node {
 		return n
 	}
 	if gone := f.Resource.GetDeletionTimestamp(); gone != nil {
-		note("deletion", "being deleted; "+finalizers(f.Resource.GetFinalizers()), gone)
+		n := note("deletion", "being deleted; "+finalizers(f.Resource.GetFinalizers()), gone)
+		for _, object := range f.Objects {
+			if object.Live == nil || object.Live.GetDeletionTimestamp() == nil || len(object.Live.GetFinalizers()) == 0 {
+				continue
+			}
+			going := kube.DeletionOf(object.Live)
+			child := &Node{Type: TypeHeld, Name: object.Entry.Kind + " " + object.Entry.Name, State: StateWaiting,
+				Message: "is being deleted " + going.String()}
+			n.add(child.add(hint(going.Remedy())))
+		}
 	}
 	spec, _ := f.Resource.Object["spec"].(map[string]any)
 	if paused, _ := spec["paused"].(bool); paused {

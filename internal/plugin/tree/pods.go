@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/example/appservice-operator/internal/engine/text"
 	"github.com/example/appservice-operator/internal/operator/status/diagnose"
 )
 
@@ -53,7 +54,8 @@ func containerStates(container corev1.ContainerStatus) []string {
 		words = append(words, fmt.Sprintf("%s: ended with exit code %d", container.Name, state.Terminated.ExitCode))
 	}
 	if container.RestartCount > 0 {
-		words = append(words, fmt.Sprintf("%s: restarted %d times", container.Name, container.RestartCount))
+		words = append(words, fmt.Sprintf("%s: restarted %d %s", container.Name, container.RestartCount,
+			text.Agree(container.RestartCount, "time", "times")))
 	}
 	return words
 }

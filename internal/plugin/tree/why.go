@@ -55,7 +55,7 @@ func (f *Findings) root() *Node {
 
 // unobserved returns a node if the operator has not observed the present spec; nil if it has.
 func (f *Findings) unobserved() *Node {
-	if !f.behind() {
+	if !f.behind() || f.Resource.GetDeletionTimestamp() != nil { // of that one, the deletion is reported
 		return nil
 	}
 	hint := &Node{Type: TypeHint, Name: "hint",
