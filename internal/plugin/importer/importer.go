@@ -70,8 +70,8 @@ func nothing(i *Import, only string, objects int) error {
 	if only != "" {
 		name = fmt.Sprintf(" %q", only)
 	}
-	return fmt.Errorf("there is no Deployment, StatefulSet, Job or other workload%s among %d objects: "+
-		"an AppService or AppJob is made of one", name, objects)
+	return fmt.Errorf("there is no Deployment, StatefulSet, Job or other workload%s among %d %s: "+
+		"an AppService or AppJob is made of one", name, objects, text.Agree(objects, "object", "objects"))
 }
 
 // unique returns an error if a resource of a kind and name is made already.

@@ -13,7 +13,7 @@ func TestWhatCannotBeImportedSaysWhy(t *testing.T) {
 	for name, test := range map[string]struct{ text, want string }{
 		"no object":               {"a: 1", "document 1: apiVersion and kind are missing"},
 		"no YAML":                 {"a: [", "yaml"},
-		"no workload":             {"{apiVersion: v1, kind: Service, metadata: {name: a}}", "no Deployment, StatefulSet, Job or other workload among 1 objects"},
+		"no workload":             {"{apiVersion: v1, kind: Service, metadata: {name: a}}", "no Deployment, StatefulSet, Job or other workload among 1 object:"},
 		"no container":            {"{apiVersion: apps/v1, kind: Deployment, metadata: {name: a}}", "Deployment a has no container"},
 		"a field of another type": {"{apiVersion: apps/v1, kind: Deployment, metadata: {name: a, labels: {b: 1}}}", "metadata.labels: it has to be a string, and is a number"},
 		"a name that is too long": {"{apiVersion: apps/v1, kind: Deployment, metadata: {name: " + strings.Repeat("a", 54) + "}, spec: {template: {spec: {containers: [{name: a, image: b}]}}}}",

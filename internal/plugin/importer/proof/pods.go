@@ -108,23 +108,35 @@ func keyBy(in map[string]any, field, key string) {
 	in[field] = list
 }
 
-// hostNames turns lines of a hosts file into what they say: which name leads to which address.
+// hostNames turns lines of a hosts file into what they say: which names an address has, and in which order a name has
+// its addresses, if there are several.
 func hostNames(pod map[string]any) {
 	lines, _ := pod["hostAliases"].([]any)
-	if len(lines) == 0 {
-		return
+	names, addresses := map[string][]string{}, map[string][]string{}
+	once := func(in map[string][]string, key, value string) {
+		if !slices.Contains(in[key], value) {
+			in[key] = append(in[key], value)
+		}
+	}
+	for _, line := range lines {
+		var alias corev1.HostAlias
+		entry, _ := line.(map[string]any)
+		convert(entry, &alias)
+		for _, name := range alias.Hostnames {
+			once(names, alias.IP, name)
+			once(addresses, name, alias.IP)
+		}
 	}
 	list := newKeyed()
-	for _, line := range lines {
-		entry, _ := line.(map[string]any)
-		names, _ := entry["hostnames"].([]any)
-		for _, name := range names {
-			list.add(fmt.Sprintf("%v %v", entry["ip"], name), true)
-		}
-		if len(names) == 0 {
-			list.add(fmt.Sprint(entry["ip"]), true)
+	for address, of := range names {
+		list.add(address, strings.Join(of, ", "))
+	}
+	for name, of := range addresses {
+		if len(of) > 1 {
+			list.add(name+" (order)", strings.Join(of, ", "))
 		}
 	}
+	list.order = nil
 	pod["hostAliases"] = list
 }
 
@@ -199,7 +211,7 @@ func (s *side) container(c *corev1.Container, volumes map[string]map[string]any,
 		}
 	}
 	out := content(c)
-	out["ports"], out["env"], out["envFrom"] = ports(c), s.env(c), envFrom(c)
+	out["ports"], out["env"], out["envFrom"] = s.ports(c), s.env(c), envFrom(c)
 	mounts := newKeyed()
 	for n := range c.VolumeMounts {
 		mount := content(&c.VolumeMounts[n])
@@ -231,11 +243,22 @@ func resolve(c *corev1.Container, handler *corev1.ProbeHandler) {
 	}
 }
 
-func ports(c *corev1.Container) *keyed {
-	list := newKeyed()
+// ports returns the ports by their numbers. A name that stays comes first among those of a number.
+func (s *side) ports(c *corev1.Container) *keyed {
+	list, of := newKeyed(), map[string]*corev1.ContainerPort{}
+	stays := func(port *corev1.ContainerPort) bool { return s.after.hasPort(s.name(c.Name), port) }
+	for n := range c.Ports {
+		port := &c.Ports[n]
+		key := portKey(port.ContainerPort, port.Protocol)
+		if first := of[key]; first == nil {
+			of[key] = port
+		} else if stays(port) && !stays(first) {
+			first.Name, port.Name = port.Name, first.Name
+		}
+	}
 	for n := range c.Ports {
 		key := portKey(c.Ports[n].ContainerPort, c.Ports[n].Protocol)
-		if list.items[key] != nil { // a number may have several names
+		if list.items[key] != nil {
 			key += " " + c.Ports[n].Name
 		}
 		list.add(key, content(&c.Ports[n]))
@@ -244,16 +267,41 @@ func ports(c *corev1.Container) *keyed {
 	return list
 }
 
-// env returns the variables; of two with one name, the last counts. Their order matters if one refers to another.
+// hasPort reports whether a container has a port of the number and the name of another.
+func (s *side) hasPort(container string, port *corev1.ContainerPort) bool {
+	return s != nil && slices.ContainsFunc(slices.Concat(s.template.Spec.Containers, s.template.Spec.InitContainers),
+		func(c corev1.Container) bool {
+			return c.Name == container && slices.ContainsFunc(c.Ports, func(p corev1.ContainerPort) bool {
+				return p.Name == port.Name &&
+					portKey(p.ContainerPort, p.Protocol) == portKey(port.ContainerPort, port.Protocol)
+			})
+		})
+}
+
+// env returns the variables; of two with one name, the last counts, and an earlier one for what refers to it. Their
+// order matters if one refers to another.
 func (s *side) env(c *corev1.Container) *keyed {
-	list, refers := newKeyed(), false
+	list, refers, last := newKeyed(), false, map[string]int{}
 	for n := range c.Env {
+		last[c.Env[n].Name] = n
+	}
+	meaning := func(n int) map[string]any {
 		variable := content(&c.Env[n])
 		s.references(variable, c.Name)
-		refers = refers || strings.Contains(c.Env[n].Value, "$(")
-		list.order = slices.DeleteFunc(list.order, func(key string) bool { return key == c.Env[n].Name })
-		delete(list.items, c.Env[n].Name)
-		list.add(c.Env[n].Name, variable)
+		return variable
+	}
+	for n, variable := range c.Env {
+		if last[variable.Name] != n {
+			continue
+		}
+		list.add(variable.Name, meaning(n))
+		refers = refers || strings.Contains(variable.Value, "$(")
+		value := strings.ReplaceAll(variable.Value, "$$", " ") // $$ is an escaped $
+		for m, earlier := range c.Env[:n] {
+			if last[earlier.Name] >= n && strings.Contains(value, "$("+earlier.Name+")") {
+				list.items[earlier.Name+", as "+variable.Name+" reads it"] = meaning(m)
+			}
+		}
 	}
 	if !refers {
 		list.order = nil

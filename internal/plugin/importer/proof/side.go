@@ -28,6 +28,8 @@ type side struct {
 	accounts  []*corev1.ServiceAccount
 	// names are those of containers after, by those before. Nil after.
 	names map[string]string
+	// after is the other side. Nil after.
+	after *side
 }
 
 func read(given Side) *side {
@@ -91,7 +93,7 @@ func (s *side) becomes(after *unstructured.Unstructured, a *side) {
 	if after == nil {
 		return
 	}
-	s.names = map[string]string{}
+	s.names, s.after = map[string]string{}, a
 	all := func(p *corev1.PodTemplateSpec) []string {
 		var list []string
 		for _, c := range slices.Concat(p.Spec.Containers, p.Spec.InitContainers) {

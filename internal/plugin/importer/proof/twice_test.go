@@ -26,6 +26,8 @@ func TestNoEntryHidesAnother(t *testing.T) {
 		"containers":   {pod, "{containers: [{name: a, image: a}, {name: a, image: b}]}", "{containers: [{name: a, image: a}]}"},
 		"mounts":       {pod, "{containers: [{name: a, volumeMounts: [{name: a, mountPath: /a}, {name: b, mountPath: /a/}]}]}", "{containers: [{name: a, volumeMounts: [{name: a, mountPath: /a}]}]}"},
 		"a hosts file": {pod, "{hostAliases: [{ip: 192.0.2.1, hostnames: [a]}, {ip: 192.0.2.1, hostnames: [b]}]}", "{hostAliases: [{ip: 192.0.2.1, hostnames: [a]}]}"},
+		"variables":    {pod, "{containers: [{name: a, env: [{name: A, value: '1'}, {name: B, value: $(A)2}, {name: A, value: '3'}]}]}", "{containers: [{name: a, env: [{name: B, value: $(A)2}, {name: A, value: '3'}]}]}"},
+		"its own":      {pod, "{containers: [{name: a, env: [{name: A, value: '1'}, {name: A, value: $(A)2}]}]}", "{containers: [{name: a, env: [{name: A, value: $(A)2}]}]}"},
 		"Service":      {service, "[{port: 80, targetPort: 1}, {port: 80, targetPort: 2}]", "[{port: 80, targetPort: 1}]"},
 		"rules":        {ingress, "{rules: [" + backend("a") + ", " + backend("b") + "]}", "{rules: [" + backend("a") + "]}"},
 		"certificates": {ingress, "{tls: [{hosts: [a], secretName: a}, {hosts: [a], secretName: b}]}", "{tls: [{hosts: [a], secretName: a}]}"},

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 )
 
@@ -19,6 +18,7 @@ func (a *Application) adaptPods() {
 	a.appArmor()
 	a.renameContainer(pod.Containers[at].Name, mainContainer)
 	pod.Containers[at].Name = mainContainer
+	numberPorts(&pod.Containers[at])
 	if at > 0 {
 		pod.Containers[0], pod.Containers[at] = pod.Containers[at], pod.Containers[0]
 	}
@@ -30,6 +30,30 @@ func (a *Application) adaptPods() {
 	pod.Containers = pod.Containers[:1]
 	a.adaptInit(sidecars)
 	a.adaptVolumes()
+}
+
+// readsEarlier returns an error for a variable that refers to an earlier one whose name follows again: what is applied
+// has only the last one.
+func (a *Application) readsEarlier() (err error) {
+	has := func(list []corev1.EnvVar, name string) bool {
+		return slices.ContainsFunc(list, func(v corev1.EnvVar) bool { return v.Name == name })
+	}
+	a.EachContainer(func(c *corev1.Container) {
+		for n, variable := range c.Env {
+			if has(c.Env[n+1:], variable.Name) {
+				continue
+			}
+			value := strings.ReplaceAll(variable.Value, "$$", " ") // $$ is an escaped $
+			for _, earlier := range c.Env[:n] {
+				if has(c.Env[n:], earlier.Name) && strings.Contains(value, "$("+earlier.Name+")") {
+					err = fmt.Errorf("container %[1]s: the variable %[2]s is set more than once, and %[3]s has by $(%[2]s) "+
+						"the value of an earlier one, while what is applied lists each name once: give that one another name, "+
+						"and write it in %[3]s", c.Name, earlier.Name, variable.Name)
+				}
+			}
+		}
+	})
+	return err
 }
 
 // clean drops what a later entry of the same list replaces, and what the API server adds to every Pod.
@@ -61,42 +85,46 @@ func joined(lines []corev1.HostAlias) (out []corev1.HostAlias) {
 }
 
 // withoutAliases returns a container that lists each number of a port once, as one that is applied has to: under its
-// first name. References to another name get the number.
+// first name. References to names get the number then.
 func withoutAliases(c *corev1.Container) corev1.Container {
 	out := *c.DeepCopy()
-	named := func(p *intstr.IntOrString) { *p = resolve(c, *p) }
-	handle := func(get *corev1.HTTPGetAction, socket *corev1.TCPSocketAction) {
-		if get != nil {
-			named(&get.Port)
-		}
-		if socket != nil {
-			named(&socket.Port)
-		}
-	}
-	out.Ports = nil
+	var once []corev1.ContainerPort
 	for _, port := range c.Ports {
-		if !slices.ContainsFunc(out.Ports, func(p corev1.ContainerPort) bool {
+		if !slices.ContainsFunc(once, func(p corev1.ContainerPort) bool {
 			return portKey(p.ContainerPort, p.Protocol) == portKey(port.ContainerPort, port.Protocol)
 		}) {
-			out.Ports = append(out.Ports, port)
+			once = append(once, port)
 		}
 	}
-	if len(out.Ports) == len(c.Ports) {
-		return out
+	if len(once) < len(out.Ports) {
+		numberPorts(&out)
+		out.Ports = once
 	}
-	for _, probe := range []*corev1.Probe{out.LivenessProbe, out.ReadinessProbe, out.StartupProbe} {
+	return out
+}
+
+// numberPorts replaces names of ports in probes and hooks by numbers: a name is that of a port of the same container,
+// which may be called otherwise, or not at all, in an AppService.
+func numberPorts(c *corev1.Container) {
+	handle := func(get *corev1.HTTPGetAction, socket *corev1.TCPSocketAction) {
+		if get != nil {
+			get.Port = resolve(c, get.Port)
+		}
+		if socket != nil {
+			socket.Port = resolve(c, socket.Port)
+		}
+	}
+	for _, probe := range []*corev1.Probe{c.LivenessProbe, c.ReadinessProbe, c.StartupProbe} {
 		if probe != nil {
 			handle(probe.HTTPGet, probe.TCPSocket)
 		}
 	}
-	if out.Lifecycle != nil {
-		for _, hook := range []*corev1.LifecycleHandler{out.Lifecycle.PostStart, out.Lifecycle.PreStop} {
-			if hook != nil {
-				handle(hook.HTTPGet, hook.TCPSocket)
-			}
+	hooks := ptr.Deref(c.Lifecycle, corev1.Lifecycle{})
+	for _, hook := range []*corev1.LifecycleHandler{hooks.PostStart, hooks.PreStop} {
+		if hook != nil {
+			handle(hook.HTTPGet, hook.TCPSocket)
 		}
 	}
-	return out
 }
 
 // noHostPort leaves out a port of the node, without which the others can stay.

@@ -27,6 +27,9 @@ func choose(o *read.Objects, object *unstructured.Unstructured, name string) (*A
 		s.takeTask()
 	}
 	s.takeConfig()
+	if err := s.readsEarlier(); err != nil {
+		return nil, err
+	}
 	s.adaptPods()
 	return s, s.jobToo()
 }

@@ -29,7 +29,7 @@ func (a *Application) probePieces() []piece {
 	return list
 }
 
-// probe returns a probe of a pod in the form of a spec, with its port as a number.
+// probe returns a probe of a pod in the form of a spec.
 func (a *Application) probe(p *corev1.Probe) v1.Probe {
 	out := v1.Probe{
 		Exec:                          p.Exec,
@@ -41,12 +41,10 @@ func (a *Application) probe(p *corev1.Probe) v1.Probe {
 		TerminationGracePeriodSeconds: p.TerminationGracePeriodSeconds,
 	}
 	if get := p.HTTPGet; get != nil {
-		port := resolve(a.container(), get.Port)
-		out.HTTPGet = &v1.HTTPGetProbe{Path: get.Path, Port: &port, Scheme: get.Scheme, HTTPHeaders: get.HTTPHeaders}
+		out.HTTPGet = &v1.HTTPGetProbe{Path: get.Path, Port: &get.Port, Scheme: get.Scheme, HTTPHeaders: get.HTTPHeaders}
 	}
 	if p.TCPSocket != nil {
-		port := resolve(a.container(), p.TCPSocket.Port)
-		out.TCPSocket = &v1.TCPSocketProbe{Port: &port}
+		out.TCPSocket = &v1.TCPSocketProbe{Port: &p.TCPSocket.Port}
 	}
 	if p.GRPC != nil {
 		out.GRPC = &v1.GRPCProbe{Port: &p.GRPC.Port, Service: p.GRPC.Service}
