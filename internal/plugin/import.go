@@ -261,7 +261,8 @@ func (i *importOptions) reportFailures(imported *importer.Import) bool {
 		_, _ = fmt.Fprintf(i.ErrOut, "%d imported, %d not\n", len(imported.Results), len(imported.Failed))
 	}
 	if bugs > 0 {
-		_, _ = fmt.Fprintf(i.ErrOut, "%d differences have no explanation: this is a bug of kubectl appservice import\n", bugs)
+		_, _ = fmt.Fprintf(i.ErrOut, "%d %s no explanation: this is a bug of kubectl appservice import\n",
+			bugs, text.Agree(bugs, "difference has", "differences have"))
 	}
 	return bugs+len(imported.Failed) > 0
 }

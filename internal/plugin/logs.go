@@ -1,11 +1,18 @@
 package plugin
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"io"
+	"maps"
 	"slices"
+	"strings"
+	"sync"
+	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/kubectl/pkg/cmd/logs"
@@ -82,23 +89,62 @@ func (s *cli) printLogs(ctx context.Context, pods []corev1.Pod, flags logFlags) 
 		}
 	}
 	several := len(pods) > 1 || flags.sidecars
-	options := logs.NewLogsOptions(s.IOStreams)
-	options.RESTClientGetter, options.LogsForObject = s.kube, polymorphichelpers.LogsForObjectFn
-	options.ConsumeRequestFn = logs.DefaultConsumeRequest
-	options.Object = &corev1.PodList{Items: pods}
-	options.Follow, options.AllContainers, options.Prefix = flags.follow, flags.sidecars, several
-	options.MaxFollowConcurrency = len(pods) * mostContainers
-	options.IgnoreLogErrors = several // a container that has not begun keeps no other from being printed
 	content := &corev1.PodLogOptions{Follow: flags.follow, Previous: flags.previous}
 	if flags.tail >= 0 {
 		content.TailLines = &flags.tail
 	}
-	options.Options = content
-	return options.RunLogsContext(ctx)
+	// RunLogsContext of kubectl would end the program at a signal
+	requests, err := polymorphichelpers.LogsForObjectFn(s.kube, &corev1.PodList{Items: pods}, content, time.Minute,
+		flags.sidecars)
+	if err != nil {
+		return err
+	}
+	var all errgroup.Group
+	if !flags.follow {
+		all.SetLimit(1)
+	}
+	var line sync.Mutex
+	byName := func(a, b corev1.ObjectReference) int {
+		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.FieldPath, b.FieldPath))
+	}
+	for _, of := range slices.SortedFunc(maps.Keys(requests), byName) {
+		out := s.Out
+		if several {
+			out = &prefixed{"[pod/" + of.Name + "/" + containerIn(of.FieldPath) + "] ", s.Out, &line}
+		}
+		all.Go(func() error {
+			err := logs.DefaultConsumeRequest(ctx, requests[of], out)
+			if err != nil && several && ctx.Err() == nil { // one that has not begun keeps no other from being printed
+				_, err = fmt.Fprintln(s.ErrOut, "error: "+err.Error())
+			}
+			return err
+		})
+	}
+	return all.Wait()
 }
 
-// mostContainers is more than a pod has.
-const mostContainers = 100
+// containerIn returns the container in a path such as spec.containers{app}.
+func containerIn(path string) string {
+	_, name, _ := strings.Cut(path, "{")
+	return strings.TrimSuffix(name, "}")
+}
+
+// prefixed writes lines, each in one call, with a prefix.
+type prefixed struct {
+	prefix string
+	to     io.Writer
+	one    *sync.Mutex
+}
+
+func (p *prefixed) Write(line []byte) (int, error) {
+	if len(line) == 0 {
+		return 0, nil
+	}
+	p.one.Lock()
+	defer p.one.Unlock()
+	_, err := p.to.Write(append([]byte(p.prefix), line...))
+	return len(line), err
+}
 
 // logged returns the pods whose logs are asked for: of the newest release, or of its tasks.
 func logged(found *tree.Findings, flags logFlags) (pods []corev1.Pod) {

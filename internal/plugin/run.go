@@ -32,7 +32,7 @@ func runCommand(s *cli) *cobra.Command {
 		Long: "Run creates a Job with your rights, from the workload as it is now: the same image, environment, account and volumes, without ports, probes, init\n" +
 			"containers and sidecars, and with labels that no Service selects. It prints what the command writes, ends with its exit code, and deletes the\n" +
 			"Job, also if it is interrupted. If the application may reach only some addresses, so may the command, unless you may not create policies:\n" +
-			"that is said, and the command runs.",
+			"a warning says so, and the command runs.",
 		Example: `# one command
 kubectl appservice run web -- ./manage.py createcachetable
 
@@ -63,13 +63,14 @@ func (s *cli) run(ctx context.Context, argument string, command []string, flags 
 	if err != nil {
 		return err
 	}
-	template := mainTemplate(found)
-	if template == nil && len(found.Gaps) > 0 {
+	workload := mainWorkload(found)
+	if workload == nil && len(found.Gaps) > 0 {
 		return fmt.Errorf("cannot read the workload whose pods are copied: %s", found.Gaps[0])
 	}
-	if template == nil {
+	if workload == nil {
 		return fmt.Errorf("%s has no workload whose pods could be copied: kubectl appservice tree %s lists its objects", argument, argument)
 	}
+	template := workload.Template
 	c, err := s.client()
 	if err != nil {
 		return err
@@ -123,14 +124,14 @@ func (s *cli) start(ctx context.Context, c client.Client, job *batchv1.Job, poli
 	return s.output(ctx, c, job, flags)
 }
 
-// mainTemplate returns the pod template of the workload of the main stage; nil if there is none.
-func mainTemplate(found *tree.Findings) *corev1.PodTemplateSpec {
+// mainWorkload returns the workload of the main stage; nil if there is none.
+func mainWorkload(found *tree.Findings) *diagnose.Workload {
 	for _, object := range found.Objects {
 		if object.Live == nil || stage.Of(object.Live) != stage.Main {
 			continue
 		}
 		if workload, is := diagnose.WorkloadOf(object.Live); is && workload.Template != nil {
-			return workload.Template
+			return workload
 		}
 	}
 	return nil

@@ -14,6 +14,7 @@ import (
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/engine/kube"
 	"github.com/example/appservice-operator/internal/engine/text"
 	"github.com/example/appservice-operator/internal/plugin/tree"
@@ -92,6 +93,9 @@ func (s *cli) waitFor(ctx context.Context, list []*waited, changes <-chan seen, 
 			return last[i].err
 		}
 		result, line := list[i].verdict(last[i].resource, clock.Now())
+		if result == outcomeReady && !s.restarted(ctx, list[i].name, last[i].resource) {
+			result, line = outcomeWaiting, "the restart has not ended yet"
+		}
 		if line != printed[i] {
 			printed[i] = line
 			line = fmt.Sprintf("%s  %s", list[i].name, text.Unbroken(line))
@@ -137,6 +141,24 @@ func (s *cli) waitFor(ctx context.Context, list []*waited, changes <-chan seen, 
 		}
 	}
 	return ifFound(failed)
+}
+
+// restarted reports whether the pods of a resource are those of the restart that its annotation requests: a restart
+// changes no generation, so the status does not show it. It is true for pods that cannot be read.
+func (s *cli) restarted(ctx context.Context, name resourceName, resource *unstructured.Unstructured) bool {
+	requested := resource.GetAnnotations()[v1.AnnotationRestartedAt]
+	if requested == "" {
+		return true
+	}
+	found, err := s.findings(ctx, name.String(), true)
+	if err != nil {
+		return true
+	}
+	workload := mainWorkload(found)
+	if workload == nil || workload.Kind == "Job" {
+		return true
+	}
+	return workload.Settled && workload.Template.Annotations[v1.AnnotationRestartedAt] == requested
 }
 
 // explain prints what why says of a resource, if it is there.

@@ -41,6 +41,8 @@ func TestRunLeavesNoJob(t *testing.T) {
 		assert.Contains(t, got.stderr, "interrupted", signal)
 		noJobs(t, u.namespace)
 	}
+	u.must(t, 0, "kubectl appservice run web -- sleep 100 | true")
+	noJobs(t, u.namespace)
 	assert.Contains(t, u.must(t, 0, "kubectl appservice run web --detach -- sleep 100"), "job.batch/web-run-")
 }
 
