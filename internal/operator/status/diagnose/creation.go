@@ -73,7 +73,7 @@ var refusals = []struct {
 			c.Message = fmt.Sprintf("no more pods: ResourceQuota %q is used up", found[2])
 			object, isOther := refusedBeforePods[found[1]]
 			if isOther {
-				c.Hint = "ask for a larger quota, or delete what is not needed"
+				c.Hint = "ask for a larger quota, or delete objects that are not needed"
 			}
 			c.Detail = Brief(usage(cmp.Or(object, "a pod"), found[3], found[4], found[5]))
 		}},
