@@ -287,6 +287,7 @@ func TestCausesAreTakenIntoTheVerdict(t *testing.T) {
 		"advice leaves what runs running":          {well, cause(diagnose.Advice), nil, v1.PhaseRunning, v1.ReasonRunning, "2 of 2", "Warning ImageNotFound"},
 		"what seems to be well may be held":        {well, cause(diagnose.Lasting), nil, v1.PhaseDegraded, v1.ReasonImageNotFound, "no image", "Error ImageNotFound"},
 		"what the Deployment has not noticed":      {unobserved(deployment(counts{2, 2, 2, 2})), cause(diagnose.Lasting), nil, v1.PhaseUpdating, v1.ReasonRollingOut, "waiting for the rollout to begin", "Error ImageNotFound"},
+		"a ReplicaSet that is refused":             {unobserved(deployment(counts{2, 2, 2, 2}, progress("ReplicaSetCreateError"))), cause(diagnose.Lasting), nil, v1.PhaseDegraded, v1.ReasonImageNotFound, "no image: xxx", "Error ImageNotFound"},
 		"what blocks the operator is said instead": {moves, cause(diagnose.Lasting), &Problem{Reason: v1.ReasonTooLarge, Message: "too large", Blocked: true}, v1.PhaseDegraded, v1.ReasonTooLarge, "too large", "Error TooLarge"},
 		"no cause": {late, nil, nil, v1.PhaseDegraded, v1.ReasonRolloutStalled, "0 of 2 updated", "Error RolloutStalled"},
 	}
