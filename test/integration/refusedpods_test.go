@@ -97,6 +97,7 @@ func TestARefusedReplicaSetIsNamed(t *testing.T) {
 	cluster.Change(t, app, func(app *v1.AppService) { app.Spec.Image = "nginx:2" })
 	condition := cluster.Condition(t, app, v1.ConditionStalled, metav1.ConditionTrue, v1.ReasonQuotaExceeded)
 	assert.Contains(t, condition.Message, "sets")
+	assert.Contains(t, cluster.Condition(t, app, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonQuotaExceeded).Message, "the previous version still serves")
 	require.NotEmpty(t, app.Status.Problems)
 	assert.Contains(t, app.Status.Problems[0].Hint, "larger quota")
 	cluster.Delete(t, quota)

@@ -39,10 +39,13 @@ func deployment(d *appsv1.Deployment) *Workload {
 	w.Settled = w.Noticed && !failed && have.UpdatedReplicas == want && have.Replicas == want &&
 		have.AvailableReplicas == want
 	w.Counts = Counts{have.Replicas, have.UpdatedReplicas, have.ReadyReplicas, have.AvailableReplicas}
+	if setless {
+		w.Updated = 0 // the counts are of the version before
+	}
 	w.Desired, w.Unavailable = want, have.UnavailableReplicas
 	// the Deployment controller reports a refused ReplicaSet, but not that it has observed the spec
 	w.sets, w.Refused = true, setless || failed && w.Noticed
-	w.cast = func(f *Findings) *cast { return bySets(f, d) }
+	w.cast = func(f *Findings) *cast { return bySets(f, d, setless) }
 	w.creator = func(f *Findings) types.UID {
 		set := newest(f, d)
 		switch {
@@ -78,8 +81,8 @@ func newest(f *Findings, d *appsv1.Deployment) *appsv1.ReplicaSet {
 	return newest
 }
 
-// bySets returns the pods of a Deployment by their ReplicaSet.
-func bySets(f *Findings, d *appsv1.Deployment) *cast {
+// bySets returns the pods of a Deployment by their ReplicaSet. If it is setless, the newest one is of an earlier version.
+func bySets(f *Findings, d *appsv1.Deployment, setless bool) *cast {
 	newest := newest(f, d)
 	if newest == nil {
 		return nil
@@ -96,7 +99,7 @@ func bySets(f *Findings, d *appsv1.Deployment) *cast {
 			last = append(last, slices.DeleteFunc(of, hasEnded)...)
 		}
 	}
-	out := byVersion(pods, func(pod *corev1.Pod) bool { return metav1.IsControlledBy(pod, newest) })
+	out := byVersion(pods, func(pod *corev1.Pod) bool { return !setless && metav1.IsControlledBy(pod, newest) })
 	if d.Spec.Strategy.Type == appsv1.RecreateDeploymentStrategyType {
 		out.awaiting(last)
 	}
