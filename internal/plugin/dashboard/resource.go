@@ -44,13 +44,14 @@ type rollout struct {
 	Ready   int32          `json:"ready"`
 	Runs    []v1.RunStatus `json:"runs"`
 	Held    string         `json:"held,omitempty"`
-	// Reached are the conditions of a release in their order, and whether each is true.
-	Reached []reached `json:"reached"`
+	// Steps are the conditions of a release in their order.
+	Steps []step `json:"steps"`
 }
 
-type reached struct {
+type step struct {
 	Condition string `json:"condition"`
-	True      bool   `json:"true"`
+	// State is empty for a step that was reached before the resource stalled.
+	State tree.State `json:"state"`
 }
 
 // revision is a release, without what it was made of.
@@ -126,10 +127,15 @@ func rolloutOf(found *tree.Findings) rollout {
 	current := found.Status
 	out := rollout{Wanted: status.Wanted(current), Updated: current.UpdatedReplicas, Ready: current.ReadyReplicas,
 		Runs: current.Runs, Held: tree.HeldBack(current, found.Now)}
-	order := []string{v1.ConditionDeployed, v1.ConditionProgressing, v1.ConditionAvailable, v1.ConditionReady}
-	for _, kind := range order {
+	stalled := meta.IsStatusConditionTrue(current.Conditions, v1.ConditionStalled)
+	states := map[bool]tree.State{false: tree.StateWaiting, true: tree.StateReady}
+	if stalled {
+		states = map[bool]tree.State{false: tree.StateFailed}
+	}
+	for _, kind := range []string{v1.ConditionDeployed, v1.ConditionProgressing, v1.ConditionAvailable, v1.ConditionReady} {
 		if condition := meta.FindStatusCondition(current.Conditions, kind); condition != nil {
-			out.Reached = append(out.Reached, reached{kind, condition.Status == metav1.ConditionTrue})
+			reached := condition.Status == metav1.ConditionTrue && (!stalled || kind != v1.ConditionProgressing)
+			out.Steps = append(out.Steps, step{kind, states[reached]})
 		}
 	}
 	return out
@@ -172,11 +178,7 @@ func (s *Server) objects(w http.ResponseWriter, r *http.Request) {
 		if one.Live == nil {
 			continue
 		}
-		shown, err := yaml.Marshal(plan.Shown(one.Live))
-		if err != nil {
-			refuse(w, err)
-			return
-		}
+		shown, _ := yaml.Marshal(plan.Shown(one.Live)) // it was JSON
 		list = append(list, object{one.Entry.Kind + " " + one.Entry.Name, string(shown)})
 	}
 	answer(w, list)
@@ -201,18 +203,11 @@ func (s *Server) logs(w http.ResponseWriter, r *http.Request) {
 
 // answer sends JSON whose texts are as they are seen.
 func answer(w http.ResponseWriter, value any) {
-	data, err := json.Marshal(value)
-	if err == nil {
-		var plain any
-		_ = json.Unmarshal(data, &plain) // it was marshaled above
-		data, err = json.Marshal(seen(plain))
-	}
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-		return
-	}
+	data, _ := json.Marshal(value) // none of the answers has what JSON has not
+	var plain any
+	_ = json.Unmarshal(data, &plain)
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(data) // the browser may be gone
+	_ = json.NewEncoder(w).Encode(seen(plain)) // the browser may be gone
 }
 
 // seen makes controls visible in all texts of a JSON value.
