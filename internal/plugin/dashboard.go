@@ -82,9 +82,7 @@ func (s *cli) serveDashboard(ctx context.Context, port int, here bool) error {
 		return err
 	}
 	for _, left := range view.Left {
-		if _, err := fmt.Fprintln(s.ErrOut, left); err != nil {
-			return err
-		}
+		_, _ = fmt.Fprintln(s.ErrOut, left)
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", fmt.Sprintf("127.0.0.1:%d", port))
 	if err != nil {
@@ -114,7 +112,8 @@ func (s *cli) serveDashboard(ctx context.Context, port int, here bool) error {
 	if err := server.Watch(ctx, informers); err != nil {
 		return err
 	}
-	if _, err := fmt.Fprintf(s.Out, "%s, read-only, until Ctrl-C. Open once:\n%s\n", view.Scope, server.URL()); err != nil {
+	_, err = fmt.Fprintf(s.Out, "%s, read-only, until Ctrl-C. Open once:\n%s\n", view.Scope, server.URL())
+	if err != nil {
 		return err
 	}
 	return server.Serve(ctx, listener)

@@ -31,7 +31,8 @@ type page struct {
 	Tree     *tree.Node   `json:"tree"`
 	Problems []v1.Problem `json:"problems"`
 	Rollout  rollout      `json:"rollout"`
-	Releases []revision   `json:"releases"`
+	// Releases have nothing of what they were made of.
+	Releases []history.Revision `json:"releases"`
 	// Unread is why there are no releases.
 	Unread string `json:"unread,omitempty"`
 	Pods   []pod  `json:"pods"`
@@ -44,26 +45,8 @@ type rollout struct {
 	Ready   int32          `json:"ready"`
 	Runs    []v1.RunStatus `json:"runs"`
 	Held    string         `json:"held,omitempty"`
-	// Steps are the conditions of a release in their order.
-	Steps []step `json:"steps"`
-}
-
-type step struct {
-	Condition string `json:"condition"`
-	// State is empty for a step that was reached before the resource stalled.
-	State tree.State `json:"state"`
-}
-
-// revision is a release, without what it was made of.
-type revision struct {
-	Revision int      `json:"revision"`
-	Released string   `json:"released"`
-	Status   string   `json:"status"`
-	Chart    string   `json:"chart"`
-	By       string   `json:"by"`
-	Changes  []string `json:"changes"`
-	Restarts bool     `json:"restarts"`
-	Failed   string   `json:"failed,omitempty"`
+	// Steps are the conditions of a release in their order, without a state if they were reached before it stalled.
+	Steps []tree.Node `json:"steps"`
 }
 
 // pod is one whose logs may be asked for.
@@ -116,9 +99,9 @@ func (s *Server) resource(w http.ResponseWriter, r *http.Request) {
 		out.Unread = err.Error()
 	}
 	for _, one := range slices.Backward(list) {
-		out.Releases = append(out.Releases, revision{Revision: one.Revision,
-			Released: one.Released.UTC().Format(http.TimeFormat), Status: one.Status, Chart: one.Chart, By: one.ChangedBy,
-			Changes: one.Changes, Restarts: one.Restarts, Failed: one.Failed})
+		out.Releases = append(out.Releases, history.Revision{Revision: one.Revision, Released: one.Released,
+			Status: one.Status, Chart: one.Chart, ChangedBy: one.ChangedBy, Changes: one.Changes, Restarts: one.Restarts,
+			Failed: one.Failed})
 	}
 	answer(w, out)
 }
@@ -132,10 +115,11 @@ func rolloutOf(found *tree.Findings) rollout {
 	if stalled {
 		states = map[bool]tree.State{false: tree.StateFailed}
 	}
-	for _, kind := range []string{v1.ConditionDeployed, v1.ConditionProgressing, v1.ConditionAvailable, v1.ConditionReady} {
+	order := []string{v1.ConditionDeployed, v1.ConditionProgressing, v1.ConditionAvailable, v1.ConditionReady}
+	for _, kind := range order {
 		if condition := meta.FindStatusCondition(current.Conditions, kind); condition != nil {
 			reached := condition.Status == metav1.ConditionTrue && (!stalled || kind != v1.ConditionProgressing)
-			out.Steps = append(out.Steps, step{kind, states[reached]})
+			out.Steps = append(out.Steps, tree.Node{Name: kind, State: states[reached]})
 		}
 	}
 	return out

@@ -22,7 +22,8 @@ type View struct {
 }
 
 // ViewOf returns the view of the first namespace, empty for all, in which the user may list and watch any of the kinds.
-func ViewOf(ctx context.Context, c client.Client, kinds []schema.GroupVersionKind, namespaces ...string) (view View, err error) {
+func ViewOf(ctx context.Context, c client.Client, kinds []schema.GroupVersionKind, namespaces ...string) (View, error) {
+	var view View
 	for _, namespace := range namespaces {
 		view = View{Namespace: namespace, Scope: "namespace " + namespace}
 		if namespace == "" {
@@ -36,7 +37,8 @@ func ViewOf(ctx context.Context, c client.Client, kinds []schema.GroupVersionKin
 			case verb == "":
 				view.Kinds = append(view.Kinds, kind)
 			default:
-				view.Left = append(view.Left, fmt.Sprintf("%s is not shown: you may not %s them in %s", kind.Kind, verb, view.Scope))
+				left := fmt.Sprintf("%s is not shown: you may not %s them in %s", kind.Kind, verb, view.Scope)
+				view.Left = append(view.Left, left)
 			}
 		}
 		if view.Kinds != nil {

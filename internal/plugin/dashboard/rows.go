@@ -57,7 +57,7 @@ func rowOf(resource *unstructured.Unstructured, now time.Time) Row {
 	}
 	row.Since = ready.LastTransitionTime.UTC()
 	row.Ready = ready.Status == metav1.ConditionTrue
-	for _, problem := range slices.Backward(current.Problems) { // the first error, or the first warning of one that is ready
+	for _, problem := range slices.Backward(current.Problems) { // the first error, or of all if it is ready
 		if row.Ready || problem.Type == v1.ProblemError {
 			row.Reason, row.Message, row.Hint = problem.Reason, problem.Message, problem.Hint
 		}
@@ -138,8 +138,7 @@ func (r *rows) tell(c change) {
 	}
 }
 
-// listen returns the list, and a channel of what changes from here on, which is closed if the listener is too slow. Stop
-// ends it.
+// listen returns the list, and a channel of its changes, which is closed if the listener is too slow. Stop ends it.
 func (r *rows) listen() (begin first, changes <-chan change, stop func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -62,13 +62,9 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request) {
 	for _, kind := range s.cluster.Kinds {
 		begin.Kinds = append(begin.Kinds, kind.Kind)
 	}
-	if send(w, out, "rows", begin) != nil {
-		return
-	}
 	ticker := time.NewTicker(heartbeat)
 	defer ticker.Stop()
-	for {
-		var err error
+	for err := send(w, out, "rows", begin); err == nil; {
 		select {
 		case <-r.Context().Done():
 			return
@@ -80,9 +76,6 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request) {
 				return // the browser connects again
 			}
 			err = send(w, out, c.event, c.data)
-		}
-		if err != nil {
-			return
 		}
 	}
 }

@@ -91,7 +91,7 @@ func TestThePageOfAResource(t *testing.T) {
 	assert.Equal(t, "AppService web", shown.Why.Name)
 	assert.Contains(t, body, "see its log")
 	assert.Contains(t, body, "Secret web")
-	assert.Equal(t, rollout{Wanted: 2, Updated: 2, Ready: 1, Steps: []step{{"Ready", tree.StateWaiting}}}, shown.Rollout)
+	assert.Equal(t, rollout{Wanted: 2, Updated: 2, Ready: 1, Steps: []tree.Node{{Name: "Ready", State: tree.StateWaiting}}}, shown.Rollout)
 	assert.NotContains(t, body, marker)
 
 	code, body = get("/objects/AppService.app.example.com/shop/web")

@@ -96,11 +96,11 @@ func TestNoStepOfAStalledResourceLooksLikeSuccess(t *testing.T) {
 			{Type: v1.ConditionProgressing, Status: metav1.ConditionTrue}, {Type: v1.ConditionDeployed, Status: metav1.ConditionTrue},
 			{Type: v1.ConditionStalled, Status: stalled}}
 	}
-	steps := func(stalled metav1.ConditionStatus) []step {
+	steps := func(stalled metav1.ConditionStatus) []tree.Node {
 		return rolloutOf(&tree.Findings{Now: now, Status: &v1.AppServiceStatus{Conditions: conditions(stalled)}}).Steps
 	}
-	assert.Equal(t, []step{{"Deployed", tree.StateReady}, {"Progressing", tree.StateReady}, {"Available", tree.StateReady}, {"Ready", tree.StateWaiting}},
+	assert.Equal(t, []tree.Node{{Name: "Deployed", State: tree.StateReady}, {Name: "Progressing", State: tree.StateReady}, {Name: "Available", State: tree.StateReady}, {Name: "Ready", State: tree.StateWaiting}},
 		steps(metav1.ConditionFalse))
-	assert.Equal(t, []step{{"Deployed", ""}, {"Progressing", tree.StateFailed}, {"Available", ""}, {"Ready", tree.StateFailed}},
+	assert.Equal(t, []tree.Node{{Name: "Deployed", State: ""}, {Name: "Progressing", State: tree.StateFailed}, {Name: "Available", State: ""}, {Name: "Ready", State: tree.StateFailed}},
 		steps(metav1.ConditionTrue))
 }

@@ -185,7 +185,7 @@ function stages(rollout) {
   for (const run of rollout.runs || []) {
     list.append(element('li', `task ${run.job}: ${run.result || 'running'}`, run.result === 'Succeeded' ? 'Ready' : run.result ? 'Failed' : 'Waiting'));
   }
-  for (const step of rollout.steps || []) list.append(element('li', step.condition, step.state));
+  for (const step of rollout.steps || []) list.append(element('li', step.name, step.state));
   if (!rollout.wanted) return [list];
   const bar = element('progress');
   bar.max = rollout.wanted;
@@ -198,7 +198,7 @@ function releases(page) {
   if (page.unread) return [element('p', page.unread, 'soft')];
   return (page.releases || []).map(release => {
     const out = element('details', null, '', element('summary',
-      `${release.revision}  ${release.released}  ${release.status}  ${release.chart}  ${release.by || ''}`));
+      `${release.revision}  ${release.released ? new Date(release.released).toUTCString() : ''}  ${release.status}  ${release.chart}  ${release.changedBy || ''}`));
     for (const change of release.changes || []) out.append(element('div', change));
     if (release.restarts) out.append(element('div', 'restarts pods', 'soft'));
     if (release.failed) out.append(element('div', 'the release before failed: ' + release.failed, 'Failed'));
