@@ -31,7 +31,7 @@ type page struct {
 	Tree     *tree.Node   `json:"tree"`
 	Problems []v1.Problem `json:"problems"`
 	Rollout  rollout      `json:"rollout"`
-	// Releases have nothing of what they were made of.
+	// Releases are without their specs.
 	Releases []history.Revision `json:"releases"`
 	// Unread is why there are no releases.
 	Unread string `json:"unread,omitempty"`

@@ -38,15 +38,16 @@ func condition(status metav1.ConditionStatus, reason, message string) []metav1.C
 func TestARowSaysWhyAResourceIsNotReady(t *testing.T) {
 	crash := v1.Problem{Type: v1.ProblemError, Reason: "ContainerCrashed", Message: "it crashes", Hint: "see its log"}
 	advice := v1.Problem{Type: v1.ProblemWarning, Reason: "NoMetrics", Message: "no metrics"}
+	later := v1.Problem{Type: v1.ProblemError, Reason: "Later", Hint: "none of it"}
 	for name, test := range map[string]struct {
 		status v1.AppServiceStatus
 		want   Row
 	}{
 		"ready": {v1.AppServiceStatus{ObservedGeneration: 2, Phase: v1.PhaseRunning, Readiness: "2/2", Conditions: condition("True", "Running", "")},
 			Row{Ready: true, Phase: "Running", Replicas: "2/2", Since: earlier.UTC()}},
-		"ready with a warning": {v1.AppServiceStatus{ObservedGeneration: 2, Problems: []v1.Problem{advice}, Conditions: condition("True", "Running", "")},
+		"ready with a warning": {v1.AppServiceStatus{ObservedGeneration: 2, Problems: []v1.Problem{advice, later}, Conditions: condition("True", "Running", "")},
 			Row{Ready: true, Reason: "NoMetrics", Message: "no metrics", Since: earlier.UTC()}},
-		"not ready": {v1.AppServiceStatus{ObservedGeneration: 2, Phase: v1.PhaseDegraded, Problems: []v1.Problem{advice, crash},
+		"not ready": {v1.AppServiceStatus{ObservedGeneration: 2, Phase: v1.PhaseDegraded, Problems: []v1.Problem{advice, crash, later},
 			Conditions: condition("False", "ContainerCrashed", "it crashes"+strings.Repeat("x", longest))},
 			Row{Phase: "Degraded", Reason: "ContainerCrashed", Message: "it crashes" + strings.Repeat("x", longest-11) + "…", Hint: "see its log", Since: earlier.UTC()}},
 		"of an earlier spec": {v1.AppServiceStatus{ObservedGeneration: 1, Conditions: condition("True", "Running", "")},

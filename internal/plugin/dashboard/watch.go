@@ -18,7 +18,7 @@ import (
 	"github.com/example/appservice-operator/internal/engine/kube"
 )
 
-// patience is how long the first page waits for all kinds. What is listed later is added to it.
+// patience is how long the first page waits for all kinds. Rows that come later are added to it.
 const patience = 10 * time.Second
 
 // Watch keeps the list up to date until the context ends, by one watch for each kind. It returns once all kinds were
