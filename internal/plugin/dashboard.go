@@ -1,23 +1,24 @@
 package plugin
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
-	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
-	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/plugin/dashboard"
@@ -60,10 +61,6 @@ func (s *cli) serveDashboard(ctx context.Context, port int, here bool) error {
 	if err != nil {
 		return err
 	}
-	mapper, err := s.kube.ToRESTMapper()
-	if err != nil {
-		return err
-	}
 	typed, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return fmt.Errorf("cannot reach the cluster: %w", err)
@@ -76,21 +73,16 @@ func (s *cli) serveDashboard(ctx context.Context, port int, here bool) error {
 	if err != nil {
 		return err
 	}
-	options := cache.Options{Mapper: mapper}
-	scope := "all namespaces"
-	if !here {
-		here, err = refused(ctx, reader, kinds)
-		if err != nil {
-			return err
-		}
-	}
+	namespaces := []string{corev1.NamespaceAll, namespace}
 	if here {
-		scope = "namespace " + namespace
-		options.DefaultNamespaces = map[string]cache.Config{namespace: {}}
+		namespaces = namespaces[1:]
 	}
-	informers, err := cache.New(config, options)
+	view, err := dashboard.ViewOf(ctx, reader, kinds, namespaces...)
 	if err != nil {
-		return fmt.Errorf("cannot watch the cluster: %w", err)
+		return err
+	}
+	for _, left := range view.Left {
+		_, _ = fmt.Fprintln(s.ErrOut, left)
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", fmt.Sprintf("127.0.0.1:%d", port))
 	if err != nil {
@@ -98,7 +90,7 @@ func (s *cli) serveDashboard(ctx context.Context, port int, here bool) error {
 	}
 	defer func() { _ = listener.Close() }()
 	server, err := dashboard.New(dashboard.Cluster{
-		Reader: reader, Mapper: mapper, Kinds: kinds, Scope: scope, Now: time.Now,
+		Reader: reader, Mapper: reader.RESTMapper(), View: view, Now: time.Now,
 		Logs: func(ctx context.Context, namespace, pod string, options *corev1.PodLogOptions) (io.ReadCloser, error) {
 			return typed.CoreV1().Pods(namespace).GetLogs(pod, options).Stream(ctx)
 		},
@@ -106,52 +98,38 @@ func (s *cli) serveDashboard(ctx context.Context, port int, here bool) error {
 	if err != nil {
 		return err
 	}
+	log.SetLogger(logr.Discard()) // the page says what goes wrong
+	transport, err := rest.TransportFor(config)
+	if err != nil {
+		return fmt.Errorf("cannot watch the cluster: %w", err)
+	}
+	informers, err := cache.New(config, cache.Options{Mapper: reader.RESTMapper(),
+		DefaultNamespaces: map[string]cache.Config{view.Namespace: {}},
+		HTTPClient:        &http.Client{Transport: server.Observed(transport), Timeout: config.Timeout}})
+	if err != nil {
+		return fmt.Errorf("cannot watch the cluster: %w", err)
+	}
 	if err := server.Watch(ctx, informers); err != nil {
 		return err
 	}
-	if _, err := fmt.Fprintf(s.Out, "%s, read-only, until Ctrl-C. Open once:\n%s\n", scope, server.URL()); err != nil {
+	_, err = fmt.Fprintf(s.Out, "%s, read-only, until Ctrl-C. Open once:\n%s\n", view.Scope, server.URL())
+	if err != nil {
 		return err
 	}
 	return server.Serve(ctx, listener)
 }
 
-// refused reports whether the user may not list one of the kinds in all namespaces.
-func refused(ctx context.Context, c client.Client, kinds []schema.GroupVersionKind) (bool, error) {
-	for _, kind := range kinds {
-		mapping, err := c.RESTMapper().RESTMapping(kind.GroupKind(), kind.Version)
-		if err != nil {
-			return false, fmt.Errorf("cannot ask the cluster for its kinds: %w", err)
-		}
-		for _, verb := range []string{"list", "watch"} {
-			review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
-				ResourceAttributes: &authorizationv1.ResourceAttributes{Verb: verb, Group: kind.Group, Version: kind.Version,
-					Resource: mapping.Resource.Resource}}}
-			if err := c.Create(ctx, review); err != nil {
-				return false, fmt.Errorf("cannot ask the cluster what you may list: %w", err)
-			}
-			if !review.Status.Allowed {
-				return true, nil
-			}
-		}
-	}
-	return false, nil
-}
-
-// kindsOfCharts returns the kinds that the cluster serves in the category of kinds made from charts, AppService first.
+// kindsOfCharts returns the kinds that the cluster serves in the category of kinds made from charts.
 func kindsOfCharts(served discovery.DiscoveryInterface) ([]schema.GroupVersionKind, error) {
-	lists, err := served.ServerPreferredResources()
+	lists, err := served.ServerPreferredNamespacedResources()
 	if err != nil && len(lists) == 0 { // a group that does not answer is none of ours
 		return nil, fmt.Errorf("cannot ask the cluster for its kinds: %w", err)
 	}
 	var kinds []schema.GroupVersionKind
 	for _, list := range lists {
 		version, err := schema.ParseGroupVersion(list.GroupVersion)
-		if err != nil {
-			continue
-		}
 		for _, one := range list.APIResources {
-			own := version.Group == v1.GroupVersion.Group || slices.Contains(one.Categories, v1.Category)
-			if own && one.Namespaced && !strings.Contains(one.Name, "/") {
+			if err == nil && (version.Group == v1.GroupVersion.Group || slices.Contains(one.Categories, v1.Category)) {
 				kinds = append(kinds, version.WithKind(one.Kind))
 			}
 		}
@@ -159,14 +137,6 @@ func kindsOfCharts(served discovery.DiscoveryInterface) ([]schema.GroupVersionKi
 	if len(kinds) == 0 {
 		return nil, fmt.Errorf("the cluster serves no AppServices: the operator is not installed there")
 	}
-	slices.SortFunc(kinds, func(a, b schema.GroupVersionKind) int {
-		rank := func(kind schema.GroupVersionKind) int {
-			if kind == appServices {
-				return 0
-			}
-			return 1
-		}
-		return cmp.Or(cmp.Compare(rank(a), rank(b)), strings.Compare(a.Kind, b.Kind))
-	})
+	slices.SortFunc(kinds, func(a, b schema.GroupVersionKind) int { return strings.Compare(a.Kind, b.Kind) })
 	return kinds, nil
 }

@@ -25,9 +25,10 @@ import (
 )
 
 // dashboard starts the command for a namespace, and returns the address that it prints.
-func dashboard(t *testing.T, namespace string) string {
+func dashboard(t *testing.T, namespace string, flags ...string) string {
 	t.Helper()
-	command := exec.CommandContext(t.Context(), program, "dashboard", "--namespace="+namespace, "--kubeconfig="+cluster.Kubeconfig)
+	command := exec.CommandContext(t.Context(), program,
+		append([]string{"dashboard", "--namespace=" + namespace, "--kubeconfig=" + cluster.Kubeconfig}, flags...)...)
 	command.Cancel = func() error { return command.Process.Signal(os.Interrupt) }
 	command.Stderr = os.Stderr
 	out, err := command.StdoutPipe()

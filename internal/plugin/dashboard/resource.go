@@ -31,7 +31,8 @@ type page struct {
 	Tree     *tree.Node   `json:"tree"`
 	Problems []v1.Problem `json:"problems"`
 	Rollout  rollout      `json:"rollout"`
-	Releases []revision   `json:"releases"`
+	// Releases are without their specs.
+	Releases []history.Revision `json:"releases"`
 	// Unread is why there are no releases.
 	Unread string `json:"unread,omitempty"`
 	Pods   []pod  `json:"pods"`
@@ -44,25 +45,8 @@ type rollout struct {
 	Ready   int32          `json:"ready"`
 	Runs    []v1.RunStatus `json:"runs"`
 	Held    string         `json:"held,omitempty"`
-	// Reached are the conditions of a release in their order, and whether each is true.
-	Reached []reached `json:"reached"`
-}
-
-type reached struct {
-	Condition string `json:"condition"`
-	True      bool   `json:"true"`
-}
-
-// revision is a release, without what it was made of.
-type revision struct {
-	Revision int      `json:"revision"`
-	Released string   `json:"released"`
-	Status   string   `json:"status"`
-	Chart    string   `json:"chart"`
-	By       string   `json:"by"`
-	Changes  []string `json:"changes"`
-	Restarts bool     `json:"restarts"`
-	Failed   string   `json:"failed,omitempty"`
+	// Steps are the conditions of a release in their order, without a state if they were reached before it stalled.
+	Steps []tree.Node `json:"steps"`
 }
 
 // pod is one whose logs may be asked for.
@@ -115,9 +99,9 @@ func (s *Server) resource(w http.ResponseWriter, r *http.Request) {
 		out.Unread = err.Error()
 	}
 	for _, one := range slices.Backward(list) {
-		out.Releases = append(out.Releases, revision{Revision: one.Revision,
-			Released: one.Released.UTC().Format(http.TimeFormat), Status: one.Status, Chart: one.Chart, By: one.ChangedBy,
-			Changes: one.Changes, Restarts: one.Restarts, Failed: one.Failed})
+		out.Releases = append(out.Releases, history.Revision{Revision: one.Revision, Released: one.Released,
+			Status: one.Status, Chart: one.Chart, ChangedBy: one.ChangedBy, Changes: one.Changes, Restarts: one.Restarts,
+			Failed: one.Failed})
 	}
 	answer(w, out)
 }
@@ -126,10 +110,16 @@ func rolloutOf(found *tree.Findings) rollout {
 	current := found.Status
 	out := rollout{Wanted: status.Wanted(current), Updated: current.UpdatedReplicas, Ready: current.ReadyReplicas,
 		Runs: current.Runs, Held: tree.HeldBack(current, found.Now)}
+	stalled := meta.IsStatusConditionTrue(current.Conditions, v1.ConditionStalled)
+	states := map[bool]tree.State{false: tree.StateWaiting, true: tree.StateReady}
+	if stalled {
+		states = map[bool]tree.State{false: tree.StateFailed}
+	}
 	order := []string{v1.ConditionDeployed, v1.ConditionProgressing, v1.ConditionAvailable, v1.ConditionReady}
 	for _, kind := range order {
 		if condition := meta.FindStatusCondition(current.Conditions, kind); condition != nil {
-			out.Reached = append(out.Reached, reached{kind, condition.Status == metav1.ConditionTrue})
+			reached := condition.Status == metav1.ConditionTrue && (!stalled || kind != v1.ConditionProgressing)
+			out.Steps = append(out.Steps, tree.Node{Name: kind, State: states[reached]})
 		}
 	}
 	return out
@@ -172,11 +162,7 @@ func (s *Server) objects(w http.ResponseWriter, r *http.Request) {
 		if one.Live == nil {
 			continue
 		}
-		shown, err := yaml.Marshal(plan.Shown(one.Live))
-		if err != nil {
-			refuse(w, err)
-			return
-		}
+		shown, _ := yaml.Marshal(plan.Shown(one.Live)) // it was JSON
 		list = append(list, object{one.Entry.Kind + " " + one.Entry.Name, string(shown)})
 	}
 	answer(w, list)
@@ -201,18 +187,11 @@ func (s *Server) logs(w http.ResponseWriter, r *http.Request) {
 
 // answer sends JSON whose texts are as they are seen.
 func answer(w http.ResponseWriter, value any) {
-	data, err := json.Marshal(value)
-	if err == nil {
-		var plain any
-		_ = json.Unmarshal(data, &plain) // it was marshaled above
-		data, err = json.Marshal(seen(plain))
-	}
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-		return
-	}
+	data, _ := json.Marshal(value) // none of the answers has what JSON has not
+	var plain any
+	_ = json.Unmarshal(data, &plain)
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(data) // the browser may be gone
+	_ = json.NewEncoder(w).Encode(seen(plain)) // the browser may be gone
 }
 
 // seen makes controls visible in all texts of a JSON value.

@@ -1,9 +1,9 @@
 package dashboard
 
 import (
-	"cmp"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -20,13 +20,10 @@ import (
 // Row is a resource in the list.
 type Row struct {
 	// ID is KIND.GROUP/NAMESPACE/NAME.
-	ID        string `json:"id"`
-	Kind      string `json:"-"`
-	Namespace string `json:"-"`
-	Name      string `json:"-"`
-	Ready     bool   `json:"ready"`
-	Phase     string `json:"phase,omitempty"`
-	Replicas  string `json:"replicas,omitempty"`
+	ID       string `json:"id"`
+	Ready    bool   `json:"ready"`
+	Phase    string `json:"phase,omitempty"`
+	Replicas string `json:"replicas,omitempty"`
 	// Reason, Message and Hint of what is wrong, or of the first warning.
 	Reason  string `json:"reason,omitempty"`
 	Message string `json:"message,omitempty"`
@@ -44,8 +41,7 @@ const longest = 200
 func rowOf(resource *unstructured.Unstructured, now time.Time) Row {
 	kind := resource.GroupVersionKind()
 	row := Row{
-		ID:   kind.Kind + "." + kind.Group + "/" + resource.GetNamespace() + "/" + resource.GetName(),
-		Kind: kind.Kind, Namespace: resource.GetNamespace(), Name: resource.GetName(),
+		ID:    kind.Kind + "." + kind.Group + "/" + resource.GetNamespace() + "/" + resource.GetName(),
 		Since: resource.GetCreationTimestamp().UTC(),
 	}
 	current, err := status.Of(resource)
@@ -61,8 +57,11 @@ func rowOf(resource *unstructured.Unstructured, now time.Time) Row {
 	}
 	row.Since = ready.LastTransitionTime.UTC()
 	row.Ready = ready.Status == metav1.ConditionTrue
-	problem := firstProblem(current.Problems, row.Ready)
-	row.Reason, row.Message, row.Hint = problem.Reason, problem.Message, problem.Hint
+	for _, problem := range slices.Backward(current.Problems) { // the first error, or of all if it is ready
+		if row.Ready || problem.Type == v1.ProblemError {
+			row.Reason, row.Message, row.Hint = problem.Reason, problem.Message, problem.Hint
+		}
+	}
 	if !row.Ready {
 		row.Reason, row.Message = ready.Reason, ready.Message
 	}
@@ -70,19 +69,10 @@ func rowOf(resource *unstructured.Unstructured, now time.Time) Row {
 	return row
 }
 
-// firstProblem returns the first error, or the first warning of a resource that is ready; empty if there is none.
-func firstProblem(problems []v1.Problem, ready bool) v1.Problem {
-	at := slices.IndexFunc(problems, func(p v1.Problem) bool { return ready || p.Type == v1.ProblemError })
-	if at < 0 {
-		return v1.Problem{}
-	}
-	return problems[at]
-}
-
-// change is one of the list: a row, or the ID of one that is gone.
+// change is an event for those that listen.
 type change struct {
-	row  *Row
-	gone string
+	event string
+	data  any
 }
 
 // rows is the list. Those that listen get the changes of it.
@@ -90,12 +80,17 @@ type rows struct {
 	mu        sync.Mutex
 	all       map[string]Row
 	listeners map[chan change]bool
+	// failing has why requests fail, by their path; why is all of it, once each.
+	failing map[string]string
+	why     string
 }
 
 // waiting is how many changes a listener may be behind; its connection ends then, and the browser begins again.
 const waiting = 4096
 
-func newRows() *rows { return &rows{all: map[string]Row{}, listeners: map[chan change]bool{}} }
+func newRows() *rows {
+	return &rows{all: map[string]Row{}, listeners: map[chan change]bool{}, failing: map[string]string{}}
+}
 
 // put adds a row, or replaces it. Listeners are told if it differs.
 func (r *rows) put(row Row) {
@@ -105,7 +100,7 @@ func (r *rows) put(row Row) {
 		return
 	}
 	r.all[row.ID] = row
-	r.tell(change{row: &row})
+	r.tell(change{"row", row})
 }
 
 // remove removes a row.
@@ -114,7 +109,21 @@ func (r *rows) remove(id string) {
 	defer r.mu.Unlock()
 	if _, found := r.all[id]; found {
 		delete(r.all, id)
-		r.tell(change{gone: id})
+		r.tell(change{"gone", id})
+	}
+}
+
+// trouble keeps why requests for a path fail; empty if they succeed. Listeners are told if the whole differs.
+func (r *rows) trouble(path, why string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.failing, path)
+	if why != "" {
+		r.failing[path] = text.Cut(text.Line(why), longest)
+	}
+	if all := strings.Join(slices.Compact(slices.Sorted(maps.Values(r.failing))), "; "); all != r.why {
+		r.why = all
+		r.tell(change{"trouble", all})
 	}
 }
 
@@ -129,18 +138,14 @@ func (r *rows) tell(c change) {
 	}
 }
 
-// listen returns all rows, and a channel of what changes from here on, which is closed if the listener is too slow.
-// Stop ends it.
-func (r *rows) listen() (all []Row, changes <-chan change, stop func()) {
+// listen returns the list, and a channel of its changes, which is closed if the listener is too slow. Stop ends it.
+func (r *rows) listen() (begin first, changes <-chan change, stop func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	all = slices.AppendSeq([]Row{}, maps.Values(r.all)) // JSON has [] for none of them
-	slices.SortFunc(all, func(a, b Row) int {
-		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Kind, b.Kind))
-	})
+	begin.Trouble, begin.Rows = r.why, slices.AppendSeq([]Row{}, maps.Values(r.all)) // JSON has [] for none of them
 	listener := make(chan change, waiting)
 	r.listeners[listener] = true
-	return all, listener, func() {
+	return begin, listener, func() {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		delete(r.listeners, listener)

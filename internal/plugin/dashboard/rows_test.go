@@ -38,15 +38,16 @@ func condition(status metav1.ConditionStatus, reason, message string) []metav1.C
 func TestARowSaysWhyAResourceIsNotReady(t *testing.T) {
 	crash := v1.Problem{Type: v1.ProblemError, Reason: "ContainerCrashed", Message: "it crashes", Hint: "see its log"}
 	advice := v1.Problem{Type: v1.ProblemWarning, Reason: "NoMetrics", Message: "no metrics"}
+	later := v1.Problem{Type: v1.ProblemError, Reason: "Later", Hint: "none of it"}
 	for name, test := range map[string]struct {
 		status v1.AppServiceStatus
 		want   Row
 	}{
 		"ready": {v1.AppServiceStatus{ObservedGeneration: 2, Phase: v1.PhaseRunning, Readiness: "2/2", Conditions: condition("True", "Running", "")},
 			Row{Ready: true, Phase: "Running", Replicas: "2/2", Since: earlier.UTC()}},
-		"ready with a warning": {v1.AppServiceStatus{ObservedGeneration: 2, Problems: []v1.Problem{advice}, Conditions: condition("True", "Running", "")},
+		"ready with a warning": {v1.AppServiceStatus{ObservedGeneration: 2, Problems: []v1.Problem{advice, later}, Conditions: condition("True", "Running", "")},
 			Row{Ready: true, Reason: "NoMetrics", Message: "no metrics", Since: earlier.UTC()}},
-		"not ready": {v1.AppServiceStatus{ObservedGeneration: 2, Phase: v1.PhaseDegraded, Problems: []v1.Problem{advice, crash},
+		"not ready": {v1.AppServiceStatus{ObservedGeneration: 2, Phase: v1.PhaseDegraded, Problems: []v1.Problem{advice, crash, later},
 			Conditions: condition("False", "ContainerCrashed", "it crashes"+strings.Repeat("x", longest))},
 			Row{Phase: "Degraded", Reason: "ContainerCrashed", Message: "it crashes" + strings.Repeat("x", longest-11) + "…", Hint: "see its log", Since: earlier.UTC()}},
 		"of an earlier spec": {v1.AppServiceStatus{ObservedGeneration: 1, Conditions: condition("True", "Running", "")},
@@ -55,7 +56,7 @@ func TestARowSaysWhyAResourceIsNotReady(t *testing.T) {
 			Row{Reason: "Unnoticed", Message: "the operator has not reconciled the latest spec yet", Since: earlier.UTC()}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			test.want.ID, test.want.Kind, test.want.Namespace, test.want.Name = "AppService.app.example.com/shop/web", "AppService", "shop", "web"
+			test.want.ID = "AppService.app.example.com/shop/web"
 			assert.Equal(t, test.want, rowOf(web(t, "web", test.status), now))
 		})
 	}
@@ -63,20 +64,17 @@ func TestARowSaysWhyAResourceIsNotReady(t *testing.T) {
 
 func TestListenersGetWhatChanges(t *testing.T) {
 	list := newRows()
-	none, _, stop := list.listen()
-	assert.NotNil(t, none, "null is no list for the page")
-	stop()
-	list.put(Row{ID: "b", Name: "b"})
-	list.put(Row{ID: "a", Name: "a"})
-	all, changes, stop := list.listen()
-	assert.Equal(t, []Row{{ID: "a", Name: "a"}, {ID: "b", Name: "b"}}, all)
-	list.put(Row{ID: "a", Name: "a"})
-	list.put(Row{ID: "a", Name: "a", Ready: true})
+	list.put(Row{ID: "b"})
+	list.put(Row{ID: "a"})
+	begin, changes, stop := list.listen()
+	assert.ElementsMatch(t, []Row{{ID: "a"}, {ID: "b"}}, begin.Rows)
+	list.put(Row{ID: "a"})
+	list.put(Row{ID: "a", Ready: true})
 	list.remove("b")
 	list.remove("b")
 	require.Len(t, changes, 2, "the same row and the same deletion are no changes")
-	assert.True(t, (<-changes).row.Ready)
-	assert.Equal(t, "b", (<-changes).gone)
+	assert.Equal(t, change{"row", Row{ID: "a", Ready: true}}, <-changes)
+	assert.Equal(t, change{"gone", "b"}, <-changes)
 	stop()
 	list.put(Row{ID: "c"})
 	assert.Empty(t, changes)
@@ -85,7 +83,7 @@ func TestListenersGetWhatChanges(t *testing.T) {
 func TestAListenerThatIsTooSlowEnds(t *testing.T) {
 	list := newRows()
 	none, _, stop := list.listen()
-	assert.NotNil(t, none, "null is no list for the page")
+	assert.NotNil(t, none.Rows, "null is no list for the page")
 	stop()
 	_, changes, stop := list.listen()
 	defer stop()

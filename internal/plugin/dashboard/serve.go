@@ -44,29 +44,27 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 type first struct {
 	Scope string   `json:"scope"`
 	Kinds []string `json:"kinds"`
-	Rows  []Row    `json:"rows"`
+	// Trouble is why the rows may be old.
+	Trouble string `json:"trouble,omitempty"`
+	Rows    []Row  `json:"rows"`
 }
 
 // heartbeat is how often a stream without changes says that it is there, so that one whose browser is gone ends.
 const heartbeat = 30 * time.Second
 
-// stream sends all rows, then each change, as server-sent events: "rows", "row" and "gone".
+// stream sends all rows, then each change, as server-sent events: "rows", "row", "gone" and "trouble".
 func (s *Server) stream(w http.ResponseWriter, r *http.Request) {
-	all, changes, stop := s.rows.listen()
+	begin, changes, stop := s.rows.listen()
 	defer stop()
 	w.Header().Set("Content-Type", "text/event-stream")
 	out := http.NewResponseController(w)
-	begin := first{Scope: s.cluster.Scope, Rows: all}
+	begin.Scope = s.cluster.Scope
 	for _, kind := range s.cluster.Kinds {
 		begin.Kinds = append(begin.Kinds, kind.Kind)
 	}
-	if send(w, out, "rows", begin) != nil {
-		return
-	}
 	ticker := time.NewTicker(heartbeat)
 	defer ticker.Stop()
-	for {
-		var err error
+	for err := send(w, out, "rows", begin); err == nil; {
 		select {
 		case <-r.Context().Done():
 			return
@@ -74,17 +72,10 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request) {
 			_, err = io.WriteString(w, ":\n\n")
 			err = errors.Join(err, out.Flush())
 		case c, open := <-changes:
-			switch {
-			case !open:
+			if !open {
 				return // the browser connects again
-			case c.row != nil:
-				err = send(w, out, "row", c.row)
-			default:
-				err = send(w, out, "gone", c.gone)
 			}
-		}
-		if err != nil {
-			return
+			err = send(w, out, c.event, c.data)
 		}
 	}
 }

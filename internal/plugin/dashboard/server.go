@@ -9,7 +9,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -17,10 +16,8 @@ import (
 type Cluster struct {
 	Reader client.Reader
 	Mapper meta.RESTMapper
-	// Kinds that are listed.
-	Kinds []schema.GroupVersionKind
-	// Scope is what is shown, in words: "namespace shop of context prod".
-	Scope string
+	// View is what is shown.
+	View
 	// Logs of a container.
 	Logs func(ctx context.Context, namespace, pod string, options *corev1.PodLogOptions) (io.ReadCloser, error)
 	Now  func() time.Time

@@ -25,6 +25,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/plugin/tree"
 )
 
 // pageOf serves a cluster, and returns a function that asks for a path as the browser does that opened the page.
@@ -34,8 +35,8 @@ func pageOf(t *testing.T, objects ...client.Object) (*Server, func(path string) 
 	require.NoError(t, clientgoscheme.AddToScheme(scheme))
 	require.NoError(t, v1.AddToScheme(scheme))
 	reader := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build()
-	server, err := New(Cluster{Reader: reader, Mapper: testrestmapper.TestOnlyStaticRESTMapper(scheme), Scope: "namespace shop", Now: func() time.Time { return now },
-		Kinds: []schema.GroupVersionKind{v1.GroupVersion.WithKind(v1.Kind)},
+	server, err := New(Cluster{Reader: reader, Mapper: testrestmapper.TestOnlyStaticRESTMapper(scheme), Now: func() time.Time { return now },
+		View: View{Scope: "namespace shop", Kinds: []schema.GroupVersionKind{v1.GroupVersion.WithKind(v1.Kind)}},
 		Logs: func(_ context.Context, namespace, pod string, options *corev1.PodLogOptions) (io.ReadCloser, error) {
 			return io.NopCloser(strings.NewReader(namespace + "/" + pod + "/" + options.Container + map[bool]string{true: " before"}[options.Previous])), nil
 		}}, listener(host))
@@ -90,7 +91,7 @@ func TestThePageOfAResource(t *testing.T) {
 	assert.Equal(t, "AppService web", shown.Why.Name)
 	assert.Contains(t, body, "see its log")
 	assert.Contains(t, body, "Secret web")
-	assert.Equal(t, rollout{Wanted: 2, Updated: 2, Ready: 1, Reached: []reached{{"Ready", false}}}, shown.Rollout)
+	assert.Equal(t, rollout{Wanted: 2, Updated: 2, Ready: 1, Steps: []tree.Node{{Name: "Ready", State: tree.StateWaiting}}}, shown.Rollout)
 	assert.NotContains(t, body, marker)
 
 	code, body = get("/objects/AppService.app.example.com/shop/web")
@@ -116,24 +117,23 @@ func TestThePageOfAResource(t *testing.T) {
 	}
 }
 
-func TestChangesAreStreamed(t *testing.T) {
-	server, _ := pageOf(t)
+// events serves a page, and returns a function that returns the next event of its list.
+func events(t *testing.T, server *Server) func() string {
+	t.Helper()
 	running := httptest.NewServer(nil)
-	defer running.Close()
+	t.Cleanup(running.Close)
 	server.guard.host = running.Listener.Addr().String()
 	running.Config.Handler = server.Handler()
-	server.rows.put(Row{ID: "a", Name: "a"})
-
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, running.URL+"/rows", nil)
 	require.NoError(t, err)
 	r.Header.Set("Sec-Fetch-Site", "same-origin")
 	r.AddCookie(&http.Cookie{Name: server.guard.cookie, Value: server.guard.secret})
 	response, err := http.DefaultClient.Do(r)
 	require.NoError(t, err)
-	defer func() { _ = response.Body.Close() }()
+	t.Cleanup(func() { _ = response.Body.Close() })
 	require.Equal(t, "text/event-stream", response.Header.Get("Content-Type"))
 	reader := bufio.NewReader(response.Body)
-	event := func() string {
+	return func() string {
 		var lines []string
 		for {
 			line, err := reader.ReadString('\n')
@@ -144,6 +144,12 @@ func TestChangesAreStreamed(t *testing.T) {
 			lines = append(lines, line)
 		}
 	}
+}
+
+func TestChangesAreStreamed(t *testing.T) {
+	server, _ := pageOf(t)
+	server.rows.put(Row{ID: "a"})
+	event := events(t, server)
 	assert.Equal(t, "event: rows\ndata: {\"scope\":\"namespace shop\",\"kinds\":[\"AppService\"],"+
 		"\"rows\":[{\"id\":\"a\",\"ready\":false}]}\n", event())
 	server.rows.put(Row{ID: "b", Message: "line\nbreak"})

@@ -132,12 +132,16 @@ function summarizeSoon() {
   requestAnimationFrame(() => { due = false; summarize(); });
 }
 
+// doubt says why the page may be old, or that it is not.
+function doubt(why) { $('connection').textContent = why ? why + ': this is what was seen last' : ''; }
+const trouble = why => doubt(why && 'the cluster does not answer: ' + why);
+
 function follow() {
   const events = new EventSource('/rows');
   events.addEventListener('rows', event => {
-    const { scope, kinds, rows: sent } = JSON.parse(event.data);
+    const { scope, kinds, trouble: why, rows: sent } = JSON.parse(event.data);
     const all = sent.map(named);
-    $('connection').textContent = '';
+    trouble(why);
     $('scope').textContent = scope;
     options($('kind'), kinds);
     options($('namespace'), new Set(all.map(row => row.namespace)));
@@ -154,7 +158,8 @@ function follow() {
     if (row.id === shown) refreshSoon();
   });
   events.addEventListener('gone', event => { gone(JSON.parse(event.data)); summarizeSoon(); });
-  events.onerror = () => { $('connection').textContent = 'the command has ended, or the cluster does not answer: this is what was seen last'; };
+  events.addEventListener('trouble', event => trouble(JSON.parse(event.data)));
+  events.onerror = () => doubt('the command has ended');
 }
 
 // The page of a resource.
@@ -180,7 +185,7 @@ function stages(rollout) {
   for (const run of rollout.runs || []) {
     list.append(element('li', `task ${run.job}: ${run.result || 'running'}`, run.result === 'Succeeded' ? 'Ready' : run.result ? 'Failed' : 'Waiting'));
   }
-  for (const one of rollout.reached || []) list.append(element('li', one.condition, one.true ? 'Ready' : 'Waiting'));
+  for (const step of rollout.steps || []) list.append(element('li', step.name, step.state));
   if (!rollout.wanted) return [list];
   const bar = element('progress');
   bar.max = rollout.wanted;
@@ -193,7 +198,7 @@ function releases(page) {
   if (page.unread) return [element('p', page.unread, 'soft')];
   return (page.releases || []).map(release => {
     const out = element('details', null, '', element('summary',
-      `${release.revision}  ${release.released}  ${release.status}  ${release.chart}  ${release.by || ''}`));
+      `${release.revision}  ${release.released ? new Date(release.released).toUTCString() : ''}  ${release.status}  ${release.chart}  ${release.changedBy || ''}`));
     for (const change of release.changes || []) out.append(element('div', change));
     if (release.restarts) out.append(element('div', 'restarts pods', 'soft'));
     if (release.failed) out.append(element('div', 'the release before failed: ' + release.failed, 'Failed'));
