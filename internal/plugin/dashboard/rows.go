@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/engine/kube"
 	"github.com/example/appservice-operator/internal/engine/text"
 	"github.com/example/appservice-operator/internal/operator/status"
 	"github.com/example/appservice-operator/internal/plugin/tree"
@@ -50,6 +51,10 @@ func rowOf(resource *unstructured.Unstructured, now time.Time) Row {
 		return row
 	}
 	row.Phase, row.Replicas, row.HeldBack = string(current.Phase), current.Readiness, tree.HeldBack(current, now)
+	if going := kube.DeletionOf(resource); going != nil {
+		row.Reason, row.Message = "Deleting", "is being deleted "+going.String()
+		return row
+	}
 	ready := meta.FindStatusCondition(current.Conditions, v1.ConditionReady)
 	if current.ObservedGeneration < resource.GetGeneration() || ready == nil {
 		row.Reason, row.Message = "Unnoticed", "the operator has not reconciled the latest spec yet"
@@ -67,6 +72,15 @@ func rowOf(resource *unstructured.Unstructured, now time.Time) Row {
 	}
 	row.Message, row.Hint = text.Cut(text.Line(row.Message), longest), text.Cut(text.Line(row.Hint), longest)
 	return row
+}
+
+// first is the first event of a stream.
+type first struct {
+	Scope string   `json:"scope"`
+	Kinds []string `json:"kinds"`
+	// Trouble is why the rows may be old.
+	Trouble string `json:"trouble,omitempty"`
+	Rows    []Row  `json:"rows"`
 }
 
 // change is an event for those that listen.

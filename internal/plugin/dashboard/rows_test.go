@@ -62,6 +62,16 @@ func TestARowSaysWhyAResourceIsNotReady(t *testing.T) {
 	}
 }
 
+func TestARowSaysThatAResourceIsBeingDeleted(t *testing.T) {
+	resource := web(t, "web", v1.AppServiceStatus{ObservedGeneration: 1, Conditions: condition("True", "Running", "")})
+	resource.SetDeletionTimestamp(&earlier)
+	resource.SetFinalizers([]string{"foregroundDeletion"})
+	row := rowOf(resource, now)
+	assert.False(t, row.Ready)
+	assert.Equal(t, "Deleting", row.Reason)
+	assert.Contains(t, row.Message, "blocked by finalizer foregroundDeletion")
+}
+
 func TestListenersGetWhatChanges(t *testing.T) {
 	list := newRows()
 	list.put(Row{ID: "b"})

@@ -40,15 +40,6 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	return nil
 }
 
-// first is the first event of a stream.
-type first struct {
-	Scope string   `json:"scope"`
-	Kinds []string `json:"kinds"`
-	// Trouble is why the rows may be old.
-	Trouble string `json:"trouble,omitempty"`
-	Rows    []Row  `json:"rows"`
-}
-
 // heartbeat is how often a stream without changes says that it is there, so that one whose browser is gone ends.
 const heartbeat = 30 * time.Second
 
