@@ -81,7 +81,7 @@ func newest(f *Findings, d *appsv1.Deployment) *appsv1.ReplicaSet {
 	return newest
 }
 
-// bySets returns the pods of a Deployment by their ReplicaSet. The newest one of a setless one is of an earlier version.
+// bySets returns the pods of a Deployment by their ReplicaSet. Without a set of its version, all are of earlier ones.
 func bySets(f *Findings, d *appsv1.Deployment, setless bool) *cast {
 	newest := newest(f, d)
 	if newest == nil {
