@@ -93,7 +93,7 @@ func (s *cli) waitFor(ctx context.Context, list []*waited, changes <-chan seen, 
 			return last[i].err
 		}
 		result, line := list[i].verdict(last[i].resource, clock.Now())
-		if result == outcomeReady && !s.restarted(ctx, list[i].name, last[i].resource) {
+		if result == outcomeReady && !s.restarted(ctx, list[i], last[i].resource, clock.Now()) {
 			result, line = outcomeWaiting, "the restart has not ended yet"
 		}
 		if line != printed[i] {
@@ -143,14 +143,21 @@ func (s *cli) waitFor(ctx context.Context, list []*waited, changes <-chan seen, 
 	return ifFound(failed)
 }
 
+// restartReads is the time between two reads of pods whose restart is waited for.
+const restartReads = 3 * time.Second
+
 // restarted reports whether the pods of a resource are those of the restart that its annotation requests: a restart
 // changes no generation, so the status does not show it. It is true for pods that cannot be read.
-func (s *cli) restarted(ctx context.Context, name resourceName, resource *unstructured.Unstructured) bool {
+func (s *cli) restarted(ctx context.Context, one *waited, resource *unstructured.Unstructured, now time.Time) bool {
 	requested := resource.GetAnnotations()[v1.AnnotationRestartedAt]
-	if requested == "" {
+	switch {
+	case requested == "":
 		return true
+	case now.Before(one.again):
+		return false
 	}
-	found, err := s.findings(ctx, name.String(), true)
+	one.again = now.Add(restartReads)
+	found, err := s.findings(ctx, one.name.String(), true)
 	if err != nil {
 		return true
 	}

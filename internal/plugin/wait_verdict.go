@@ -31,6 +31,8 @@ type waited struct {
 	// cause is the reason of the last error, and when it was first seen.
 	cause string
 	since time.Time
+	// again is when its pods may be read again.
+	again time.Time
 }
 
 // verdict returns what the wait for a resource has come to, and its state in a line: as it was last seen, nil if it

@@ -99,6 +99,9 @@ func testSample(t, whole *testing.T, file string, capabilities *watch.Discovered
 	}
 }
 
+// nightly is the sample of an AppJob that has the settings of an AppService.
+const nightly = "appjob_nightly.yaml"
+
 // The AppJob of a service waits until the service is there, with its ConfigMap, its generated key and its volume.
 func TestTheCronJobOfAServiceWaitsForIt(t *testing.T) {
 	t.Parallel()
@@ -106,7 +109,7 @@ func TestTheCronJobOfAServiceWaitsForIt(t *testing.T) {
 	for _, object := range documents(t, filepath.Join(fixtures, "samples", "appservice_django.yaml")) {
 		createFixture(t, t, namespace, object)
 	}
-	job, app := documents(t, filepath.Join(samples, "appjob_nightly.yaml"))[0], documents(t, filepath.Join(samples, "appservice_django.yaml"))[0]
+	job, app := documents(t, filepath.Join(samples, nightly))[0], documents(t, filepath.Join(samples, "appservice_django.yaml"))[0]
 	job.SetNamespace(namespace)
 	cluster.Create(t, job, client.FieldValidation(metav1.FieldValidationStrict))
 	cluster.Becomes(t, "it waits", job, func() error {
