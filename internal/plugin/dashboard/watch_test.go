@@ -38,7 +38,7 @@ func TestThePageDoesNotWaitForAClusterThatDoesNotAnswer(t *testing.T) {
 	})
 }
 
-// answers is a transport that answers as it is told.
+// answers is a transport with given answers.
 type answers struct {
 	code int
 	body string
