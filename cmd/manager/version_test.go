@@ -19,11 +19,11 @@ func TestTheVersionNamesTheChartsAndTheirDigests(t *testing.T) {
 	options.Bind(flag.NewFlagSet("", flag.ContinueOnError))
 	require.NoError(t, printVersion(&out, options))
 	assert.Regexp(t, `^appservice-operator \S+(, commit [0-9a-f]{12}\+?)?\n`+
-		`AppJob: chart appjob-\d+\.\d+\.\d+, digest [0-9a-f]+\nAppService: chart appservice-\d+\.\d+\.\d+, digest [0-9a-f]+\n$`, out.String())
+		`AppJob: chart appjob-\d+\.\d+\.\d+, digest [0-9a-f]+\nAppService: chart appservice-\d+\.\d+\.\d+, digest [0-9a-f]+\n(\w+: .*\n)*$`, out.String())
 
 	out.Reset()
 	require.NoError(t, printServed(&out, options, "ok"))
-	assert.Regexp(t, `^AppJob: .*\nAppService: .*\nok\n$`, out.String())
+	assert.Regexp(t, `^AppJob: .*\nAppService: .*\n(\w+: .*\n)*ok\n$`, out.String())
 
 	broken := filepath.Join(t.TempDir(), "watches.yaml")
 	require.NoError(t, os.WriteFile(broken, []byte("- kind: x"), 0o600))
