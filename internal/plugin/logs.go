@@ -19,6 +19,7 @@ import (
 	"k8s.io/kubectl/pkg/cmd/util/podcmd"
 	"k8s.io/kubectl/pkg/polymorphichelpers"
 
+	"github.com/example/appservice-operator/internal/engine/kube"
 	"github.com/example/appservice-operator/internal/engine/kube/stage"
 	"github.com/example/appservice-operator/internal/plugin/tree"
 )
@@ -169,10 +170,7 @@ func logged(found *tree.Findings, flags logFlags) (pods []corev1.Pod) {
 // lastEnded returns the newest pod that has ended, as that of a Job; none if there is none.
 func lastEnded(pods []corev1.Pod) (last []corev1.Pod) {
 	for _, pod := range pods {
-		if ended := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed; !ended {
-			continue
-		}
-		if len(last) == 0 || last[0].CreationTimestamp.Before(&pod.CreationTimestamp) {
+		if kube.PodEnded(&pod) && (len(last) == 0 || last[0].CreationTimestamp.Before(&pod.CreationTimestamp)) {
 			last = []corev1.Pod{pod}
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/engine/kube"
 )
 
 // commandJob is what the Job of a command is made of.
@@ -164,8 +165,7 @@ func inUse(template *corev1.PodTemplateSpec, claims map[string]*corev1.Persisten
 			uses := func(v corev1.Volume) bool {
 				return v.PersistentVolumeClaim != nil && v.PersistentVolumeClaim.ClaimName == name
 			}
-			ended := pods[i].Status.Phase == corev1.PodSucceeded || pods[i].Status.Phase == corev1.PodFailed
-			if !ended && slices.ContainsFunc(pods[i].Spec.Volumes, uses) {
+			if !kube.PodEnded(&pods[i]) && slices.ContainsFunc(pods[i].Spec.Volumes, uses) {
 				return fmt.Sprintf("claim %s can be mounted on one node only (%s), and pod %s uses it: use kubectl exec %s, or scale down first",
 					name, claim.Spec.AccessModes[0], pods[i].Name, pods[i].Name)
 			}

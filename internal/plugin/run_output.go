@@ -21,6 +21,7 @@ import (
 	"k8s.io/kubectl/pkg/util/interrupt"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/example/appservice-operator/internal/engine/kube"
 	"github.com/example/appservice-operator/internal/engine/text"
 	"github.com/example/appservice-operator/internal/operator/status/diagnose"
 )
@@ -78,8 +79,7 @@ func begun(pod *corev1.Pod) bool {
 
 // ended reports whether the command of a pod has ended, or never will begin.
 func ended(pod *corev1.Pod) bool {
-	phase := pod.Status.Phase
-	return stateOf(pod).Terminated != nil || phase == corev1.PodFailed || phase == corev1.PodSucceeded
+	return stateOf(pod).Terminated != nil || kube.PodEnded(pod)
 }
 
 // podOf waits for the pod of a Job to be in a state, and prints each cause why it is not. The error is one that lasts.

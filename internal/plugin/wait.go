@@ -181,7 +181,7 @@ func (s *cli) explain(ctx context.Context, name resourceName) error {
 // the first request, and a right that was taken away; others may end.
 func follow(ctx context.Context, reader client.WithWatch, name resourceName,
 	report func(*unstructured.Unstructured, error)) {
-	ends := func(err error) bool {
+	passes := func(err error) bool {
 		return !apierrors.IsForbidden(err) && !apierrors.IsUnauthorized(err)
 	}
 	for again := false; ctx.Err() == nil; again = true {
@@ -189,8 +189,8 @@ func follow(ctx context.Context, reader client.WithWatch, name resourceName,
 		only := []client.ListOption{client.InNamespace(name.Namespace),
 			client.MatchingFieldsSelector{Selector: fields.OneTermEqualSelector("metadata.name", name.Name)}}
 		if err := reader.List(ctx, list, only...); err != nil {
-			if again && ends(err) {
-				pause(ctx)
+			if again && passes(err) {
+				backOff(ctx)
 				continue
 			}
 			report(nil, fmt.Errorf("cannot read %s: %w", name, err))
@@ -204,8 +204,8 @@ func follow(ctx context.Context, reader client.WithWatch, name resourceName,
 		since := &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: list.GetResourceVersion()}}
 		events, err := reader.Watch(ctx, list, append(only, since)...)
 		if err != nil {
-			if ends(err) {
-				pause(ctx)
+			if passes(err) {
+				backOff(ctx)
 				continue
 			}
 			report(nil, fmt.Errorf("cannot watch %s: %w", name, err))
@@ -228,8 +228,8 @@ func follow(ctx context.Context, reader client.WithWatch, name resourceName,
 	}
 }
 
-// pause waits for a second before requests that failed are made again.
-func pause(ctx context.Context) {
+// backOff waits for a second before requests that failed are made again.
+func backOff(ctx context.Context) {
 	select {
 	case <-ctx.Done():
 	case <-time.After(time.Second):

@@ -254,7 +254,7 @@ func (a *Actor) EarlierRuns(ctx context.Context, owner client.Object, noted []v1
 	for i := range pods.Items {
 		pod := &pods.Items[i]
 		controller := metav1.GetControllerOfNoCopy(pod)
-		ended := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+		ended := kube.PodEnded(pod)
 		if controller != nil && (isNoted(controller.UID) || others[controller.UID]) || ended && pod.DeletionTimestamp == nil {
 			continue
 		}

@@ -9,6 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
+
+	"github.com/example/appservice-operator/internal/engine/kube"
 )
 
 // annotationRevision is the annotation in which the Deployment controller numbers ReplicaSets.
@@ -96,7 +98,7 @@ func bySets(f *Findings, d *appsv1.Deployment, setless bool) *cast {
 		of := f.controlled(set.UID)
 		pods = append(pods, of...)
 		if ptr.Deref(set.Spec.Replicas, 1) == 0 { // the next version waits until pods of others have ended
-			last = append(last, slices.DeleteFunc(of, hasEnded)...)
+			last = append(last, slices.DeleteFunc(of, kube.PodEnded)...)
 		}
 	}
 	out := byVersion(pods, func(pod *corev1.Pod) bool { return !setless && metav1.IsControlledBy(pod, newest) })

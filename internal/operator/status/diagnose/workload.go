@@ -104,11 +104,7 @@ func workload(group, kind string, object client.Object, selector *metav1.LabelSe
 
 // going reports whether a pod is being deleted, or has ended.
 func going(pod *corev1.Pod) bool {
-	return pod.DeletionTimestamp != nil || hasEnded(pod)
-}
-
-func hasEnded(pod *corev1.Pod) bool {
-	return pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded
+	return pod.DeletionTimestamp != nil || kube.PodEnded(pod)
 }
 
 // byVersion returns the pods that are not going: those of the present version, and those of earlier ones.
